@@ -11,7 +11,6 @@ def page() -> str:
     from cuset_stage.cli._app import COMMANDS
     from cuset_stage.objective.rules import STATISTICS
     from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
-    from cuset_stage.spans.languages import table as languages
 
     kinds = [[f"`{kind}`", prose(meaning), "yes" if kind in DEFAULT_KINDS else ""] for kind, meaning in KINDS.items()]
     attributes = [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items()]
@@ -28,9 +27,6 @@ def page() -> str:
         "## What a rule reads\n",
         "Attributes of the `tokens` that [an objective of your own](objectives.md) gets, each a vector with one entry a supervised token:\n",
         table(["attribute", "meaning"], attributes) + "\n",
-        "## Languages\n",
-        "For `cuset_language`. A body goes from `{` to `}`; in Python from its first statement or comment to its last.\n",
-        table(["language", "kernel_body is the body of", "launch_config is"], languages()) + "\n",
         "## Of the commands\n",
         "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins.\n",
     ]

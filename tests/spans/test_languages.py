@@ -1,4 +1,4 @@
-"""Kernels of other languages than CUDA: exact substrings, every form of an answer, Python's own parser as the other opinion."""
+"""Triton: exact substrings, every form of an answer, Python's own parser as the other opinion. Functions of one's own."""
 
 import ast
 import re
@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import python_oracle
 from growth import grows_linearly
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,10 +14,6 @@ from hypothesis import strategies as st
 from cuset_stage.spans import DEFAULT_KINDS, KINDS, LANGUAGES, find_spans
 from cuset_stage.spans.languages import NAMES, check_language
 from cuset_stage.text import InputError
-
-
-sys.path.append(str(Path(__file__).parents[2] / "scripts"))
-import python_oracle
 
 
 TRITON_BODY = '''"""Adds.
@@ -51,128 +48,52 @@ def add(x):
     add_kernel[(triton.cdiv(n, 128),)](x, out, n)
     return out
 """
-CUTE_BODY = """tidx, _, _ = cute.arch.thread_idx()
-    gC[tidx] = gA[tidx]"""
-CUTE = f"""import cutlass.cute as cute
-
-
-@cute.kernel
-def copy_kernel(gA: cute.Tensor, gC: cute.Tensor):
-    {CUTE_BODY}
-
-
-@cute.jit
-def copy(mA, mC):
-    copy_kernel(mA, mC).launch(
-        grid=[1, 1, 1],
-        block=[256, 1, 1],
-    )
-"""
-TILE_BODY = """with T.Kernel(T.ceildiv(N, 128), threads=128) as bx:
-            for i in T.Parallel(128):
-                B[bx * 128 + i] = A[bx * 128 + i]"""
-TILELANG = f"""import tilelang
-import tilelang.language as T
-
-
-def copy(N):
-    @T.prim_func
-    def main(A: T.Tensor((N,), "float"), B: T.Tensor((N,), "float")):
-        {TILE_BODY}
-
-    return main
-"""
-OPENCL_BODY = """{
-    int i = get_global_id(0);  // it's }
-    if (i < n) { y[i] = a * x[i]; }
-}"""
-OPENCL = f"""
-__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
-void axpy(__global const float *x, __global float *y, float a, int n)
-{OPENCL_BODY}
-"""
-METAL_BODY = """{
-    if (i < n) { y[i] = a * x[i]; }
-}"""
-METAL = f"""#include <metal_stdlib>
-using namespace metal;
-
-kernel void axpy(device const float *x [[buffer(0)]], device float *y [[buffer(1)]], constant float &a [[buffer(2)]],
-                 constant uint &n [[buffer(3)]], uint i [[thread_position_in_grid]])
-{METAL_BODY}
-"""
-SOURCES = {
-    "triton": (TRITON, [TRITON_BODY, "[(triton.cdiv(n, 128),)]"]),
-    "cute": (CUTE, [CUTE_BODY, "(\n        grid=[1, 1, 1],\n        block=[256, 1, 1],\n    )"]),
-    "tilelang": (TILELANG, [TILE_BODY, "(T.ceildiv(N, 128), threads=128)"]),
-    "opencl": (OPENCL, [OPENCL_BODY]),
-    "metal": (METAL, [METAL_BODY]),
-}
-PYTHON = [name for name, language in LANGUAGES.items() if language.python]
+SPANS = [TRITON_BODY, "[(triton.cdiv(n, 128),)]"]
 
 
 def labelled(text: str, language: str, *kinds: str) -> list[str]:
     return [text[start:end] for start, end, _ in find_spans(text, kinds or DEFAULT_KINDS, language=language)]
 
 
-def test_every_language_has_a_source_here():
-    assert SOURCES.keys() == LANGUAGES.keys()
-
-
-@pytest.mark.parametrize("by", ["name", "auto"])
-@pytest.mark.parametrize("name", SOURCES)
-def test_every_form_of_an_answer(name, by):
-    source, expected = SOURCES[name]
+@pytest.mark.parametrize("language", ["triton", "auto"])
+def test_every_form_of_an_answer(language):
     prose = "It's launched as `k[grid](x)`, <<<with>>> (a kernel void of meaning) {:\n\n"
-    language = name if by == "name" else "auto"
     for text in (
-        source,
-        f"{prose}```\n{source}```\nDone; don't run `k[g](x)`.",
-        f"{prose}```python\n{source}```\n" if name in PYTHON else f"{prose}```cpp\n{source}```\n",
-        f"{prose}```{name}\n{source}",
-        f"<think>\n```\n{source}```\n</think>\n```\n{source}```",
-        f"```bash\nls [a](b)\n```\n\n```{name}\n{source}```<|im_end|>",
-        f"```bash\ncat > k << 'EOF'\n{source}EOF\n```",
+        TRITON,
+        f"{prose}```\n{TRITON}```\nDone; don't run `k[g](x)`.",
+        f"{prose}```python\n{TRITON}```\n",
+        f"{prose}```triton\n{TRITON}",
+        f"<think>\n```\n{TRITON}```\n</think>\n```\n{TRITON}```",
+        f"```bash\nls [a](b)\n```\n\n```triton\n{TRITON}```<|im_end|>",
+        f"```bash\ncat > k << 'EOF'\n{TRITON}EOF\n```",
     ):
-        assert labelled(text, language) == expected, text
-    windows = f"```\n{source}```".replace("\n", "\r\n")
-    assert labelled(windows, language) == [span.replace("\n", "\r\n") for span in expected]
+        assert labelled(text, language) == SPANS, text
+    windows = f"```\n{TRITON}```".replace("\n", "\r\n")
+    assert labelled(windows, language) == [span.replace("\n", "\r\n") for span in SPANS]
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_the_default_reads_cuda_alone(name):
-    assert find_spans(SOURCES[name][0]) == []
+def test_the_default_reads_cuda_alone():
+    assert find_spans(TRITON) == []
 
 
-FENCED = {
-    "triton": ("kernel[grid](x)\n", ["[grid]"]),
-    "cute": ("kernel(x).launch(grid=1)\n", ["(grid=1)"]),
-    "opencl": ("clEnqueueTask(q, k);\n", ["(q, k)"]),
-    "metal": ("kernel void k(T a) { f(a); }\n", ["{ f(a); }"]),
-}
-
-
-@pytest.mark.parametrize("name", FENCED)
-def test_the_fence_tells_the_language(name):
-    code, expected = FENCED[name]
-    assert labelled(f"Here:\n\n```{name}\n{code}```\n", "auto") == expected
+def test_the_fence_tells_the_language():
+    assert labelled("Here:\n\n```triton\nkernel[grid](x)\n```\n", "auto") == ["[grid]"]
 
 
 def test_several_languages():
     cuda = "__global__ void k() { f(); }\nvoid h() { k<<<1, 2>>>(); }\n"
     text = f"```cuda\n{cuda}```\n\n```python\n{TRITON}```\n"
-    expected = ["{ f(); }", "<<<1, 2>>>", *SOURCES["triton"][1]]
+    expected = ["{ f(); }", "<<<1, 2>>>", *SPANS]
     assert labelled(text, "auto") == labelled(text, "cuda, triton") == labelled(text, "hip,triton") == expected
     assert labelled(text, "triton") == expected[2:] and labelled(text, "cuda") == labelled(text, "hip") == expected[:2]
 
 
-@pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("head", ["", "Text.\n\n```\n"])
-def test_every_cut_has_the_spans_of_the_whole_up_to_it(name, head):
-    text = head + SOURCES[name][0]
-    whole = find_spans(text, language=name)
+def test_every_cut_has_the_spans_of_the_whole_up_to_it(head):
+    text = head + TRITON
+    whole = find_spans(text, language="triton")
     for cut in range(len(head), len(text) + 1):
-        found = [(start, end) for start, end, _ in find_spans(text[:cut], language=name)]
+        found = [(start, end) for start, end, _ in find_spans(text[:cut], language="triton")]
         solid = len(text[:cut].rstrip())
         expected = [(start, min(end, solid)) for start, end, _ in whole if start < solid]
         # The name of a launch may not be there yet; behind a body, a comment or a line that is not there yet may be part of it.
@@ -211,69 +132,6 @@ TRITON_FORMS = {
 @pytest.mark.parametrize(("text", "expected"), TRITON_FORMS.values(), ids=TRITON_FORMS)
 def test_triton(text, expected):
     assert labelled(text, "triton") == expected
-
-
-def test_cute():
-    text = (
-        "@cute.kernel(is_experimental=True)\ndef k(a):\n    f(a)\n\n@cute.jit\ndef g(a):\n    h(a)\n\nclass A:\n    @cute.kernel\n"
-        "    def k(self, a):\n        f(a)\n\n    def __call__(self):\n        self.k(a).launch(**config)\n        server.launch(port=1)\n"
-    )
-    assert labelled(text, "cute") == ["f(a)", "f(a)", "(**config)"]
-    assert labelled(text, "cute", "device_function") == ["@cute.jit\ndef g(a):\n    h(a)"]
-    assert labelled(text, "cute", "kernel_signature")[1] == "@cute.kernel\n    def k(self, a):"
-
-
-def test_tilelang():
-    text = "@tilelang.jit\ndef copy(A):\n    N = T.const('N')\n    with T.Kernel(N, threads=2) as bx:\n        f(bx)\n    return A\n@T.macro\ndef m(x):\n    g(x)\n"
-    assert labelled(text, "tilelang") == ["(N, threads=2)", "f(bx)"]
-    assert labelled(text, "tilelang", "device_function") == ["@T.macro\ndef m(x):\n    g(x)"]
-
-
-HOST = "int main() {\n  int e = clEnqueueNDRangeKernel(q, k, 1, NULL, &g, &l, 0, NULL, NULL);\n}\n"
-OPENCL_FORMS = {
-    "a launch": (HOST, ["(q, k, 1, NULL, &g, &l, 0, NULL, NULL)"]),
-    "checked": ("CHECK(clEnqueueNDRangeKernel(q, k));", ["(q, k)"]),
-    "the C++ wrapper": ("queue.enqueueNDRangeKernel(k, cl::NullRange, cl::NDRange(n));", ["(k, cl::NullRange, cl::NDRange(n))"]),
-    "a declaration": ("cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k);", []),
-    "variables named kernel": ("cl_kernel kernel = f(); int *kernel(void) { return 0; }\nkernel(1) { }\nvoid g(float *kernel) { h(); }\n", []),
-    "other order": ("__attribute__((x)) kernel void k(global int *a) { f(a); }\nvoid __kernel b(int c) { g(); }\n", ["{ f(a); }", "{ g(); }"]),
-    "a macro": ("#define K __kernel void\nK k(int a) { f(a); }", ["{ f(a); }"]),
-    "a declaration of a kernel": ("__kernel void k(int a);\nvoid f() { g(); }\n", []),
-    "adjacent literals": ('const char *s =\n"__kernel void k(int a)\\n" // the head\n"{ f(\\"a\\"); }\\n";\n' + HOST, ['{ f(\\"a\\"); }', "(q, k, 1, NULL, &g, &l, 0, NULL, NULL)"]),
-    "a raw literal": ('auto s = R"CLC(\n__kernel void k(int a) { f("a"); }\n)CLC";\n', ['{ f("a"); }']),
-    "a message": ('printf("the __kernel void k(int a) { } failed");\n', []),
-    "Python": ('import pyopencl as cl\nprg = cl.Program(ctx, """\n__kernel void k(__global int *a) { f(a); }\n""").build()\n', ["{ f(a); }"]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "expected"), OPENCL_FORMS.values(), ids=OPENCL_FORMS)
-def test_opencl(text, expected):
-    assert labelled(text, "opencl") == expected
-
-
-def test_aliases_of_opencl():
-    text = "KERNEL k(int a) { f(a); }\nMY_KERNEL h(int a) { g(a); }\n"
-    assert find_spans(text, language="opencl") == []
-    assert [text[a:b] for a, b, _ in find_spans(text, language="opencl", aliases=("MY_KERNEL",))] == ["{ g(a); }"]
-
-
-METAL_FORMS = {
-    "attribute": ("[[kernel]] void k(device int *a [[buffer(0)]]) { f(a); }", ["{ f(a); }"]),
-    "attribute with others": ("[[kernel, max_total_threads_per_threadgroup(64)]] void k(device int *a) { f(a); }", ["{ f(a); }"]),
-    "template": ("template <typename T>\nkernel void k(device T *a [[buffer(0)]]) { f(a); }", ["{ f(a); }"]),
-    "instantiation": ('template [[host_name("k")]] kernel void k<float>(device float *a);\nvoid f() { g(); }', []),
-    "vertex shader": ("vertex float4 v(uint i [[vertex_id]]) { return f(i); }", []),
-    "Objective-C": ("[e dispatchThreadgroups:MTLSizeMake(1, 1, [x y]) threadsPerThreadgroup:tg];", ["dispatchThreadgroups:MTLSizeMake(1, 1, [x y]) threadsPerThreadgroup:tg"]),
-    "Swift": ("encoder.dispatchThreads(grid, threadsPerThreadgroup: MTLSize(width: 1, height: 1, depth: 1))", ["(grid, threadsPerThreadgroup: MTLSize(width: 1, height: 1, depth: 1))"]),
-    "C++": ("enc->dispatchThreads(MTL::Size(n, 1, 1), tg);", ["(MTL::Size(n, 1, 1), tg)"]),
-    "Rust": ("encoder.dispatch_thread_groups(a, b);", ["(a, b)"]),
-    "Swift literal": ('let source = """\nkernel void k(device int *a [[buffer(0)]]) {\n  f(a);\n}\n"""\n', ["{\n  f(a);\n}"]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "expected"), METAL_FORMS.values(), ids=METAL_FORMS)
-def test_metal(text, expected):
-    assert labelled(text, "metal") == expected
 
 
 # ---- Python's own parser
@@ -347,7 +205,7 @@ def test_the_lexer_finds_what_python_finds(text):
         tree = ast.parse(text)
     except SyntaxError:
         return
-    truth = python_oracle.find(text, tree, "triton", python_oracle.triton_names([tree]))
+    truth = python_oracle.find(text, tree, python_oracle.triton_names([tree]))
     found = find_spans(f"`````\n{text}\n`````", language="triton")
     bodies = [(span.start - 6, span.end - 6) for span in found if span.kind == "kernel_body"]
     assert bodies == truth.bodies
@@ -358,10 +216,9 @@ def test_the_lexer_finds_what_python_finds(text):
 # ---- nothing raises, nothing hangs
 
 PIECES = [
-    "@triton.jit\n", "def k(x):\n", "    f(x)\n", "k[grid](x)\n", "@cute.kernel\n", "@cute.jit\n", ".launch(grid=1, ", "@T.prim_func\n",
-    "with T.Kernel(1) as b:\n", "__kernel void k(", "kernel void k(", "[[kernel]] void ", "{", "}", "(", ")", "[", "]", ":", ";", "\n", "\r\n",
-    " ", "\t", "#", "'", '"', '"""', "'''", 'R"x(', ')x"', "\\", "```", "```python\n", "```metal\n", "<think>", "clEnqueueNDRangeKernel(q",
-    "dispatchThreads:", ".dispatchThreads(", "#define K __kernel\n", "K", "<|im_end|>", "é", "\0", "\ud800", "lambda", "->", "import triton\n",
+    "@triton.jit\n", "def k(x):\n", "    f(x)\n", "k[grid](x)\n", "triton.jit(k)", "__global__ void k(", "{", "}", "(", ")", "[", "]", ":", ";", "\n", "\r\n",
+    " ", "\t", "#", "'", '"', '"""', "'''", 'R"x(', ')x"', "\\", "```", "```python\n", "```cuda\n", "<think>",
+    "k<<<1, ", "#define K __global__\n", "K", "<|im_end|>", "é", "\0", "\ud800", "lambda", "->", "import triton\n",
 ]  # fmt: skip
 anything = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
@@ -374,17 +231,8 @@ def test_no_text_raises(text, language):
     assert all(0 <= start < end <= len(text) for start, end, _ in found)
 
 
-HARDEST = [
-    "```python\n",
-    "```metal\n",
-    "(",
-    "[",
-    "k[",
-    "@triton.jit\ndef k(x):\n",
-    "a.launch(",
-    "with T.Kernel(1):\n ",
-]
-OTHERS = ["k[1](", "@triton.jit\ndef k(x):\n    x\n", 'x = "__kernel ']
+HARDEST = ["```python\n", "```cuda\n", "(", "[", "k[", "@triton.jit\ndef k(x):\n"]
+OTHERS = ["k[1](", "@triton.jit\ndef k(x):\n    x\n", 'x = "__global__ ']
 OTHERS += [piece for piece in PIECES if piece.strip() and piece not in HARDEST]
 
 
@@ -392,7 +240,7 @@ OTHERS += [piece for piece in PIECES if piece.strip() and piece not in HARDEST]
     "unit", [*HARDEST, *(pytest.param(unit, marks=pytest.mark.slow) for unit in OTHERS)], ids=repr
 )
 def test_time_grows_with_the_length(unit):
-    begin = "import triton\n@triton.jit\n__kernel void [[kernel]]\n"
+    begin = "import triton\n@triton.jit\n__global__ void\n"
     texts = (begin + unit * (length // len(unit)) for length in (5_000, 40_000))
     assert grows_linearly(lambda text: find_spans(text, tuple(KINDS), language="auto"), *texts)
 
@@ -406,6 +254,7 @@ def test_names():
     for wrong, message in [
         ("tritn", "'tritn' is no language.* did you mean triton"), ("", "expected one of cuda"), (3, "cuset_language=3"),
         ("auto,cuda", "name it alone"), (None, "expected one of"),
+        ("cute", "cute is no longer built in. Name a function of your own"), ("cuda,metal", "metal is no longer.*docs/labels.md"),
     ]:  # fmt: skip
         with pytest.raises(InputError, match=message):
             find_spans("x", language=wrong)
@@ -434,6 +283,39 @@ def test_a_function_of_ones_own(own):
     name = own("return [(0, 8), (2, 10)]")
     assert labelled(text, name) == ["a kernel, "]
     assert labelled("0123456789", "own_spans_2:find") == ["0123456789"]
+
+
+CUTE = """import cutlass.cute as cute
+
+@cute.kernel
+def copy_kernel(gA: cute.Tensor,
+                gC: cute.Tensor):
+    tidx, _, _ = cute.arch.thread_idx()
+
+    gC[tidx] = gA[tidx]
+
+class Copy:
+    @cute.kernel
+    def kernel(self, a):
+        f(a)
+    def __call__(self, a):
+        self.kernel(a).launch(grid=(n, 1, 1), block=[256, 1, 1])
+"""
+TILELANG = """@T.prim_func
+def main(A: T.Tensor((128,), "float")):
+    with T.Kernel(T.ceildiv(N, 128), threads=128) as bx:
+        A[bx] = 1
+main(2)"""
+
+
+def test_the_example_of_the_docs(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "labels.md").read_text(encoding="utf-8")
+    name = tmp_path / "spans.py"
+    name.write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    cute = ["    tidx, _, _ = cute.arch.thread_idx()\n\n    gC[tidx] = gA[tidx]\n\n", "        f(a)\n"]
+    assert labelled(CUTE, f"{name}:find_spans") == [*cute, "(grid=(n, 1, 1), block=[256, 1, 1])"]
+    body = TILELANG[TILELANG.index("    with") : TILELANG.index("main(2)")]
+    assert labelled(TILELANG, f"{name}:find_spans") == [body, "(T.ceildiv(N, 128), threads=128)"]
 
 
 @pytest.mark.parametrize(

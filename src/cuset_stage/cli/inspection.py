@@ -50,8 +50,7 @@ def spans(
     language: Annotated[
         str,
         typer.Option(
-            help="Language of the kernels: cuda (HIP too), hip, triton, cute, tilelang, opencl, metal, several separated by commas, auto, "
-            "or my_module:find_spans."
+            help="Language of the kernels: cuda (HIP too), hip, triton, several separated by commas, auto, or my_module:find_spans."
         ),
     ] = "cuda",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

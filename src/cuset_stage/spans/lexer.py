@@ -56,16 +56,11 @@ class Lexed(NamedTuple):
     finder: re.Pattern[str]
 
 
-def lex(
-    text: str, aliases: Iterable[str] = (), *, known: Iterable[str] = KERNEL_ALIASES, keyword: str | None = None
-) -> Lexed:
-    """Scrub a region, set its macros apart and learn which of them stand for the keyword of a kernel.
-
-    aliases: the user's macros for it; known: those of public libraries. keyword: a pattern; None is `__global__`.
-    """
+def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
+    """Scrub a region, set its macros apart and learn which of them stand for `__global__`. aliases: the user's macros for it."""
     full = scrub(text)
-    words = [alias for alias in (*known, *aliases) if alias in full]
-    finder = _kernel_finder(tuple(words), keyword)
+    words = [alias for alias in (*KERNEL_ALIASES, *aliases) if alias in full]
+    finder = _kernel_finder(tuple(words))
     macros: list[tuple[int, int]] = []
     if "define" in full:
         bodies: dict[str, str] = {}
@@ -81,7 +76,7 @@ def lex(
             if not found:
                 break
             words += found[:_ALIAS_LIMIT]
-            finder = _kernel_finder(tuple(words), keyword)
+            finder = _kernel_finder(tuple(words))
             for name in found:
                 del candidates[name]
     return Lexed(full, DEFINE.sub(blank, full) if macros else full, macros, finder)
@@ -105,13 +100,11 @@ def _bodies(lexed: Lexed, finder: re.Pattern[str], *, strict: bool) -> list[Body
     return found
 
 
-def _kernel_finder(words: tuple[str, ...], keyword: str | None) -> re.Pattern[str]:
+def _kernel_finder(words: tuple[str, ...]) -> re.Pattern[str]:
     # `re` keeps its own cache of compiled patterns, and a literal first word makes the search a memchr.
-    if keyword is None:
-        if not words:
-            return re.compile(rf"__(?:global__\b|{_ATTRIBUTE[2:]})")
-        return _word_finder("__global__", *words, other=_ATTRIBUTE)
-    return _word_finder(*words, other=keyword)
+    if not words:
+        return re.compile(rf"__(?:global__\b|{_ATTRIBUTE[2:]})")
+    return _word_finder("__global__", *words, other=_ATTRIBUTE)
 
 
 def _word_finder(*words: str, other: str = "") -> re.Pattern[str]:

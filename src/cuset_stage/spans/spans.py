@@ -1,7 +1,7 @@
 """`find_spans`: which characters of an answer are CUDA-sensitive (CuSeT, arXiv 2606.16231, Eq. 3).
 
 regions.py finds the source in the answer; lexer.py finds the spans in each region, and patterns.py those of the kinds that only
-the analysis uses. This file combines them. Other languages than CUDA: languages.py.
+the analysis uses. This file combines them. Triton and functions of the user's own: languages.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from ..named_functions import is_function_name
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Extents, Span, check_aliases, check_kinds, spans_at
-from .languages import CUDA, LANGUAGES, check_language, language_spans, own_spans
+from .languages import CUDA, check_language, own_spans, triton_spans
 from .lexer import device_functions, kernels, launches, lex
 from .patterns import might_match, pattern_spans, signature
 from .regions import Region, find_regions
@@ -24,9 +24,9 @@ def find_spans(
     text: prose with fenced blocks, bare code, Python with CUDA in string literals, with reasoning before it or cut off
         by the token limit. An end-of-turn marker after the code is left out of every span.
     kinds: see `KINDS`. The default is the paper's mask.
-    aliases: macros that stand for `__global__` (OpenCL: `__kernel`) beyond those that are known and those the text defines.
-    language: `cuda` (HIP too), `hip`, `triton`, `cute`, `tilelang`, `opencl`, `metal`, several separated by commas, `auto` for all of
-        which the text shows signs, or `my_module:my_function` or `path.py:my_function` for spans of your own.
+    aliases: macros that stand for `__global__` beyond those that are known and those the text defines.
+    language: `cuda` (HIP too), `hip`, `triton`, several separated by commas, `auto` for all of which the text shows signs, or
+        `my_module:my_function` or `path.py:my_function` for spans of your own.
 
     Spans are half-open str indices of `text`, not empty, and spans of one kind do not overlap. Never raises on `text`; a function of
     your own may.
@@ -41,11 +41,10 @@ def find_spans(
     if is_function_name(languages[0]):
         return own_spans(text, languages[0], chosen)
     auto = languages == ("auto",)
-    others = [name for name in LANGUAGES if auto or name in languages]
-    spans = set(_cuda_spans(text, chosen, extra)) if auto or not set(CUDA).isdisjoint(languages) else set()
-    for name in others:
-        spans |= language_spans(text, name, chosen, extra, sure=not auto)
-    if len(others) + (spans != set()) > 1:  # of several languages: spans of one kind must not overlap
+    spans = set() if set(CUDA).isdisjoint(languages) and not auto else _cuda_spans(text, chosen, extra)
+    if auto or "triton" in languages:
+        spans |= triton_spans(text, chosen, sure=not auto)
+        # Spans of one kind must not overlap, also where both languages have some.
         spans = spans_at({kind: [(a, b) for a, b, found in spans if found == kind] for kind in chosen}, chosen)
     return sorted(spans)
 

@@ -1,7 +1,6 @@
-"""Kernels and launches in Python files by Python's own parser: what scripts/measure_languages.py and the tests hold the lexer to.
+"""Triton kernels and launches in Python files by Python's own parser: what the tests hold the lexer to.
 
-A body goes from its first statement or comment to its last, comments deeper than the `def` included. Where a file alone does not tell
-whether `name[...](...)` is a launch, the names of all kernels of its repository do; what they leave open is not counted.
+A body goes from its first statement or comment to its last, comments deeper than the `def` included.
 """
 
 from __future__ import annotations
@@ -96,8 +95,8 @@ def _holds_kernel(value: ast.AST, names: set[str]) -> bool:
     )
 
 
-def find(text: str, tree: ast.AST, language: str, kernels: set[str] = frozenset()) -> Found:
-    """Kernels and launches of a file. kernels: `triton_names` of its repository."""
+def find(text: str, tree: ast.AST, kernels: set[str]) -> Found:
+    """Kernels and launches of a file. kernels: `triton_names` of it."""
     places = _Positions(text)
     comments = list(_comments(text))
     bodies: list[Extent] = []
@@ -106,19 +105,9 @@ def find(text: str, tree: ast.AST, language: str, kernels: set[str] = frozenset(
     wrapped = wrapped_names(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if _is_kernel(node, language) or (language == "triton" and node.name in wrapped):
+            if is_jit(node) or node.name in wrapped:
                 bodies.append(_body(places, comments, node))
-        elif isinstance(node, ast.With) and language == "tilelang":
-            for item in node.items:
-                call = item.context_expr
-                if (
-                    isinstance(call, ast.Call)
-                    and isinstance(call.func, ast.Attribute)
-                    and call.func.attr.endswith("Kernel")
-                ):
-                    bodies.append(_body(places, comments, node))
-                    launches.append(_from(text, "(", places.end(call.func), places.end(call)))
-        elif isinstance(node, ast.Call) and language == "triton" and isinstance(node.func, ast.Subscript):
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
             extent = _from(text, "[", places.end(node.func.value), places.end(node.func))
             names = {part.id for part in ast.walk(node.func.value) if isinstance(part, ast.Name)}
             names |= {part.attr for part in ast.walk(node.func.value) if isinstance(part, ast.Attribute)}
@@ -126,20 +115,7 @@ def find(text: str, tree: ast.AST, language: str, kernels: set[str] = frozenset(
                 launches.append(extent)
             elif not isinstance(node.func.slice, ast.Constant):
                 unknown.append(extent)
-        elif isinstance(node, ast.Call) and language == "cute" and isinstance(node.func, ast.Attribute):
-            keys = {keyword.arg for keyword in node.keywords}
-            if node.func.attr == "launch" and keys & {"grid", "block", None}:
-                launches.append(_from(text, "(", places.end(node.func), places.end(node)))
     return Found(sorted(bodies), sorted(launches), sorted(unknown))
-
-
-def _is_kernel(node: ast.FunctionDef, language: str) -> bool:
-    names = [dotted(decorator).split(".") for decorator in node.decorator_list]
-    if language == "triton":
-        return is_jit(node)
-    if language == "cute":
-        return any(name[-1] == "kernel" and "cute" in name[0] for name in names)
-    return any(name[-1] == "prim_func" for name in names)
 
 
 def _from(text: str, bracket: str, position: int, end: int) -> Extent:
