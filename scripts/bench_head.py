@@ -1,262 +1,409 @@
-"""Measure the language model head and its loss alone, ours beside its peers: milliseconds and extra memory.
+"""Measure the language model head and its loss alone, ours beside its peers: milliseconds, extra memory, error.
 
-    python scripts/bench_head.py --json benchmarks/head_h200.json
-    python scripts/bench_head.py --chunks --json chunks.json    # ours by number of rows of a chunk, beside the bare products
-    python scripts/bench_head.py --quick          # smoke run, also on a CPU
+    python scripts/bench_head.py                             # one GPU; writes benchmarks/head_CARD.json
+    python scripts/bench_head.py --peers PEERS --skip QuACK  # peers from a folder, one of them left out
+    python scripts/bench_head.py --device cpu --tiny --out /tmp/head    # smoke run
 
-Forward and backward to the hidden states with a frozen head, bf16, one GPU, one process. Times are medians over rounds in which the
-methods take turns in random order, of CUDA events around calls back to back. A turn lasts 0.4 s and the second half of it is timed: the
-GPU is then at the clock that its power limit allows for that method, as in training. Memory is the peak above the inputs and the
-returned gradient. Four targets in five are likely ones, as in fine-tuning, and half the tokens are CUDA. A peer that is not
-installed is listed with the reason. TRL's chunked loss is in its versions 1.6 to 1.12, later than the one LLaMA-Factory takes: a
-folder with it on PYTHONPATH will do. QuACK (quack-kernels) has no token weights: it computes plain cross-entropy.
+Forward and backward of 4096 supervised tokens at the shapes of Qwen2.5 7B and 1.5B, bf16, with a frozen head (gradient of the
+hidden states) and a trained one (gradient of its weight too), one GPU, one process. Peers that compute a loss per token get CuSeT
+on top of it in plain code (`cuset_weights`); the others compute plain cross-entropy.
+
+Times are medians, with the extremes, over rounds in which the methods take turns in random order, of CUDA events around calls back
+to back. A turn lasts 0.4 s and the second half of it is timed: the GPU is then at the clock that its power limit allows for that
+method, as in training. Memory is the peak above inputs and returned gradients. Errors are |loss - oracle| / oracle and the same of
+norms for each gradient; the oracle is the readable loss on float64 logits of the same bf16 inputs.
+
+Four targets in five are likely ones, as in fine-tuning, and half the tokens are CUDA. No confidence is within a quarter of tau, where
+rounding would decide whether a token counts. A peer that is not installed, or fails, is listed with the reason. PEERS is a folder of
+installed wheels that come before the environment's, since LLaMA-Factory pins TRL 0.24; QuACK wants it to be called site-packages:
+
+    pip install --no-deps --target PEERS trl==1.16.0 liger-kernel==0.8.5 cut-cross-entropy==25.1.1 quack-kernels==0.6.5
+    pip install --no-deps --target PEERS nvidia-cutlass-dsl{,-libs-base,-libs-core,-libs-cu13}==4.7.1 apache-tvm-ffi==0.1.15.post2 \\
+        torch-c-dlpack-ext einops
+
+The second line is what QuACK compiles with, and Liger's scaled cross-entropy on Hopper GPUs. Started again, the script measures the
+cases that its JSON does not hold yet.
 """
 
 import argparse
 import datetime
 import json
 import math
+import os
 import random
+import re
+import site
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
-from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import torch
 import torch.nn.functional as F
 
-from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_objective
+from cuset_stage.objective import ObjectiveSettings, fused_linear_cuset_loss, fused_objective, objective_loss
 
 
-HIDDEN_SIZE = 3584
-LENGTHS, VOCABULARIES = (1024, 4096, 16384), (32000, 152064)
-PEERS = ("liger-kernel", "cut-cross-entropy", "quack-kernels", "trl", "triton", "torch")
-TRL_CHUNK = 256  # its default
+SHAPES = ((3584, 152064), (1536, 151936))  # hidden and vocabulary size of Qwen2.5 7B and 1.5B
+ROWS = 4096
+TAU, LAM, WINDOW = 0.1, 1.0, 256
+PEERS = ("trl", "liger-kernel", "quack-kernels", "nvidia-cutlass-dsl", "cut-cross-entropy", "triton", "torch")
+CHUNK_ROWS = 1024  # of the chunked methods that leave it to the caller
 HALF_TURN_MS = 200  # untimed, and then timed, in each round
+CPU_ONCE_MS = 1
 
 
 class Inputs:
-    """Hidden states that predict most of the labels, [1, length, hidden_size], and a head [vocab_size, hidden_size]."""
+    """Hidden states that predict most of the labels, [1, rows + 1, hidden_size], and a head [vocab_size, hidden_size]."""
 
-    def __init__(self, length: int, vocab_size: int, hidden_size: int, device: str):
+    def __init__(self, rows: int, hidden_size: int, vocab_size: int, is_trained: bool, device: str):
         generator = torch.Generator(device).manual_seed(0)
         dtype = torch.bfloat16 if device == "cuda" else torch.float32
         like = {"device": device, "generator": generator}
-        self.weight = (hidden_size**-0.5 * torch.randn(vocab_size, hidden_size, **like)).to(dtype)
-        self.labels = torch.randint(0, vocab_size, (1, length), **like)
-        self.target = self.labels[0, 1:]
+        weight = (hidden_size**-0.5 * torch.randn(vocab_size, hidden_size, **like)).to(dtype)
+        labels = torch.randint(0, vocab_size, (rows + 1,), **like)
         # A head's row has length 1, so a token's logit is how far its row stands out of the noise: near the log of the vocabulary.
-        strength = torch.log(torch.tensor(float(vocab_size))) + 1.0 + 2.5 * torch.randn(length, 1, **like)
-        noise = torch.randn(length, hidden_size, **like)
-        likely = self.weight[self.labels[0].roll(-1)].float() * strength
-        self.hidden = (noise + likely).to(dtype)[None].requires_grad_()
-        self.cuda_mask = torch.randint(0, 2, (1, length), **like)
-        self.sample_ids = (torch.arange(length, device=device) // 512)[None]
-        self.base_hidden = (self.hidden.detach().float() + 0.1 * torch.randn(1, length, hidden_size, **like)).to(dtype)
+        strength = math.log(vocab_size) + 1.0 + 2.5 * torch.randn(rows + 1, 1, **like)
+        noise = torch.randn(rows + 1, hidden_size, **like)
+        hidden = (noise + weight[labels.roll(-1)].float() * strength).to(dtype)
+        with torch.no_grad():
+            p = torch.cat([F.cross_entropy((h @ weight.t()).float(), y, reduction="none").neg().exp()
+                           for h, y in zip(hidden[:-1].split(256), labels[1:].split(256), strict=True)])  # fmt: skip
+        is_clear = (p < 0.75 * TAU) | (p > 1.25 * TAU)
+        source = torch.where(is_clear, torch.arange(rows, device=device), is_clear.nonzero()[0])
+        # Tokens that are not clear become copies of one that is.
+        hidden[:-1], labels[1:] = hidden[source], labels[source + 1]
+        self.confident_share = (p[source] > TAU).float().mean().item()
+        self.hidden, self.labels = hidden[None].requires_grad_(), labels[None]
+        self.weight = weight.requires_grad_(is_trained)
+        self.cuda_mask = torch.randint(0, 2, (1, rows + 1), **like)
+        self.sample_ids = 1 + (torch.arange(rows + 1, device=device) // 512)[None]
+        self.base_hidden = (self.hidden.detach() + 0.1 * torch.randn(1, rows + 1, hidden_size, **like)).to(dtype)
+        self.target, self.is_cuda, self.sample = labels[1:], self.cuda_mask[0, 1:], self.sample_ids[0, 1:]
+
+    @property
+    def rows(self) -> torch.Tensor:
+        return self.hidden[0, :-1]
+
+    @property
+    def batch(self) -> tuple[torch.Tensor, ...]:
+        return self.labels, self.cuda_mask, self.sample_ids
+
+    def take_gradients(self) -> dict[str, torch.Tensor | None]:
+        taken = {"hidden": self.hidden.grad, "weight": self.weight.grad}
+        self.hidden.grad = self.weight.grad = None
+        return taken
 
 
-def two_products(x: Inputs) -> None:
-    """What no method can avoid; it leaves out everything between them."""
-    with torch.no_grad():
-        result = torch.zeros_like(x.hidden)
-        torch.mm(x.hidden[0, :-1] @ x.weight.t(), x.weight, out=result[0, :-1])
-        x.hidden.grad = result
+def cuset_weights(nll: torch.Tensor, x: Inputs) -> torch.Tensor:
+    """The constant factor of each token's loss under CuSeT, as one would write it on any head that gives losses per token.
+
+    nll: [rows], negative log-likelihoods of the targets; returns [rows].
+    """
+    p = (-nll.detach().float()).exp()
+    t = torch.arange(p.numel(), device=p.device)
+    first, end = torch.searchsorted(x.sample, x.sample), torch.searchsorted(x.sample, x.sample, right=True)
+    is_short = end - first < WINDOW
+    left = torch.where(is_short, first, torch.maximum(first, t - WINDOW // 2))
+    right = torch.where(is_short, end, torch.minimum(end, t + (WINDOW + 1) // 2))
+    prefix = F.pad(p.double().cumsum(0), (1, 0))
+    window_mean = ((prefix[right] - prefix[left]) / (right - left)).float()
+    # Samples are numbered from 1; there are no more of them than tokens.
+    region = torch.full((p.numel() + 1,), torch.inf, device=p.device).scatter_reduce(0, x.sample, window_mean, "amin")
+    return (1 - region[x.sample]) * ((p > TAU) + LAM * x.is_cuda)
 
 
-def logits_float32(x: Inputs) -> None:
-    """LLaMA-Factory's way: logits in bf16, upcast, cross-entropy."""
-    logits = F.linear(x.hidden, x.weight).float()
-    F.cross_entropy(logits[0, :-1], x.target).backward()
+# ---- methods: from inputs to a function that leaves gradients in them and returns the loss; None: there is none
 
 
-def compiled_chunks() -> Callable[[Inputs], None]:
-    """A chunked softmax as one would write it today, under torch.compile."""
+def products(number: int) -> Callable:
+    """The matrix products alone: logits and gradient of the hidden states; three: that of the weight, too; four: the logits twice.
 
-    @torch.compile
-    def chunk(rows, weight, target):
-        logits = (rows @ weight.t()).float()
-        lse = logits.logsumexp(-1, keepdim=True)
-        loss = (lse - logits.gather(1, target[:, None])).sum()
-        onehot = torch.arange(weight.size(0), device=rows.device) == target[:, None]
-        gradient = ((logits - lse).exp() - onehot).to(rows.dtype)
-        return loss, gradient @ weight
+    Fewer than four do for a trained head only if logits are kept, or if no other token decides what a token weighs.
+    """
 
     def run(x: Inputs) -> None:
         with torch.no_grad():
-            result, total = torch.zeros_like(x.hidden), 0.0
-            labels = x.labels[0].roll(-1)  # whole chunks only, so that it compiles once; a token more than the others
-            for start in range(0, x.hidden.size(1), 1024):
-                part = slice(start, start + 1024)
-                loss, result[0, part] = chunk(x.hidden[0, part], x.weight, labels[part])
-                total += loss
-            x.hidden.grad = result.div_(x.target.numel())
+            logits = x.rows @ x.weight.t()
+            if number == 4:
+                torch.mm(x.rows, x.weight.t(), out=logits)
+            gradient = torch.zeros_like(x.hidden)
+            torch.mm(logits, x.weight, out=gradient[0, :-1])
+            x.hidden.grad = gradient
+            if number > 2:
+                x.weight.grad = logits.t() @ x.rows
+
+    return lambda: run
+
+
+def scalar(loss_of: Callable[[Inputs], torch.Tensor]) -> Callable[[Inputs], torch.Tensor]:
+    def run(x: Inputs) -> torch.Tensor:
+        loss = loss_of(x)
+        loss.backward()
+        return loss.detach()
 
     return run
 
 
-def liger(token_scaling: bool) -> Callable[[Inputs], None]:
-    from liger_kernel.transformers.functional import liger_fused_linear_cross_entropy
+def with_cuset(nll_of: Callable[[Inputs], torch.Tensor]) -> Callable[[Inputs], torch.Tensor]:
+    """CuSeT on a head that gives the negative log-likelihood of each token, [rows], and takes a gradient for each."""
 
-    options = {"use_token_scaling": True} if token_scaling else {}
+    def loss(x: Inputs) -> torch.Tensor:
+        nll = nll_of(x)
+        return (cuset_weights(nll, x) * nll).sum() / nll.numel()
 
-    def run(x: Inputs) -> None:
-        result = liger_fused_linear_cross_entropy(x.hidden[0, :-1], x.weight, x.target, **options)
-        (result[0] if isinstance(result, tuple) else getattr(result, "loss", result)).backward()
+    return scalar(loss)
+
+
+def logits_float32() -> Callable:
+    """LLaMA-Factory's way: logits in bf16, upcast, cross-entropy."""
+    return scalar(lambda x: F.cross_entropy(F.linear(x.rows, x.weight).float(), x.target))
+
+
+def readable() -> Callable:
+    settings = ObjectiveSettings(tau=TAU, lam=LAM, window=WINDOW)
+    return scalar(lambda x: objective_loss(F.linear(x.hidden, x.weight), *x.batch, settings))
+
+
+def compiled_chunks() -> Callable:
+    """A chunked softmax as one would write it today, under torch.compile.
+
+    With a frozen head the weights scale rows of the gradient once all chunks are through. The gradient of the head's weight wants them
+    before: the losses take a pass of their own.
+    """
+
+    @torch.compile
+    def losses(rows, weight, target):
+        logits = (rows @ weight.t()).float()
+        return logits.logsumexp(-1) - logits.gather(1, target[:, None])[:, 0]
+
+    @torch.compile
+    def gradients(rows, weight, target, scale):
+        logits = (rows @ weight.t()).float()
+        lse = logits.logsumexp(-1, keepdim=True)
+        onehot = torch.arange(weight.size(0), device=rows.device) == target[:, None]
+        of_logits = (((logits - lse).exp() - onehot.float()) * scale[:, None]).to(rows.dtype)
+        return (lse - logits.gather(1, target[:, None]))[:, 0], of_logits, of_logits @ weight
+
+    def run(x: Inputs) -> torch.Tensor:
+        chunks = [slice(start, start + CHUNK_ROWS) for start in range(0, x.target.numel(), CHUNK_ROWS)]
+        is_trained, number = x.weight.requires_grad, x.target.numel()
+        with torch.no_grad():
+            gradient, nll, factor = torch.zeros_like(x.hidden), torch.empty(number, device=x.hidden.device), None
+            weight = x.weight.detach()
+            if is_trained:
+                for part in chunks:
+                    nll[part] = losses(x.rows[part], weight, x.target[part])
+                factor = cuset_weights(nll, x) / number
+                of_weight = torch.zeros(weight.shape, device=weight.device)
+            for part in chunks:
+                scale = factor[part] if is_trained else torch.ones_like(nll[part])
+                nll[part], of_logits, gradient[0, :-1][part] = gradients(x.rows[part], weight, x.target[part], scale)
+                if is_trained:
+                    of_weight += of_logits.t() @ x.rows[part]
+            if is_trained:
+                x.weight.grad = of_weight.to(weight.dtype)
+            else:
+                factor = cuset_weights(nll, x) / number
+                gradient[0, :-1] *= factor[:, None]
+            x.hidden.grad = gradient
+            return (factor * nll).sum()
 
     return run
 
 
-def apple_cce() -> Callable[[Inputs], None]:
+def trl_head() -> Callable:
+    """TRL's `add_fused_lm_head` on a model whose decoder has already run."""
+    from trl.trainer.utils import add_fused_lm_head
+
+    class HeadOnly(torch.nn.Module):
+        config = SimpleNamespace(get_text_config=SimpleNamespace)
+
+        def forward(self, labels):
+            """Replaced below."""
+
+        def base_model(self, **_):
+            return SimpleNamespace(last_hidden_state=self.x.hidden)
+
+        def get_output_embeddings(self):
+            return SimpleNamespace(weight=self.x.weight, bias=None)
+
+    model = HeadOnly()
+    add_fused_lm_head(model)
+
+    def nll(x: Inputs) -> torch.Tensor:
+        model.x = x
+        return -model(labels=x.labels, fused_lm_head=True).log_probs[0]
+
+    return with_cuset(nll)
+
+
+def liger(per_token: bool = False, **options) -> Callable:
+    from liger_kernel.transformers.functional import liger_fused_linear_cross_entropy as head
+
+    if per_token:
+        return with_cuset(lambda x: head(x.rows, x.weight, x.target, reduction="none", **options))
+    return scalar(lambda x: head(x.rows, x.weight, x.target, **options))
+
+
+def liger_scaled() -> Callable:
+    from liger_kernel.ops import LigerFusedLinearScaledCrossEntropyFunction as Head
+
+    return with_cuset(lambda x: Head.apply(x.rows, x.weight, x.target))
+
+
+def apple_cce() -> Callable:
     from cut_cross_entropy import linear_cross_entropy
 
-    return lambda x: linear_cross_entropy(x.hidden[0, :-1], x.weight, x.target).backward()
+    return with_cuset(lambda x: linear_cross_entropy(x.rows, x.weight, x.target, reduction="none"))
 
 
-def quack() -> Callable[[Inputs], None]:
+def quack() -> Callable:
     from quack.linear_cross_entropy import chunked_linear_cross_entropy
 
-    def run(x: Inputs) -> None:
-        target = F.pad(x.target, (0, 1), value=-100)  # its kernels want a number of rows that 8 divides
-        chunked_linear_cross_entropy(x.hidden[0], x.weight, target, chunk_size=1024).backward()
-
-    return run
+    return scalar(lambda x: chunked_linear_cross_entropy(x.rows, x.weight, x.target, chunk_size=CHUNK_ROWS))
 
 
-def trl_chunked(autocast: bool) -> Callable[[Inputs], None]:
-    from trl.trainer.sft_trainer import _chunked_cross_entropy_loss as chunked
-
-    def run(x: Inputs) -> None:
-        with torch.autocast(x.hidden.device.type, torch.bfloat16, enabled=autocast):
-            loss = chunked(x.hidden, x.weight, TRL_CHUNK, labels=x.labels)[0]
-        loss.backward()
-
-    return run
-
-
-def ours(objective: str, **options) -> Callable[[Inputs], None]:
+def ours(objective: str) -> Callable:
     settings = ObjectiveSettings(objective=objective)
 
-    def run(x: Inputs) -> None:
-        loss, _ = fused_objective(
-            x.hidden,
-            x.weight,
-            x.labels,
-            x.cuda_mask,
-            x.sample_ids,
-            settings,
-            reference=(x.base_hidden, None),
-            **options,
-        )
-        loss.backward()
+    def loss(x: Inputs) -> torch.Tensor:
+        return fused_objective(x.hidden, x.weight, *x.batch, settings, reference=(x.base_hidden, None))[0]
 
-    return run
+    return lambda: scalar(loss)
 
 
-METHODS = {
-    "two products": lambda: two_products,
-    "logits in float32 + cross-entropy": lambda: logits_float32,
-    "torch.compile, chunks of 1024": compiled_chunks,
-    "Liger fused linear CE": lambda: liger(False),
-    "Liger, token scaling (DFT)": lambda: liger(True),
-    "Apple cut-cross-entropy": apple_cce,
-    "QuACK linear CE, chunks of 1024": quack,
-    "TRL chunked NLL": lambda: trl_chunked(True),  # as its trainer calls it with bf16: true
-    "TRL chunked NLL, without autocast": lambda: trl_chunked(False),  # products in float32
-    **{f"ours, {name}": lambda name=name: ours(name) for name in OBJECTIVES},
+def ours_cuset() -> Callable:
+    options = {"tau": TAU, "lam": LAM, "window": WINDOW}
+    return scalar(lambda x: fused_linear_cuset_loss(x.hidden, x.weight, *x.batch, **options))
+
+
+CUSET, PLAIN, OTHER = "CuSeT", "cross-entropy", "another"
+METHODS = {  # name -> the loss it computes, and what makes it
+    "two products": (None, products(2)),
+    "three products": (None, products(3)),
+    "four products": (None, products(4)),
+    "logits in float32": (PLAIN, logits_float32),
+    "logits, the readable loss": (CUSET, readable),
+    f"torch.compile, chunks of {CHUNK_ROWS}": (CUSET, compiled_chunks),
+    "TRL, add_fused_lm_head": (CUSET, trl_head),
+    "Liger, scaled cross-entropy": (CUSET, liger_scaled),
+    "Liger, loss per token": (CUSET, lambda: liger(per_token=True)),
+    "Liger, loss per token, chunks of 8 x": (CUSET, lambda: liger(per_token=True, chunk_mem_const=8)),
+    "Liger, linear cross-entropy": (PLAIN, liger),
+    "Liger, linear cross-entropy, chunks of 8 x": (PLAIN, lambda: liger(chunk_mem_const=8)),
+    "Apple cut-cross-entropy": (CUSET, apple_cce),
+    f"QuACK, chunks of {CHUNK_ROWS}": (PLAIN, quack),
+    "ours, cuset": (CUSET, ours_cuset),
+    "ours, sft": (PLAIN, ours("sft")),
+    "ours, eaft": (OTHER, ours("eaft")),
+    "ours, asft": (OTHER, ours("asft")),
 }
-CHUNKS = {
-    "two products": lambda: two_products,
-    "as shipped": lambda: ours("cuset"),
-    **{
-        f"chunks of {rows}": lambda rows=rows: ours("cuset", chunk_rows=rows)
-        for rows in (671, 767, 863, 896, 959, 1024)
-    },
-}
+BOUNDS = {"frozen": ("two products",), "trained": ("three products", "four products")}
 
 
-def wait(device: str) -> None:
-    if device == "cuda":
-        torch.cuda.synchronize()
+def methods_of(head: str, skip: list[str]) -> dict[str, tuple]:
+    skip = [*skip, *(name for other, names in BOUNDS.items() if other != head for name in names)]
+    return {name: method for name, method in METHODS.items() if not any(part in name for part in skip)}
 
 
-def stopwatch(run: Callable[[Inputs], None], x: Inputs, device: str, calls: int = 1) -> float:
+def oracle(objective: str, x: Inputs) -> dict[str, torch.Tensor | None]:
+    """The readable loss of float64 logits, and its gradients, by autograd."""
+    hidden, weight = x.hidden.detach().double().requires_grad_(), x.weight.detach().double()
+    weight.requires_grad_(x.weight.requires_grad)
+    loss = objective_loss(hidden @ weight.t(), *x.batch, ObjectiveSettings(objective, TAU, LAM, WINDOW))
+    loss.backward()
+    of_weight = None if weight.grad is None else weight.grad.float()
+    return {"loss": loss.detach(), "hidden": hidden.grad.float(), "weight": of_weight}
+
+
+def errors(got: dict[str, torch.Tensor | None], want: dict[str, torch.Tensor | None]) -> dict[str, float]:
+    """||got - want|| / ||want|| of the loss and of each gradient that there is."""
+    norm = torch.linalg.vector_norm
+    return {name: (norm(got[name].float() - value.float()) / norm(value.float())).item()
+            for name, value in want.items() if value is not None}  # fmt: skip
+
+
+def stopwatch(run: Callable, x: Inputs, calls: int = 1) -> float:
     """Milliseconds of a call, as the mean of several back to back, as a training loop would make them."""
-    x.hidden.grad = None
-    if device != "cuda":
+    if not x.hidden.is_cuda:
         start = time.perf_counter()
         for _ in range(calls):
             run(x)
+            x.take_gradients()
         return 1000 * (time.perf_counter() - start) / calls
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     start.record()
     for _ in range(calls):
         run(x)
-        x.hidden.grad = None
+        x.take_gradients()
     end.record()
     end.synchronize()
     return start.elapsed_time(end) / calls
 
 
-def extra_gib(run: Callable[[Inputs], None], x: Inputs, device: str) -> float | None:
-    if device != "cuda":
-        return None
-    x.hidden.grad = None
-    wait(device)
-    torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
+def first_calls(run: Callable, x: Inputs, want: dict[str, torch.Tensor] | None) -> dict:
+    """Extra memory and errors, after a call that compiles, tunes and allocates workspaces."""
     run(x)
-    wait(device)
-    return (torch.cuda.max_memory_allocated() - before - x.hidden.numel() * x.hidden.itemsize) / 2**30
+    x.take_gradients()
+    is_cuda = x.hidden.is_cuda
+    if is_cuda:
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+    loss = run(x)
+    got = x.take_gradients()
+    result = {}
+    if is_cuda:
+        torch.cuda.synchronize()
+        returned = sum(g.numel() * g.itemsize for g in got.values() if g is not None)
+        result["extra_gib"] = (torch.cuda.max_memory_allocated() - before - returned) / 2**30
+    return result if want is None else result | {"error": errors({"loss": loss, **got}, want)}
 
 
-def reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:160]
-
-
-def measure(x: Inputs, methods: dict[str, Callable], rounds: int, device: str) -> dict[str, dict]:
-    """{method: {"ms", "extra_gib"} or {"absent": why}}; the methods take turns, so that clocks and heat treat them alike."""
+def measure(x: Inputs, methods: dict[str, tuple], rounds: int) -> dict[str, dict]:
+    """{method: {"loss", "ms", "ms_min", "ms_max", "extra_gib", "error"}, or {"absent": why}}. The methods take turns, so that clocks and heat
+    treat them alike."""
+    wanted = {PLAIN: oracle("sft", x), CUSET: oracle("cuset", x)}
     results, runs = {}, {}
-    for name, make in methods.items():
+    for name, (loss, make) in methods.items():
         try:
             run = make()
-            for _ in range(2):  # compiles, tunes, allocates workspaces
-                stopwatch(run, x, device)
-            results[name] = {"extra_gib": extra_gib(run, x, device)}
+            results[name] = {"loss": loss} | first_calls(run, x, wanted.get(loss))
             runs[name] = run
         except Exception as error:  # a peer that fails must not end the comparison
-            results[name] = {"absent": reason(error)}
-        x.hidden.grad = None
-    times = {name: [] for name in runs}
-    order, shuffle = list(runs), random.Random(0).shuffle
-    calls = {name: max(5, math.ceil(HALF_TURN_MS / stopwatch(run, x, device))) for name, run in runs.items()}
+            results[name] = {"absent": f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"[:160]}
+            x.take_gradients()
+            if x.hidden.is_cuda:
+                torch.cuda.synchronize()  # raises where the method has broken CUDA for all: start again with --skip
+                torch.cuda.empty_cache()
+    del wanted
+    half_turn = HALF_TURN_MS if x.hidden.is_cuda else CPU_ONCE_MS
+    calls = {name: max(1, math.ceil(half_turn / stopwatch(run, x, 2))) for name, run in runs.items()}
+    times, order, shuffle = {name: [] for name in runs}, list(runs), random.Random(0).shuffle
     for _ in range(rounds):
         shuffle(order)  # the GPU is hotter after some methods than after others
         for name in order:
-            stopwatch(runs[name], x, device, calls[name])
-            times[name].append(stopwatch(runs[name], x, device, calls[name]))
+            stopwatch(runs[name], x, calls[name])
+            times[name].append(stopwatch(runs[name], x, calls[name]))
     for name, values in times.items():
-        results[name] |= {"ms": statistics.median(values), "ms_min": min(values)}
+        results[name] |= {"ms": statistics.median(values), "ms_min": min(values), "ms_max": max(values)}
     return results
 
 
-def table(cases: list[dict]) -> str:
-    """Markdown: a row a method, a column a case, "ms / extra GiB"."""
-    names = list(dict.fromkeys(name for case in cases for name in case["methods"]))
-    lines = [
-        "| ms / extra GiB | " + " | ".join(f"{case['length']} x {case['vocab_size']}" for case in cases) + " |",
-        "|---|" + "---|" * len(cases),
-    ]
-    for name in names:
-        cells = []
-        for case in cases:
-            result = case["methods"].get(name, {"absent": "not run"})
-            gib = result.get("extra_gib")
-            cells.append("-" if "absent" in result else f"{result['ms']:.2f} / {'-' if gib is None else f'{gib:.2f}'}")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    absent = {name: r["absent"] for case in cases for name, r in case["methods"].items() if "absent" in r}
-    return "\n".join([*lines, "", *(f"{name}: {why}" for name, why in absent.items())])
+def table(case: dict) -> str:
+    lines = [f"{case['head']} head, hidden {case['hidden_size']}, vocabulary {case['vocab_size']}"]
+    for name, r in case["methods"].items():
+        if "absent" in r:
+            lines.append(f"  {name:44} {r['absent']}")
+            continue
+        error = " ".join(f"{key} {value:.1e}" for key, value in r.get("error", {}).items())
+        spread = f"({r['ms_min']:.2f} to {r['ms_max']:.2f})"
+        lines.append(f"  {name:44} {r['ms']:8.2f} ms {spread} {r.get('extra_gib', 0):6.2f} GiB  {error}")
+    return "\n".join(lines)
 
 
 def versions() -> dict[str, str]:
@@ -269,54 +416,52 @@ def versions() -> dict[str, str]:
     return found
 
 
-def record(device: str, rounds: int) -> dict:
-    """What a JSON says besides its results: when, where and with what they were measured."""
-    return {
-        "date": datetime.date.today().isoformat(),
-        "gpu": torch.cuda.get_device_name() if device == "cuda" else "cpu",
-        "cuda": torch.version.cuda,
-        "versions": versions(),
-        "dtype": "bfloat16" if device == "cuda" else "float32",
-        "what": f"frozen head, forward and backward to the hidden states; ms: median over rounds of the mean of calls that last {HALF_TURN_MS} ms together, after as many untimed ones; extra_gib: peak above inputs and gradient",
-        "rounds": rounds,
-    }
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, help="where to write the results")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder of the JSON")
+    parser.add_argument("--peers", type=Path, help="folder with peers that come before the environment's packages")
+    parser.add_argument("--skip", nargs="*", default=[], help="leave out methods whose name holds one of these")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--quick", action="store_true", help="small shapes, two rounds; runs on a CPU")
-    parser.add_argument("--chunks", action="store_true", help="sizes of a chunk instead of the peers")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--tiny", action="store_true", help="small shapes")
     args = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cpu" and not args.quick:
-        parser.error("no CUDA device: only --quick runs on a CPU")
+    if args.device == "cpu" and not args.tiny:
+        parser.error("on a CPU only --tiny runs")
+    if args.peers:
+        site.addsitedir(str(args.peers))  # for its .pth files
+        sys.path.insert(0, str(args.peers))
 
-    lengths, vocabularies, hidden_size, rounds = LENGTHS, VOCABULARIES, HIDDEN_SIZE, args.rounds
-    if args.quick:
-        lengths, vocabularies, hidden_size, rounds = (128,), (512, 1500), 64, 2
-    elif args.chunks:
-        lengths, vocabularies = (1024, 4096), (152064,)
-    cases, started = [], time.time()
-    report = record(device, rounds) | {"cases": cases}
-    for vocab_size, length in product(vocabularies, lengths):
-        x = Inputs(length, vocab_size, hidden_size, device)
-        with torch.no_grad():
-            batch = x.labels, x.cuda_mask, x.sample_ids
-            _, terms = fused_objective(x.hidden, x.weight, *batch, ObjectiveSettings())
-        case = {"length": length, "vocab_size": vocab_size, "hidden_size": hidden_size}
-        case |= {"confident_share": round((terms.confidence > 0.1).float().mean().item(), 3)}
-        case["methods"] = measure(x, CHUNKS if args.chunks else METHODS, rounds, device)
-        cases.append(case)
-        print(f"{length} x {vocab_size}: {time.time() - started:.0f} s so far", flush=True)
-        if args.json:  # after each case: a later one may be cut off
-            args.json.parent.mkdir(parents=True, exist_ok=True)
-            args.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-        del x, terms, batch
-        if device == "cuda":
-            torch.cuda.empty_cache()
-    print(table(cases))
+    gpu = torch.cuda.get_device_name() if args.device == "cuda" else "cpu"
+    card = re.search(r"[A-Z]+\d+|cpu", gpu)[0].lower()
+    path = args.out / f"head_{card}.json"
+    report = {
+        "date": datetime.date.today().isoformat(),
+        "gpu": gpu,
+        "card": card,
+        "cuda": torch.version.cuda,
+        "versions": versions(),
+        "dtype": "bfloat16" if args.device == "cuda" else "float32",
+        "what": f"forward and backward; ms: median over rounds of the mean of calls that last {HALF_TURN_MS} ms together, after as many untimed ones; extra_gib: peak above inputs and gradients; error: of loss and gradients against float64, relative norms",
+        "rounds": args.rounds,
+        "cases": json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else [],
+    }
+    rows, shapes = (2 * CHUNK_ROWS, ((64, 512),)) if args.tiny else (ROWS, SHAPES)
+    args.out.mkdir(parents=True, exist_ok=True)
+    started = time.time()
+    for hidden_size, vocab_size in shapes:
+        for head in BOUNDS:
+            case = {"head": head, "rows": rows, "hidden_size": hidden_size, "vocab_size": vocab_size}
+            if any(case.items() <= old.items() for old in report["cases"]):
+                continue
+            x = Inputs(rows, hidden_size, vocab_size, head == "trained", args.device)
+            case["confident_share"] = round(x.confident_share, 3)
+            case["methods"] = measure(x, methods_of(head, args.skip), args.rounds)
+            report["cases"].append(case)
+            print(f"{time.time() - started:.0f} s so far. {table(case)}", flush=True)
+            unfinished = path.with_suffix(".tmp")  # a run may be cut off while it writes
+            unfinished.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+            os.replace(unfinished, path)
+            del x
 
 
 if __name__ == "__main__":
