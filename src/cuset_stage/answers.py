@@ -9,28 +9,34 @@ earlier reasoning, and ends at the balancing tag. Where none balances it, openin
 (they may be mentions) or right behind another one (the chat template and the model both opened it). Failing that, an ending
 of another kind will do, if it ends nothing else; without one, all that follows is reasoning that was cut off. An ending
 before any opening closes what the prompt opened, as the chat templates of DeepSeek-R1 and QwQ do: everything before it is
-dropped. Tags between quotes or backticks are mentions, and tags inside a block that its own fence closes are code.
+dropped, unless a closed block of code stands there and no code after it. Tags in quotes or backticks are mentions, and tags
+inside a block that its own fence closes are code.
 
-**Blocks** open at a line with three or more backticks or tildes, after any indentation, list or quote markers, with any
-info string. They end at a fence of at least as many of the same character, alone, at the end of a line of code, or followed
-by text ("```</answer>", "``` This kernel ..."); before a fence that names a language, because their own is then missing; or
-with the text, when the answer was cut off. A markdown fence is not a block: its contents are read for blocks, up to its own
-closing fence. Two more forms are read: a fence that names its language after other text, when code follows ("Here it is:
-```cpp"), and an answer that starts as code, up to its first fence without an info string (the prompt opened that block).
+**Blocks** open at a line with three or more backticks or tildes, after any indentation, list or quote markers or tags, with
+any info string. They end at a fence of at least as many of the same character, alone, at the end of a line of code, or
+followed by text ("```</answer>", "``` This kernel ..."); before a fence that names a language, because their own is then
+missing; or with the text, when the answer was cut off. The next fence may follow the last on its line, even without a space
+("``````cuda"). A markdown fence is not a block, nor a longer one around a block that names its language: the contents are
+read for blocks, up to its own closing fence. Two more forms are read: a fence that names its language after other text, when code follows ("Here it is: ```cpp"), and an answer
+that starts as code, up to its first fence without an info string (the prompt opened that block).
 
-**The code** (`extract_code`), by the rule `first`, is the first of these that exists: the first block that looks like code
-(`main(` or `__global__` for CUDA, `class ModelNew` for Python) and is not tagged as another kind of text (bash, json,
-output; python for a CUDA task, C++ and CUDA for a Python task); the first block that looks like code whatever its tag; the
-text outside blocks when it looks like code, for CUDA from the first line that only code has; the first block that is not
-tagged as another kind; the first block. The rule `last` takes the last block in each of these. `first-any` is CUDABench's
-own rule, for comparison with its published numbers: reasoning is kept; the code is what stands between the first two
-runs of three backticks anywhere, without a leading `cpp` or `c++`.
+**Containers** are what may hold a program: the cells of a notebook (`%%writefile k.cu`, `%%cuda`) and the here-documents
+(`cat > k.cu <<EOF`) in a block, or else the block; and what stands outside of blocks, cut where a tag such as `<answer>` or
+`</code>` opens or closes. Those outside count if no other looks like code.
+
+**The code** (`extract_code`), by the rule `first`, is the first of these that exists: where a whole program is asked for,
+the first container in a block that defines `main`; the first that looks like code (`main(` or `__global__` for CUDA, `class
+ModelNew` for Python). In both, one that is tagged as another kind of text (bash, json, output; python for a CUDA task, C++
+and CUDA for a Python task) comes behind all others. Then what stands outside of blocks when it looks like code, for CUDA from
+the first line that only code has; the first block that is not tagged as another kind; the first block. The rule `last`
+takes the last in each of these. `first-any` is CUDABench's own rule, for comparison with its published numbers: reasoning is
+kept; the code is what stands between the first two runs of three backticks anywhere, without a leading `cpp` or `c++`.
 """
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
@@ -65,22 +71,28 @@ _SHELLS = "bash sh shell zsh fish console terminal shellsession shell-session po
 _NO_CODE = f"""
     {_SHELLS} text txt plain plaintext output log stdout cmake makefile make dockerfile json jsonc yaml yml toml ini xml html
     css csv diff patch sql latex tex math mermaid dot asm ptx sass llvm java javascript js typescript ts rust go lua fortran
-    julia matlab glsl hlsl opencl verilog
+    julia matlab glsl hlsl opencl verilog md markdown rst
 """
 SHELLS, NO_CODE = (frozenset(tags.split()) for tags in (_SHELLS, _NO_CODE))
 OTHER_LANGUAGES = {"cuda": NO_CODE.union(_PYTHON.split()), "python": NO_CODE.union(_C_FAMILY.split())}
 _MARKDOWN = frozenset(("markdown", "md"))
-_KNOWN_TAGS = _MARKDOWN.union(*OTHER_LANGUAGES.values())
+_KNOWN_TAGS = frozenset().union(*OTHER_LANGUAGES.values())
 # The word first and the boundary before it behind, because a search for a literal is fast.
 _LOOKS_LIKE = {
     "cuda": re.compile(r"main(?<!\wmain)\s*+\("),
     "python": re.compile(r"class(?<!\wclass)\s++ModelNew\b"),
 }
+_C_NOISE = re.compile(
+    r'//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|R"([^()\\\s"]{0,16})\((?:[^)]++|\)(?!\1"))*+(?:\)\1")?'
+    r'|"(?:[^"\\\n]|\\.)*+"?'
+)
+_DEFINES_MAIN = re.compile(r"(?<![\w.>])(?<!fn )(?<!func )(?<!function )main\s*+\([^(){};]*+\)[^(){};]*+\{")
 
 _RUN = re.compile(r"[`~](?:(?<=`)``++|(?<=~)~~++)")  # a set of characters first makes the search fast
-_MARGIN = re.compile(r"[ \t]*+(?:(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))[ \t]*+)*+")
+_XML_TAG = r"</?[A-Za-z][\w:.-]*+(?:[ \t][^<>\n]*+)?>"
+_MARGIN = re.compile(rf"[ \t]*+(?:(?:>|(?:[-*+]|\d{{1,9}}[.)])(?=[ \t])|{_XML_TAG})[ \t]*+)*+")
 QUOTE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
-_INFO_TAG = re.compile(r"[ \t]*+\{?+[ \t]*+\.?+(?:lang(?:uage)?-)?+([\w+#.-]*+)")
+_INFO_TAG = re.compile(r"[ \t]*+\{?+[ \t]*+[.=]?+(?:lang(?:uage)?[-=:])?+[\"']?+([\w+#./-]*+)")
 _TEXT_BEHIND = re.compile(r"</|[ \t]++[^\s`{]++[ \t]++[^\s`]")
 _BLANKS, _LINE_ENDS, _MARKS = re.compile(r"\s*+"), re.compile(r"[\r\n]*+"), re.compile(r"[ \t>]*+")
 _QUOTED_BLANKS = re.compile(r"(?:[ \t]*+(?:>[ \t]?)++)?+\s*+")
@@ -98,7 +110,20 @@ _INLINE_CODE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 _END_OF_TURN = re.compile(
     r"(?:\s*(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<eos>|<end_of_turn>|<turn\|>|\[/?INST\]|<\|im_end))+\s*\Z"
 )
-_END_OF_CODE = re.compile(r"</(?:answer|code|kernel|solution|response|output|pre|cuda)>\s*\Z", re.IGNORECASE)
+# Tags that stand around code, by a word in their name; of `<![CDATA[` the brackets.
+_CODE_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*+)(?:[ \t][^<>\n]*+)?>|<!(\[)CDATA\[|\](\])>")
+_CODE_WORD = re.compile(
+    "answer|code|kernel|solution|response|output|program|source|implementation|submission|artifact|result|final|file"
+    "|content|pre|cuda|cpp|cu",
+    re.IGNORECASE,
+)
+_QUOTES = re.compile(r"\"|(?<!:)//|^[ \t]*+/?\*")
+_CELL = re.compile(r"^[ \t]*+(?:%%(\w+)([^\n]*+)|!(?=nvcc|hipcc|\./|pip|apt|python)[^\n]*+)\n?", re.MULTILINE)
+_CUDA_CELL = re.compile(r"cu|nvcc|hip|cpp")
+_HEREDOC = re.compile(r"(?<!<)<<(-?)[ \t]*+(?:'([^'\n]++)'|\"([^\"\n]++)\"|\\?+([A-Za-z_][\w.-]*+))[^\n]*+(?:\n|\Z)")
+_LINE = re.compile(r"[^\n]*+\n?+")
+_WRITES = re.compile(r"[ \t]*+(?:[!$>%][ \t]*+)?+(?:sudo[ \t]++)?+(?:cat|tee)\b")
+_WRITTEN = re.compile(r"(?:>|\btee\b(?:[ \t]++-\w++)*+)[ \t]*+[\"']?(?!/dev/|&)([^\s\"'<>|&;]++)")
 
 _CHANNEL = len(REASONING_TAGS) - 1  # ends all analysis before it, however many parts that has: no brackets
 # The number of a tag's kind, its complement for an ending.
@@ -125,13 +150,16 @@ _TAG = re.compile(_any_of(tag for pair in REASONING_TAGS for tag in pair))
 _ENDING_BEHIND = re.compile(rf"[ \t]*+(?={_any_of(ending for _, ending in REASONING_TAGS)})")
 
 
-def extract_code(answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, language: str = "cuda") -> str | None:
+def extract_code(
+    answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, language: str = "cuda", whole_program: bool = True
+) -> str | None:
     """The code of an answer, or None when there is none; see the module's description.
 
     Args:
         answer: the whole text a model wrote, reasoning included.
         rule: first, last or first-any.
         language: cuda or python, what the task asks for.
+        whole_program: whether the task asks for a program with a `main`; of no account for Python.
 
     Raises:
         ValueError: no such rule or language.
@@ -143,34 +171,44 @@ def extract_code(answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, la
     if language not in OTHER_LANGUAGES:
         raise ValueError(f"language {language!r}: one of {', '.join(OTHER_LANGUAGES)}.")
     if rule is ExtractRule.FIRST_ANY:
-        return _cudabench_rule(answer)
-    code = _best_code(read_answer(answer), rule, language)
+        found = _FIRST_BLOCK.search(answer)
+        return found[1].strip() or None if found else None
+    code = _best_code(read_answer(answer), rule, language, whole_program and language == "cuda")
     return code if code and code.strip() else None
 
 
-def _best_code(found: "Answer", rule: ExtractRule, language: str) -> str | None:
+def _best_code(answer: "Answer", rule: ExtractRule, language: str, whole_program: bool) -> str | None:
     at = -1 if rule is ExtractRule.LAST else 0
-    blocks = [(block.tag in OTHER_LANGUAGES[language], found.code(block)) for block in found.blocks]
-    fitting = [code for other, code in blocks if not other]
-    for codes in (fitting, [code for _, code in blocks]):
-        if likely := [code for code in codes if looks_like_code(code, language)]:
-            return likely[at]
-    start, outside = found.outside(lambda prose: looks_like_code(prose, language))
-    if language == "python":
-        start = 0  # text before the first line that looks like code may belong to a module
-    if start >= 0 and looks_like_code(outside[start:], language):
-        return found.without_blocks(start).replace("\r\n", "\n")
-    return fitting[at] if fitting else blocks[at][1] if blocks else None
+
+    def is_code(text: str) -> bool:
+        return looks_like_code(text, language)
+
+    codes = [(part.tag not in OTHER_LANGUAGES[language], answer.code(part)) for part in answer.in_blocks()]
+    likely = [(fits, code) for fits, code in codes if is_code(code)]
+    programs = [
+        (fits, code) for fits, code in likely if whole_program and defines_main(code) and (fits or "#include" in code)
+    ]
+    for choice in (programs, likely):
+        if choice:
+            return ([code for fits, code in choice if fits] or [code for _, code in choice])[at]
+    loose = []
+    for part in answer.outside_blocks():
+        # Of a module, text before the first line that looks like code may be a part.
+        if (code := answer.from_code(part, is_code)) and is_code(answer.source(code)):
+            loose.append(answer.code(part if language == "python" else code))
+    if loose:
+        return ([code for code in loose if whole_program and defines_main(code)] or loose)[at]
+    return ([code for fits, code in codes if fits] or [code for _, code in codes] or [None])[at]
+
+
+def defines_main(text: str) -> bool:
+    """Whether a C++ text has a `main` with a body, outside of comments and string literals."""
+    return _DEFINES_MAIN.search(_C_NOISE.sub(" ", text)) is not None
 
 
 def looks_like_code(text: str, language: str = "cuda") -> bool:
     """Whether a text may be a whole program or module, not only a line of it."""
     return (language == "cuda" and "__global__" in text) or _LOOKS_LIKE[language].search(text) is not None
-
-
-def _cudabench_rule(answer: str) -> str | None:
-    found = _FIRST_BLOCK.search(answer)
-    return found[1].strip() or None if found else None
 
 
 def open_reasoning(prompt: str) -> str:
@@ -183,47 +221,85 @@ def open_reasoning(prompt: str) -> str:
     return next((opening for opening, _ in REASONING_TAGS if tail.endswith(opening)), "")
 
 
-class Block(NamedTuple):
-    """A fenced block: `start` and `end` bound what stands between its fences, in str indices of the answer.
+class Container(NamedTuple):
+    """What may hold code: `start` and `end` bound it in str indices of the answer, fences and marks left out.
 
-    tag: the first word of the info string in lower case, "" without one. margin: what stands before the opening fence on
-    its line. closed: whether a fence of its own closes it.
+    tag: its language or the suffix of its file's name, in lower case, "" where nothing says. margin: what stands before the
+    opening fence on its line. closed: whether its own end is there. fenced: whether it stands in a block. tabs: whether tabs
+    at the start of its lines are left out of the file (`<<-`).
     """
 
     start: int
     end: int
-    tag: str
-    margin: str
-    closed: bool
+    tag: str = ""
+    margin: str = ""
+    closed: bool = False
+    fenced: bool = True
+    tabs: bool = False
 
 
-class Answer(NamedTuple):
+@dataclass
+class Answer:
     """The blocks of an answer that are not empty, and the ranges of its reasoning and of its blocks with their fences."""
 
     text: str
-    blocks: list[Block]
+    blocks: list[Container]
     reasoning: list[tuple[int, int]]
     fenced: list[tuple[int, int]]
     end: int  # without what ends a turn
 
-    def _pieces(self, block: Block) -> Iterator[tuple[int, int]]:
-        """The ranges of a block that are not reasoning."""
-        first = bisect_right(self.reasoning, block.start, key=lambda part: part[1])
-        return _gaps((self.reasoning[number] for number in range(first, len(self.reasoning))), block.start, block.end)
+    def in_blocks(self) -> Iterator[Container]:
+        """The containers in blocks, in order."""
+        for block in self.blocks:
+            yield from self._files(block)
 
-    def source(self, block: Block) -> str:
-        """A block with reasoning and quote marks replaced by spaces: offsets are the answer's less `block.start`."""
-        text = _blanked(self.text, self._pieces(block), block.start, block.end)
-        return QUOTE_MARKS.sub(lambda match: " " * len(match[0]), text) if ">" in block.margin else text
+    def outside_blocks(self) -> Iterator[Container]:
+        """The containers outside of blocks, in order: stretches between tags, or the files that they write."""
+        start = 0
+        whole = self.source(Container(0, self.end, fenced=False))
+        for tag in (*_find_code_tags(whole), (self.end, self.end)):
+            if whole[start : tag[0]].strip():
+                yield from self._files(Container(start, tag[0], fenced=False))
+            start = tag[1]
 
-    def code(self, block: Block) -> str:
-        """The code of a block, without reasoning, quote marks and the indentation of its fence; lines end with `\\n`."""
-        code = _joined(self.text, self._pieces(block)).replace("\r\n", "\n")
-        width = len(block.margin)
+    def from_code(self, part: Container, has_code: Callable[[str], bool]) -> Container | None:
+        """A container from the first line that only code has, or whole if `has_code` finds some in the prose before; None without one."""
+        source = self.source(part)
+        first = _CODE_LINE.search(source)
+        if first is None:
+            return None
+        return part if has_code(source[: first.start()]) else part._replace(start=part.start + first.start())
+
+    def _pieces(self, part: Container) -> Iterator[tuple[int, int]]:
+        """The ranges of a container that are not reasoning; outside of blocks, nor blocks."""
+        ranges = self.reasoning if part.fenced else self._skipped
+        first = bisect_right(ranges, part.start, key=lambda skipped: skipped[1])
+        return _gaps((ranges[number] for number in range(first, len(ranges))), part.start, part.end)
+
+    @cached_property
+    def _skipped(self) -> list[tuple[int, int]]:
+        """Reasoning and blocks, those that touch as one."""
+        outside = [
+            0,
+            *(place for gap in _gaps(sorted(self.reasoning + self.fenced), 0, self.end) for place in gap),
+            self.end,
+        ]
+        return list(zip(outside[::2], outside[1::2], strict=True))
+
+    def source(self, part: Container) -> str:
+        """A container with all that is no code replaced by spaces: offsets are the answer's less `part.start`."""
+        text = _blanked(self.text, self._pieces(part), part.start, part.end)
+        mark = QUOTE_MARKS if ">" in part.margin else None if part.fenced or "`" not in text else _INLINE_CODE
+        return mark.sub(lambda match: " " * len(match[0]), text) if mark else text
+
+    def code(self, part: Container) -> str:
+        """The code of a container, without reasoning, quote marks and the indentation of its fence; lines end with `\\n`."""
+        code = _joined(self.text, self._pieces(part)).replace("\r\n", "\n")
+        width = len(part.margin)
         lines = code.split("\n")
-        if ">" in block.margin:
+        if ">" in part.margin:
             lines = [QUOTE_MARKS.sub("", line) for line in lines]
-            marks = QUOTE_MARKS.match(block.margin)  # none behind a list marker
+            marks = QUOTE_MARKS.match(part.margin)  # none behind a list marker
             width -= marks.end() if marks else 0
         if width > 0:
             # No more than the first line has: behind a list marker the code may not be indented, and then taking off the
@@ -231,37 +307,95 @@ class Answer(NamedTuple):
             first = next((line for line in lines if line.strip()), "")
             width = min(width, len(first) - len(first.lstrip(" \t")))
             lines = [line[:width].lstrip(" \t") + line[width:] for line in lines]
+        if part.tabs:
+            lines = [line.lstrip("\t") for line in lines]
         code = "\n".join(lines)
-        return code + "\n" if block.closed and not code.endswith("\n") else code
+        return code + "\n" if part.closed and not code.endswith("\n") else code
 
-    def outside(self, has_code: Callable[[str], bool]) -> tuple[int, str]:
-        """Where code may start outside of blocks, and the answer with reasoning, blocks and inline code replaced by spaces.
+    def _files(self, part: Container) -> Iterator[Container]:
+        """The cells of a notebook and the here-documents in a stretch; the stretch itself where it has none."""
+        source = self.source(part)
+        cells = list(_CELL.finditer(source)) if "%%" in source else []
+        if not any(cell[1] for cell in cells):
+            cells = []
+        starts = [0, *(cell.end() for cell in cells)]
+        ends = [*(cell.start() for cell in cells), len(source)]
+        for cell, start, end in zip((None, *cells), starts, ends, strict=True):
+            if (cell is None or cell[1]) and (not cells or source[start:end].strip()):
+                tag = _cell_tag(*cell.groups()) if cell else part.tag
+                closed = part.closed or end < len(source)
+                piece = part._replace(start=part.start + start, end=part.start + end, tag=tag, closed=closed)
+                yield from _heredocs(piece, source[start:end]) or [piece]
 
-        Code starts at the first line that only code has, or at 0 when `has_code` finds some in the prose before that
-        line; -1 where there is no such line.
-        """
-        text = _blanked(self.text, self._outside())
-        text = _INLINE_CODE.sub(lambda match: " " * len(match[0]), text) if "`" in text else text
-        first = _CODE_LINE.search(text)
-        if first is None:
-            return -1, text
-        return 0 if has_code(text[: first.start()]) else first.start(), text
 
-    def without_blocks(self, start: int) -> str:
-        """What stands outside reasoning and blocks from `start` on."""
-        return _joined(self.text, ((max(start, left), right) for left, right in self._outside() if right > start))
+def _cell_tag(magic: str, arguments: str) -> str:
+    if magic in ("writefile", "file"):
+        return _file_tag((arguments.split() or [""])[-1])
+    return "cu" if _CUDA_CELL.match(magic) else "bash" if magic in SHELLS or magic == "script" else ""
 
-    def _outside(self) -> Iterator[tuple[int, int]]:
-        return _gaps(sorted(self.reasoning + self.fenced), 0, self.end)
+
+def _file_tag(name: str) -> str:
+    """The suffix of a file's name, else the name: of `src/k.cu` cu, of `Makefile` makefile."""
+    return name.strip("\"'").rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
+
+
+def _heredocs(part: Container, source: str) -> list[Container]:
+    """The files that a shell script writes; outside of shell blocks only what `cat` or `tee` writes is one."""
+    found = []
+    position = 0
+    while opening := _HEREDOC.search(source, position):
+        line = max(position, source.rfind("\n", position, opening.start()) + 1)
+        position = opening.end()
+        command = source[line : opening.start()]
+        if "((" in command or not (part.tag in SHELLS or _WRITES.match(command)):
+            continue
+        word = opening[2] or opening[3] or opening[4]
+        lines = _LINE.finditer(source, position)
+        closing = next((each for each in lines if each[0].strip(" \t\r\n") == word), None)
+        end = closing.start() if closing else len(source)
+        if source[position:end].strip():
+            written = _WRITTEN.search(source, line, opening.end())
+            tag = _file_tag(written[1]) if written else ""
+            start, end = part.start + position, part.start + end
+            found.append(part._replace(start=start, end=end, tag=tag, closed=bool(closing), tabs=opening[1] == "-"))
+        position = closing.end() if closing else len(source)
+    return found
+
+
+def _find_code_tags(text: str) -> list[tuple[int, int]]:
+    """The tags around code, in order: endings, and openings that begin a line or have an ending. None in comments and literals."""
+    found: list[tuple[int, int]] = []
+    counts: list[bool] = []
+    open_tags: dict[str, list[int]] = {}  # by name: the numbers of openings
+    behind = 0  # the end of the last tag
+    for match in islice(_CODE_TAG.finditer(text), MARKS_LIMIT):
+        name = (match[2] or match[3] or match[4]).lower()
+        if match[2] and not _CODE_WORD.search(name):
+            continue
+        start, end = match.span()
+        line = max(behind, start - 300, text.rfind("\n", max(0, start - 300), start) + 1)
+        before = text[line:start]
+        if _QUOTES.search(before):
+            continue
+        is_ending = bool(match[1] or match[4])
+        partners = open_tags.setdefault(name.replace("]", "["), [])
+        if is_ending and partners:
+            counts[partners.pop()] = True
+        elif match[4]:
+            continue  # a[b[0]]>c
+        elif not is_ending:
+            partners.append(len(counts))
+        found.append((start, end))
+        counts.append(is_ending or not before.strip())
+        behind = end
+    return [tag for tag, counted in zip(found, counts, strict=True) if counted]
 
 
 def read_answer(text: str) -> Answer:
-    """Find reasoning and blocks; see the module's description. Markers that end a turn or a tag around code are left out."""
-    end = len(text)
-    for pattern in (_END_OF_TURN, _END_OF_CODE):
-        tail = text[max(0, end - 400) : end]
-        if tail.rstrip().endswith((">", "]", "<|im_end")) and (marker := pattern.search(tail)):
-            end -= len(tail) - marker.start()
+    """Find reasoning and blocks; see the module's description. Markers that end a turn are left out."""
+    tail = text[-400:]
+    marker = _END_OF_TURN.search(tail) if tail.rstrip().endswith((">", "]", "<|im_end")) else None
+    end = len(text) - (len(tail) - marker.start() if marker else 0)
     reader = _Reader(text, end)
     reader.read()
     return Answer(text, reader.blocks, reader.reasoning, reader.fenced, end)
@@ -298,6 +432,10 @@ def _blanked(text: str, ranges: Iterable[tuple[int, int]], start: int = 0, end: 
         pieces += (" " * (left - start), text[left:right])
         start = right
     return "".join((*pieces, " " * (end - start)))
+
+
+def _is_any_code(text: str) -> bool:
+    return any(looks_like_code(text, language) for language in _LOOKS_LIKE)
 
 
 class _Tag(NamedTuple):
@@ -352,7 +490,10 @@ def _find_partners(text: str, tags: list[_Tag]) -> list[int]:
 
 
 def _is_mention(text: str, start: int, end: int) -> bool:
-    """Whether a tag is only mentioned: it stands between quotes, or directly after an opening quote."""
+    """Whether a tag is only mentioned: it stands in a literal, between quotes, or directly after an opening quote."""
+    before = text[max(0, start - 300) : start].rpartition("\n")[2]
+    if (before.count('"') - before.count('\\"')) % 2 and '"' in text[end : end + 300].partition("\n")[0]:
+        return True
     quote = text[start - 1 : start]
     if not quote or quote not in "\"'`" or text[start - 3 : start] == "```":
         return False
@@ -363,7 +504,7 @@ def _is_mention(text: str, start: int, end: int) -> bool:
 class _Fence:
     """A run of backticks or tildes at `at`, in the line from `line` to `next_line`, and what follows it up to `end`.
 
-    The reader goes on at `after`: the next line, or an ending of reasoning right behind the fence. Properties are found out once, and
+    The reader goes on at `after`: the next line, or what `is_followed` names. Properties are found out once, and
     nothing is copied: reasoning may cut what stands before a fence into a million pieces, and each of them meets the same fence.
     """
 
@@ -377,7 +518,8 @@ class _Fence:
     limit: int  # the end of the answer
 
     @property
-    def ends_reasoning(self) -> bool:
+    def is_followed(self) -> bool:
+        """Whether an ending of reasoning or the fence of another block stands right behind it."""
         return self.after < self.next_line
 
     @cached_property
@@ -391,7 +533,9 @@ class _Fence:
 
     @cached_property
     def tag(self) -> str:
-        return _INFO_TAG.match(self.text, self.info, self.end)[1].lower()
+        """The first word of the info string; of a file's name the suffix."""
+        word = _INFO_TAG.match(self.text, self.info, self.end)[1].lower()
+        return word if word in _KNOWN_TAGS or "." not in word else _file_tag(word)
 
     @cached_property
     def is_tag_alone(self) -> bool:
@@ -415,6 +559,10 @@ class _Fence:
         code = self.text[first.end() : newline if newline >= 0 else self.limit].rstrip()
         return code.endswith((";", "{", "}")) or _CODE_LINE.match(code) is not None
 
+    @property
+    def opens_code(self) -> bool:
+        return not self.is_inline and (self.tag in _KNOWN_TAGS or (self.is_bare and self.has_code_below))
+
 
 class _Line(NamedTuple):
     """A line from `start` on, with its first fence."""
@@ -432,8 +580,9 @@ class _Line(NamedTuple):
 
     @property
     def margin(self) -> str:
-        """Indentation, list and quote markers; "" where anything else stands before the fence."""
-        return self.fence.text[self.start : self.fence.at] if self.has_margin else ""
+        """Indentation, list and quote markers; "" where anything else stands before the fence, if only a tag."""
+        margin = self.fence.text[self.start : self.fence.at] if self.has_margin else ""
+        return "" if "<" in margin else margin
 
     @property
     def is_comment(self) -> bool:
@@ -463,7 +612,35 @@ def _find_fences(text: str, end: int) -> list[_Fence]:
         next_line = min(newline + 1, end)
         stop, after = (stop, ending.end()) if ending else (last, next_line)
         found.append(_Fence(text, at, match[0], line, next_line, stop, after, end))
-    return found
+    return _divided(found)
+
+
+def _divided(found: list[_Fence]) -> list[_Fence]:
+    """The fences, where one that closes a block and one that opens the next stand in a line, or are one run of six or more."""
+    fences: list[_Fence] = []  # the last one first
+    longest = dict.fromkeys("`~", 0)  # of the runs behind that can close a block
+    for fence in reversed(found):
+        width, closing = len(fence.run), longest[fence.run[0]]
+        parts = [fence]
+        if closing < width >= 6 and (fence.tag in _KNOWN_TAGS or (closing and fence.opens_code)):
+            second = min(max(closing, 3), width - 3)
+            first, at = fence.run[second:], fence.at + width - second
+            parts = [replace(fence, at=at, run=fence.run[:second]), replace(fence, run=first)]
+        for part in parts:
+            behind = fences[-1] if fences else part
+            if (
+                behind.line == part.line
+                and behind is not part
+                and not part.is_followed
+                and _MARGIN.fullmatch(part.text, part.at + len(part.run), behind.at)
+                and behind.opens_code
+                and not _COMMENT_LINE.match(part.text, part.line, part.at)
+            ):
+                part.end = part.after = behind.at
+            fences.append(part)
+            if part.is_bare:
+                longest[part.run[0]] = max(longest[part.run[0]], len(part.run))
+    return fences[::-1]
 
 
 class _Reader:
@@ -471,10 +648,12 @@ class _Reader:
 
     def __init__(self, text: str, end: int) -> None:
         self.text, self.end = text, end
-        self.blocks: list[Block] = []
+        self.blocks: list[Container] = []
         self.reasoning: list[tuple[int, int]] = []
         self.fenced: list[tuple[int, int]] = []
         self._wrappers: list[str] = []
+        # an ending that nothing opened, with the blocks before it and all that stands between fences there
+        self._stray: tuple[_Tag, list[Container], list[tuple[int, int]]] | None = None
         # a block without a closing fence of its own, and where it ends at the latest
         self._open: tuple[_Line, int] | None = None
         self._position = self._floor = 0  # lines begin there: what comes next, and the end of the last reasoning
@@ -501,8 +680,8 @@ class _Reader:
                 begins = tag.begins or (number == behind and not self.text[self._floor : place].strip())
                 if tag.kind < 0 and not self.reasoning:  # the prompt had opened it
                     self._open = None
-                    for found in (self.blocks, self.fenced, self._wrappers):
-                        found.clear()
+                    self._stray = tag, self.blocks, self.fenced
+                    self.blocks, self.fenced, self._wrappers = [], [], []
                     self._leave(0, tag.end)
                     behind = number + 1
                 elif tag.kind >= 0 and partner < 0 and begins:
@@ -514,6 +693,18 @@ class _Reader:
                     self._leave(place, tags[partner].end)
                     behind = partner + 1
                 number += 1
+        if self._stray and not self._has_code_behind_stray():
+            tag, blocks, fenced = self._stray
+            if any(block.closed and _is_any_code(self.text[block.start : block.end]) for block in blocks):
+                self.blocks, self.fenced = blocks + self.blocks, fenced + self.fenced
+                self.reasoning[0] = (tag.start, tag.end)
+
+    def _has_code_behind_stray(self) -> bool:
+        blocks = (self.text[block.start : block.end] for block in self.blocks)
+        outside = _gaps(sorted(self.reasoning + self.fenced), 0, self.end)
+        return any(_is_any_code(block) or starts_as_code(block) for block in blocks) or any(
+            _is_any_code(self.text[start:end]) for start, end in outside
+        )
 
     def _leave(self, start: int, end: int) -> None:
         """Skip reasoning; a line begins after it."""
@@ -544,20 +735,30 @@ class _Reader:
             if line.names_language:
                 self._read_block(line, fence.after, self.end, self.end)
             return
-        may_open = not (self.fenced or fence.ends_reasoning)
+        may_open = not (self.fenced or fence.is_followed)
         if fence.is_bare and self._wrappers and fence.run.startswith(self._wrappers[-1]):
             self._wrappers.pop()
-        elif fence.tag in _MARKDOWN and not fence.is_inline:
+        elif not fence.is_inline and (fence.tag in _MARKDOWN or self._wraps_block(fence)):
             self._wrappers.append(fence.run)
         elif fence.is_bare and may_open and (start := self._given_start(line.start)) >= 0:
             self._add(start, line.start, "", "", True)
             self.fenced.append((self._floor, fence.after))
             return
-        elif not (fence.ends_reasoning or fence.has_text_behind):
+        elif not (fence.is_followed or fence.has_text_behind):
             if not fence.is_inline:
                 self._read_block(line, fence.after, self.end, self.end)
             return
         self.fenced.append((line.start, fence.after))  # a fence that opens no block
+
+    def _wraps_block(self, fence: _Fence) -> bool:
+        """Whether a longer fence stands around a block that names its language: right below it, or below prose."""
+        line = self._next_fence(fence.after, self.end)
+        if line is None or line.fence.run.startswith(fence.run) or not (line.has_margin and line.names_language):
+            return False
+        between = self.text[fence.after : line.start]
+        return not between.strip() or (
+            (not fence.tag or fence.tag in NO_CODE) and not (starts_as_code(between) or _is_any_code(between))
+        )
 
     def _given_start(self, end: int) -> int:
         """Where code starts whose opening fence was part of the prompt; -1 where the answer does not start as code."""
@@ -584,7 +785,10 @@ class _Reader:
         self._open = opening, until
 
     def _cut_block(self, end: int) -> None:
-        """End the open block at a place where it has no fence."""
+        """End the open block at a place where it has no fence, or at a tag such as `</answer>` before."""
+        start = self._open[0].fence.after
+        tags = (start + tag for tag, _ in _find_code_tags(self.text[start:end]) if self.text[start + tag + 1] == "/")
+        end = next(tags, end)
         self._end_block(self._open[0], end, end, False)
 
     def _end_block(self, line: _Line, end: int, after: int, closed: bool) -> None:
@@ -594,4 +798,4 @@ class _Reader:
 
     def _add(self, start: int, end: int, tag: str, margin: str, closed: bool) -> None:
         if start < end and not self.text[start:end].isspace():
-            self.blocks.append(Block(start, end, tag, margin, closed))
+            self.blocks.append(Container(start, end, tag, margin, closed))

@@ -106,6 +106,114 @@ def test_a_tag_in_quotes_is_a_mention(mention):
     assert extract_code(f"It prints {mention}.\n```cuda\n{FINAL}```\n") == FINAL
 
 
+KERNEL = FINAL[FINAL.index("__global__") : FINAL.index("int main")]
+# Each holds FINAL in place of {}, and nothing else that is labelled but KERNEL.
+CONTAINERS = {
+    "prototype first": "It is\n```cuda\n__global__ void last(float *x);\n```\nand\n```cuda\n{}```\n",
+    "kernel first": f"```cuda\n{KERNEL}```\nAll of it:\n```cuda\n{{}}```\n",
+    "kernel behind": f"```cuda\n{{}}```\nIts kernel:\n```cuda\n{KERNEL}```\n",
+    "kernel that speaks of main": f"```cuda\n{KERNEL}// called by main()\n/* int main() {{{{ }} */\n```\n```cuda\n{{}}```\n",
+    "main in a literal": f'```cuda\n{KERNEL}const char *s = "int main() {{{{";\n```\n```cuda\n{{}}```\n',
+    "header first": f"`last.cuh`:\n```cuda\n#pragma once\n{KERNEL}```\n`main.cu`:\n```cuda\n{{}}```\n",
+    "another language's main": "```rust\nfn main() { __global__(); }\n```\n```cuda\n{}```\n",
+    "here-document": "```bash\ncat > a.cu <<'EOF'\n{}EOF\nnvcc a.cu && ./a.out\n```\n",
+    "here-document, file behind": '```sh\ncat << "END_OF" > src/a.cu\n{}END_OF\nnvcc a.cu\n```\n',
+    "here-document, tabs": "```bash\ncat <<-EOF > a.cu\n{tabs}\tEOF\nnvcc a.cu\n```\n",
+    "here-document, tee": "```bash\nmkdir x\nsudo tee -a x/a.cu > /dev/null <<\\EOF\n{}EOF\nnvcc a.cu\n```\n",
+    "here-document, pipe": "```shell\ncat <<EOF | tee a.cu\n{}EOF\n```\n",
+    "here-document, compiler": "```bash\nnvcc -x cu - -o a <<'EOF'\n{}EOF\n./a\n```\n",
+    "here-document, prompt": "```console\n$ cat > a.cu << EOF\n{}EOF\n$ nvcc a.cu\n```\n",
+    "here-document, no tag": "```\ncat > a.cu << EOF\n{}EOF\nnvcc a.cu\n```\n",
+    "here-document, no fence": "Run:\n\ncat > a.cu << 'EOF'\n{}EOF\nnvcc a.cu && ./a.out\n",
+    "here-document, cut": "```bash\ncat > a.cu << 'EOF'\n{}",
+    "here-documents": "```bash\nx=$((1 << 3))\ncat > Makefile << EOF\nall: # main(\n\tnvcc main.cu\nEOF\ncat > README.md << EOF\n"
+    f"a main() {{{{ }}\nEOF\ncat > k.cuh << EOF\n{KERNEL}EOF\ncat > main.cu << EOF\n{{}}EOF\nmake\n```\n",
+    "here-document in a list": "1. Write\n   ```bash\n   cat > a.cu << 'EOF'\n{list}   EOF\n   nvcc a.cu\n   ```\n",
+    "here-document of a notebook": "```python\n!cat <<'EOF' > a.cu\n{}EOF\n!nvcc a.cu\n```\n",
+    "shell cell": "```python\n%%bash\ncat > a.cu << 'EOF'\n{}EOF\nnvcc a.cu\n```\n",
+    "file cell": "```python\n%%writefile a.cu\n{}```\n```python\n!nvcc a.cu\n```\n",
+    "file cell, then a command": "```\n%%writefile a.cu\n{}\n!nvcc a.cu -o a && ./a\n```\n",
+    "file cells": f"```python\n%%writefile k.cuh\n{KERNEL}\n%%writefile main.cu\n{{}}```\n",
+    "file cell, no fence": "Put this into a cell:\n\n%%writefile a.cu\n{}",
+    "CUDA cell": "```cpp\n%%cuda -c '-O3'\n{}```\n",
+    "CUDA cell behind others": "```python\n%load_ext nvcc4jupyter\n\n%%cu\n{}```\n",
+    "tags": "<answer><code>\n{}</code></answer>",
+    "tags and prose": "In <b>code</b>: <code>{}</code>\n\nIt calls `last<<<1, 2>>>(x)` in <kernel>.\n",
+    "tags with attributes": '<solution language="cuda">\n<file name="a.cu">\n{}</file>\n</solution>\nThat is all.\n',
+    "CDATA": "<solution><![CDATA[\n{}]]></solution>\n",
+    "tags, end of turn": "<answer><code>\n{}</code></answer><|im_end|>",
+    "tags, cut": "<final_answer>\n<code>\n{}",
+    "endings alone": "{}</code></answer>",
+    "tags around a fence": "<answer><code>```cuda\n{}```</code></answer>",
+    "tags around a fence without a language": "<answer>```\n{}```</answer>\n",
+    "tags around a fence left open": "<answer>\n```cuda\n{}</answer>\nThat is all.\n",
+    "tags of two kinds": f"<draft_code>\n{KERNEL}</draft_code>\n<final_code>\n{{}}</final_code>\n",
+    "fences in one run": "```bash\nnvcc a.cu\n``````cuda\n{}```\n",
+    "fences in one run, tildes": "~~~bash\nnvcc a.cu\n~~~~~~cuda\n{}~~~\nDone.\n",
+    "fences in one run, longer": "````bash\nnvcc a.cu\n```````cuda\n{}```\nDone.\n",
+    "fences in one run, no language": "```bash\nnvcc a.cu\n``````\n{}```\nDone.\n",
+    "fences in one run, behind": "```cuda\n{}``````bash\nnvcc a.cu\n```\n",
+    "fences in one run, first": "``````cuda\n{}```\nDone.\n",
+    "fences in one run, thrice": "```bash\na\n``````text\nb\n``````cuda\n{}```\nDone.\n",
+    "fences in one line": '```bash\nnvcc a.cu\n``` ```cuda title="a.cu"\n{}```\nDone.\n',
+    "fences in one line, glued": "```bash\nnvcc a.cu``` ```cuda\n{}```\n",
+    "fences in one line, tags": "```bash\na\n```</code><code>```cuda\n{}```</code>\n",
+    "fences without a blank line": "```bash\na\n```\n~~~cuda\n{}~~~\n```bash\na\n```\n",
+    "fence in a fence": "````\n```cuda\n{}```\n````\n",
+    "fence in a fence, prose": "````text\nThe program:\n```cuda\n{}```\n````\n```bash\nnvcc a.cu\n```\n",
+    "info string": '```cpp title="a.cu" {.line-numbers}\n{}```\n',
+    "info string, file": "```bash title=build\nnvcc\n```\n```src/a.cu\n{}```\n",
+    "ending of reasoning behind": "```cuda\n{}```\n</think>\n\nIt calls `last<<<1, 2>>>(x)`.\n",
+    "ending of reasoning behind, twice": "```bash\nnvcc\n```\n```cuda\n{}```\n</think>\nBuild:\n```bash\nnvcc a.cu\n```\n</think>\n",
+    "ending of reasoning, output": "```cuda\n{}```\n</think>\n```\n./a.out\n1.0\n```\n",
+}
+
+
+@pytest.mark.parametrize("form", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_every_container(form, ends):
+    forms = {"{}": FINAL}
+    forms |= {
+        f"{{{name}}}": re.sub("^", by, FINAL, flags=re.M)[: -len(by)] for name, by in (("tabs", "\t"), ("list", "   "))
+    }
+    for place, code in forms.items():
+        form = form.replace(place, code)
+    answer = form.replace("{{", "{").replace("\n", ends)
+    for rule in ("first", "last"):
+        assert extract_code(answer, rule=rule).strip() == FINAL.strip()
+    assert {squeezed(label) for label in labelled(answer)} == {squeezed(label) for label in LABELS}
+    check(answer)
+
+
+def test_a_main_counts_where_a_whole_program_is_asked_for():
+    answer = f"```cuda\n{KERNEL}```\nTry it:\n```cuda\n{FINAL}```\n"
+    assert extract_code(answer, whole_program=False) == KERNEL
+    assert extract_code(answer) == FINAL
+    assert extract_code(f"{answer}```cuda\n{DRAFT}```\n") == FINAL
+    assert extract_code(f"{answer}```cuda\n{DRAFT}```\n", rule="last") == DRAFT
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'puts("done </think> now");',
+        'puts("<code>"); puts("</code>");',
+        "/// <summary>\n/// <code>y</code>",
+        "x = a[b[0]]>c;",
+    ],
+)
+def test_tags_in_code_are_code(line):
+    code = FINAL.replace("int main", f"// main\nvoid f() {{\n{line}\n}}\nint main")
+    for answer in (code, f"```cuda\n{code}```\n", f"<answer>\n{code}</answer>\n"):
+        assert extract_code(answer).strip() == code.strip()
+        assert labelled(answer) == LABELS
+
+
+def test_a_draft_that_ends_with_the_reasoning_is_dropped():
+    assert extract_code(f"Let me see.\n```cuda\n{DRAFT}```\n</think>\n{FINAL}") == FINAL
+    assert extract_code(f"```cuda\n{DRAFT}```\n</think>\n```python\nimport triton\n```\n") == "import triton\n"
+
+
 @pytest.mark.parametrize("again", ["```cuda\n", "1. ```cuda\n", "So: ```cuda\n"])
 def test_a_block_that_is_not_closed_ends_before_the_next(again):
     answer = f"```cuda\n{FINAL}\nOr rather:\n{again}{DRAFT}```\n"

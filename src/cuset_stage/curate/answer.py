@@ -126,7 +126,9 @@ def _sampled(row: Row, task: Task, answer: Answer) -> Row:
     return {
         **{key: value for key, value in row.items() if key not in _OWN},
         "id": f"{row['id']}#{answer.sample}",
-        "answer_code" if row["kind"] == "module" else "program": answer.program(language=task.language),
+        "answer_code" if row["kind"] == "module" else "program": answer.program(
+            language=task.language, whole_program=task.asks_whole_program
+        ),
         "reasoning": answer.reasoning or thought.strip(),
         "sample": {"of": row["id"], **{key: getattr(answer, key) for key in _RECORDED}},
     }

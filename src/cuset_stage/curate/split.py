@@ -53,7 +53,7 @@ def split_row(row: Row) -> Kept:
     """A row's kernels as rows, or the row itself where it is a task. Raises RowError where there is no kernel."""
     if is_whole(row):
         return Kept({**row, "fingerprints": fingerprints_of(row)})
-    code = row.get("code") or extract_code(row.get("answer", ""), language="cuda")
+    code = row.get("code") or extract_code(row.get("answer", ""), whole_program=False)
     if not code:
         raise RowError("no_code", "the answer holds no CUDA code")
     if _HIP.search(code) and not _CUDA.search(code):

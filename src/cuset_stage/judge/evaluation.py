@@ -69,7 +69,7 @@ def make_samples(
             task = tasks.by_id(answer.task)
         except TaskError as error:
             raise TaskError(f"{answer.source}: {error}") from None
-        code = answer.program(language=task.language, rule=rule)
+        code = answer.program(language=task.language, rule=rule, whole_program=task.asks_whole_program)
         code = code if code and code.strip() else None
         samples.append(Sample(answer, task, code, code_sha256(code)))
         level = answer.key[2]

@@ -56,9 +56,13 @@ class Answer:
         """Task, sample and level of the prompt: a file holds each once. An answer that does not say has level 1."""
         return self.task, self.sample, self.level or 1
 
-    def program(self, *, language: str, rule: ExtractRule | str = ExtractRule.FIRST) -> str | None:
+    def program(
+        self, *, language: str, rule: ExtractRule | str = ExtractRule.FIRST, whole_program: bool = True
+    ) -> str | None:
         """The code to judge: `code` as it is, or what `extract_code` finds in the answer; None when there is none."""
-        return self.code if self.code is not None else extract_code(self.answer, rule=rule, language=language)
+        if self.code is not None:
+            return self.code
+        return extract_code(self.answer, rule=rule, language=language, whole_program=whole_program)
 
     def to_record(self) -> dict[str, Any]:
         """The line of the file; `code` and `reasoning` only when there are any."""

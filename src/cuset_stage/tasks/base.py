@@ -126,6 +126,11 @@ class ProgramTask:
     language: str = field(default="cuda", init=False)
 
     @property
+    def asks_whole_program(self) -> bool:
+        """Whether the answer has a `main` of its own."""
+        return self.project is None
+
+    @property
     def draws_inputs(self) -> bool:
         """Whether its inputs can be drawn anew from a seed; else they are the task set's own."""
         return isinstance(self.oracle, ReferenceOracle)
@@ -167,6 +172,7 @@ class ModuleTask:
     notes: tuple[str, ...] = ()  # what the set itself says against the task: reports show it as flags
     language: str = "python"
     draws_inputs: bool = field(default=True, init=False)
+    asks_whole_program: bool = field(default=False, init=False)
 
     def module(self, code: str) -> str:
         """The Python source that has ModelNew."""
