@@ -136,6 +136,79 @@ def test_an_open_literal_runs_to_its_end():
     assert labelled(text) == [text[text.index("(float") :][text[text.index("(float") :].index("{") :]]
 
 
+NVRTC = {
+    "raw": ('auto s = R"(\n{})";', ["{ a[0] = 1; }"]),
+    "raw, with a delimiter": ('auto s = u8R"CUDA(\n// ")" )x" \n{})CUDA";', ["{ a[0] = 1; }"]),
+    "an argument": ('nvrtcCreateProgram(&p, R"({})", "k.cu", 0, 0, 0);', ["{ a[0] = 1; }"]),
+    "Jitify": ('auto s =\n"my_program\\n"\n"template<int N>\\n"\n"__global__\\n"\n"void k(int *a) {\\n" // head, open\n"}\\n";', ['{\\n" // head, open\n"}']),
+    "escapes": ('auto s = "extern \\"C\\" __global__ void k() {\\n\\\n  f(\'\\"\');\\n}\\n";', ["{\\n\\\n  f('\\\"');\\n}"]),
+    "one line": ('auto s = "__global__ void k() { f(); }";', ["{ f(); }"]),
+    "with a name": ('auto s = "__global__ void k(" + type + "* a) {\\n" + std::to_string(n) + ";\\n}";', ['{\\n" + std::to_string(n) + ";\\n}']),
+    "with a macro": ('auto s = "__global__ void k(" TYPE "* a) { f(" STR(N) "); }";', ['{ f(" STR(N) "); }']),
+    "with branches": ('auto s = "__global__ void k() {\\n"\n#if A\n"f();\\n"\n#endif\n"}\\n";', ['{\\n"\n#if A\n"f();\\n"\n#endif\n"}']),
+    "in pieces": ('s += "__global__ void k() {\\n";\ns += "}\\n";\nint i;\nss << "__global__ void g() {\\n";\nss << "}\\n";', ['{\\n";\ns += "}', '{\\n";\nss << "}']),
+    "lines": ('const char *s[] = {"__global__ void k() {\\n", "// it\'s }\\n", "}\\n"};', ['{\\n", "// it\'s }\\n", "}']),
+    "made by a macro": ("#define STRINGIFY(...) #__VA_ARGS__\nauto s = STRINGIFY({});", ["{ a[0] = 1; }"]),
+    "cut": ('auto s = R"(\n__global__ void k() {\n f();\n', ["{\n f();\n"]),
+    "a launch in it": ('auto s = R"(\n__global__ void k() { k<<<1, 2>>>(); })";', ["{ k<<<1, 2>>>(); }", "<<<1, 2>>>"]),
+    "in a kernel": ('__global__ void k() { f("__global__ void g() { h(); }"); }', ['{ f("__global__ void g() { h(); }"); }']),
+    "in a comment": ('// "__global__ void k() { f(); }"\n/* R"(\n__global__ void k() { f(); })" */', []),
+    "a launch alone": ('auto s = R"(\nk<<<1, 2>>>();\n// __global__\n)";', []),
+    "a mention": ('throw error("use __global__ here");\nputs("__global__ void k(int);\\nis no { f(); }");', []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), NVRTC.values(), ids=NVRTC)
+@pytest.mark.parametrize("head", ["", "It is\n```cpp\n", f"{HEAD}s = r'''\n"], ids=["bare", "fenced", "in Python"])
+def test_kernels_in_string_literals_of_cpp(head, text, expected):
+    host = text.replace("{}", 'extern "C" __global__ void k(int *a) { a[0] = 1; }\n')
+    assert labelled(f'{head}#include "x.h"\n{host}') == expected
+    if not text.endswith("f();\n"):  # cut off: what follows would be part of it
+        assert labelled(f'{head}#include "x.h"\n{host}\nint main() {{ k<<<3, 4>>>(); }}\n') == [
+            *expected,
+            "<<<3, 4>>>",
+        ]
+
+
+INDUCTOR = """from torch._inductor.async_compile import AsyncCompile
+async_compile = AsyncCompile()
+# it's for a graph
+add_0 = async_compile.triton('add_0', '''
+import triton
+@triton_heuristics.pointwise(
+    size_hints={'x': 16}, filename=__file__,
+)
+@triton.jit
+def add_0(x, XBLOCK : tl.constexpr):
+    xnumel = 10
+    tl.store(x, "a\\\\n")
+''', device_str='cuda')
+
+def call(args):
+    add_0.run(args, 10, stream=stream0)
+"""
+TRITON = {
+    "Inductor": (INDUCTOR, ['xnumel = 10\n    tl.store(x, "a\\\\n")']),
+    "no line before": ("k = async_compile.triton('k', '''@triton.jit\ndef k(x):\n    f(x)\n''')\n", ["f(x)"]),
+    "escaped": ('source = "@triton.jit\\ndef k(x):\\n    f(x)\\n"\nexec(source)\n', ["f(x)"]),
+    "adjacent": ('source = (\n  "@triton.jit\\n"\n  "def k(x):\\n"\n  "    f(x)\\n"\n)\n', ["f(x)"]),
+    "lines": ('source = "\\n".join([\n  "@triton.jit",\n    "def k(x):",\n  "    f(x)",\n])\n', ["f(x)"]),
+    "indented": ('source = dedent("""\n    @triton.jit\n    def k(x):\n        f(x)\n    k[(1,)](x)\n""")\n', ["f(x)", "[(1,)]"]),
+    "format string": ('source = f"""\n@triton.jit\ndef {name}(x):\n    y = {{1: {v}}}\n"""\n', ["y = {{1: {v}}}"]),
+    "in a kernel": ('@triton.jit\ndef k(x):\n    y = """\n@triton.jit\ndef g(x):\n    f(x)\n"""\n', ['y = """\n@triton.jit\ndef g(x):\n    f(x)\n"""']),
+    "a statement behind": ('y = """\n@triton.jit\ndef g(x):\n"""\n"f(x)"\n', []),
+    "a mention": ('raise ValueError("decorate it with @triton.jit\\nand call k[grid](x)")\n', []),
+    "docstring": ('def f():\n    """Like\n    @triton.jit\n    def k(x):\n        f(x)\n    """\n', []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), TRITON.values(), ids=TRITON)
+@pytest.mark.parametrize("language", ["triton", "auto"])
+def test_triton_in_string_literals_of_python(text, expected, language):
+    for answer in (f"import triton\n{text}", f"It is\n```python\nimport triton\n{text}```\n"):
+        assert [answer[start:end] for start, end, _ in find_spans(answer, language=language)] == expected
+
+
 NOTHING = {
     "empty": "",
     "prose": "To launch a kernel, write kernel<<<grid, block>>>(args); then mark it __global__ (it runs on the device).",

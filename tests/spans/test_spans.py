@@ -38,8 +38,6 @@ KERNELS = {
     ),
     "comment inside belongs": ("__global__ void k() { // it's }\n f(); }", ["{ // it's }\n f(); }"]),
     "in a comment": ("// __global__ void k() { f(); }\n/* __global__ void k() { f(); } */ int x;", []),
-    "in a string": ('const char *s = "__global__ void k() { f(); }";', []),
-    "in a raw string": ('auto s = R"(__global__ void k() { f<<<1, 2>>>(); })";', []),
     "nested lambda": ("__global__ void k() { auto g = [&] { f(); }; g(); }", ["{ auto g = [&] { f(); }; g(); }"]),
     "two": ("__global__ void a() { f(); }\nvoid h() { g(); }\n__global__ void b() { g(); }", ["{ f(); }", "{ g(); }"]),
     "in a namespace": ("namespace {\n__global__ void a() { f(); }\n}", ["{ f(); }"]),
@@ -84,6 +82,80 @@ KERNELS = {
         "__global__ void a()\n{\n if (x) {\n f();\n}\n\n__global__ void b()\n{\n g();\n}\n",
         ["{\n if (x) {\n f();\n}", "{\n g();\n}"],
     ),
+    "one definition of several": (
+        "#ifdef __CUDACC__\n#define K __global__ static\n#elif A\n#define K(x) {\n#else\n#define K static\n#endif\nK void k(int a) { f(a); }",
+        ["{ f(a); }"],
+    ),
+    "the first definition of several": (
+        "#define K __global__\n#undef K\n#define K\nK void k(int a) { f(a); }",
+        ["{ f(a); }"],
+    ),
+    "a known alias, empty here": (
+        "#ifndef CUDA_KERNEL\n#define CUDA_KERNEL\n#endif\nCUDA_KERNEL void h(int a) { f(a); }",
+        [],
+    ),
+    "a known alias, of the host here": ("#define GPU_KERNEL static inline\nGPU_KERNEL void h(int a) { f(a); }", []),
+    "a known alias, a kernel here": (
+        "#define DEF_KERNEL(n, o) __global__ void n(T *a) { o; }\nDEF_KERNEL(k, f(a))\n\nint main() { g(); }",
+        ["{ o; }"],
+    ),
+    "a known alias, by another": (
+        "#define CUDA_KERNEL RAFT_KERNEL void\nCUDA_KERNEL k(int a) { f(a); }",
+        ["{ f(a); }"],
+    ),
+    "a known alias that is a kernel elsewhere": (
+        "DEF_KERNEL(twice, 2.f)\nDEF_KERNEL(half, .5f)\nint main() { g(); }",
+        [],
+    ),
+    **{
+        f"directive {line}": (f"#{line}\nvoid h(int n) {{ g(); }}\n__global__ void k() {{ f(); }}", ["{ f(); }"])
+        for line in (
+            "ifndef __global__",
+            "ifdef __global__",
+            "undef __global__",
+            "if !defined(__global__) && \\\n  !defined(CUDA_KERNEL)",
+            "elif defined(__global__)",
+            'pragma push_macro("a") __global__',
+            "pragma omp __global__",
+            "include <__global__>",
+            "error __global__ is (not) defined {",
+            "warning RAFT_KERNEL",
+            " line 1 __global__",
+            "define H __device__",
+        )
+    },
+    "directives in a body": (
+        "__global__ void k() {\n#ifdef __global__\n f();\n#endif\n#undef CUDA_KERNEL\n#pragma unroll (CUDA_KERNEL) {\n}\nvoid h() { g(); }",
+        ["{\n#ifdef __global__\n f();\n#endif\n#undef CUDA_KERNEL\n#pragma unroll (CUDA_KERNEL) {\n}"],
+    ),
+    **{
+        f"no head: {use}": (f"{use} }}\nvoid h(int n) {{ g(); }}", [])
+        for use in (
+            "switch (x) { case CUTLASS_GLOBAL: if (f(x)) { g(); }",
+            "switch (x) { case K::GPU_KERNEL: if (f(x)) { g(); }",
+            "enum E { CPU_KERNEL, GPU_KERNEL",
+            "enum E { GPU_KERNEL = (1), B",
+            "enum class E { GPU_KERNEL, B = f(1)",
+            "{ f(x, GPU_KERNEL);",
+            "{ f(GPU_KERNEL, g(x));",
+            "{ T<GPU_KERNEL> a(x) {",
+            "{ T<GPU_KERNEL, 3>::f(x) {",
+            "A a = { .GPU_KERNEL = f(1), .b = { 1 }",
+            "{ if (x == GPU_KERNEL && f(x)) { g(); }",
+            "{ return x ? GPU_KERNEL : f(x);",
+            "{ int a[GPU_KERNEL], b = f(1) {",
+            "{ x->GPU_KERNEL(1) {",
+            "void GPU_KERNEL::run(int x) {",
+            "GPU_KERNEL::GPU_KERNEL(int x) {",
+            "class GPU_KERNEL f(int x) {",
+            "void GPU_KERNEL(int x) {",
+            "int GPU_KERNEL = f(x), y {",
+        )
+    },
+    "a label in a body": (
+        "__global__ void k(int a) { switch (a) { case GPU_KERNEL: f<GPU_KERNEL>(a); break; } }\nvoid h() { g(); }",
+        ["{ switch (a) { case GPU_KERNEL: f<GPU_KERNEL>(a); break; } }"],
+    ),
 }
 
 
@@ -115,12 +187,106 @@ LAUNCHES = {
     "conflict marker": ("<<<<<<< HEAD\nint a;\n>>>>>>> branch\nint b(c);", []),
     "no launch": ("x = a <<<b;", []),
     "three kernels": ("a<<<1, 2>>>(x);\nb<<<3, 4>>>(x);\nc<<<5, 6>>>();", ["<<<1, 2>>>", "<<<3, 4>>>", "<<<5, 6>>>"]),
+    **{
+        f"spacing {opening}{closing}": (f"k {opening}g, b{closing}(a);", [f"{opening}g, b{closing}"])
+        for opening, closing in (
+            ("<< <", ">> >"),
+            ("< < < ", " > > >"),
+            ("< <<", ">>>"),
+            ("<<< ", " >> >"),
+            ("<<\n  <", ">>\n >"),
+            ("<<<", "> >>"),
+        )
+    },
+    "spacing, templates": ("k< T ><< < g, V< C< int > >::v >> > (a);", ["<< < g, V< C< int > >::v >> >"]),
+    "spacing, the kernel on its own line": ("k\n  << <g, b >> 1 >> >\n  (a);", ["<< <g, b >> 1 >> >"]),
+    "shifts": ("x = a << b << c; y = a < < b; std::cout << a << (1 < 2) << '<' << b >> c;", []),
+    "operators": ("template <class T> S &operator<< <T>(S &s, A<T> >> > a); friend S &operator << <>(S &);", []),
+    "three close templates": ("k<<<1, P<Q<R<int>>>::n, 0, s>>>(a);", ["<<<1, P<Q<R<int>>>::n, 0, s>>>"]),
+    "three close templates, then a call": ("k<<<g<A<B<int>>>(), 256>>>(a);", ["<<<g<A<B<int>>>(), 256>>>"]),
+    "three close templates, then braces": ("k<<<g<A<B<int>>>{}, 256>>>(a);", ["<<<g<A<B<int>>>{}, 256>>>"]),
+    "four close templates": (
+        "k<<<g<A<B<C<int>>>>(n), 2>>>(a); h<<<3, 4>>>();",
+        ["<<<g<A<B<C<int>>>>(n), 2>>>", "<<<3, 4>>>"],
+    ),
+    "six at the end": ("k<<<g, P<Q<R<int>>>>>>(a);", ["<<<g, P<Q<R<int>>>>>>"]),
+    "spaced templates": ("k<<<P< Q< R<int> > >::n, 2>>>(a);", ["<<<P< Q< R<int> > >::n, 2>>>"]),
+    "comparisons": ("k<<<a<b ? 1 : 2, c < d, e<f>>>(a);", ["<<<a<b ? 1 : 2, c < d, e<f>>>"]),
+    "comparison and templates": (
+        "k<<<n < 9 ? n : 9, P<Q<int>>::n, n >= 3, n <= 3>>>(a);",
+        ["<<<n < 9 ? n : 9, P<Q<int>>::n, n >= 3, n <= 3>>>"],
+    ),
+    "in parentheses": ("k<<<(a > b), f(a >> 3, x >>> 1), p->n>>>(a);", ["<<<(a > b), f(a >> 3, x >>> 1), p->n>>>"]),
+    "macro around": ("#define RUN(k, ...) k<<<__VA_ARGS__>>>\n", ["<<<__VA_ARGS__>>>"]),
+    "macro of the configuration": (
+        "#ifdef __INTELLISENSE__\n#define ARGS(g, b)\n#else\n#define ARGS(g, b) <<< g, b >>>\n#endif\nvoid f() { k ARGS(1, 2)(a); }",
+        ["<<< g, b >>>"],
+    ),
+    "macro of the configuration, over lines": (
+        "#define ARGS \\\n  << <g, \\\n  b>> >\nint x;",
+        ["<< <g, \\\n  b>> >"],
+    ),
+    "macro that opens": (
+        "#define OPEN(k) \\\n  k<<<grid, \\\n    block\nvoid f() { OPEN(k)>>>(a); }",
+        ["<<<grid, \\\n    block"],
+    ),
+    "placeholders": (
+        "{{ k }}<<<{{ g }}, {{ b }}>>>(a); ${k}<<<${g}, 1>>>(a); @k@<<<@g@, 1>>>(a); %(k)s<<<%(g)s, 1>>>(a); <%= k %><<<1, 2>>>();",
+        ["<<<{{ g }}, {{ b }}>>>", "<<<${g}, 1>>>", "<<<@g@, 1>>>", "<<<%(g)s, 1>>>", "<<<1, 2>>>"],
+    ),
 }
 
 
 @pytest.mark.parametrize(("text", "expected"), LAUNCHES.values(), ids=LAUNCHES)
 def test_launch_configurations(text, expected):
     assert labelled(f"void f() {{\n{text}\n}}" if "#" not in text else text, "launch_config") == expected
+
+
+PLACEHOLDERS = "{{ x }}", "{{x}}", "{{{ x }}}", "{{ n // 2 }}", "{{ d['k'] }}", "${x}", "${ n // 2 }", "$x", "{x}", "{x!r:>3}", "{}", "{0}", "%(x)s", "%s", "@x@", "<%= x %>", "{% if x %}y{% else %}z{% endif %}", "{# it is #}x"  # fmt: skip
+HEADS = {
+    "name": "__global__ void @(float *a)",
+    "part of the name": "__global__ void k_@_fast(float *a)",
+    "template parameters": "template <typename @>\n__global__ void k(@ *a)",
+    "template arguments": "template <> __global__ void k<@, 3>(float *a)",
+    "return": "__global__ @ k(float *a)",
+    "launch bounds": "__global__ void __launch_bounds__(@, 2) k(float *a)",
+    "launch bounds and name": "__global__ __launch_bounds__(@) void @(float *a)",
+    "arguments": "__global__ void k(@ *a, @)",
+    "before": "@ __global__ void k(float *a)",
+    "everywhere": "template <typename @>\n__global__ void __launch_bounds__(@) @(@ *a)\n",
+}
+
+
+@pytest.mark.parametrize("place", HEADS)
+@pytest.mark.parametrize("placeholder", PLACEHOLDERS)
+@pytest.mark.parametrize("body", ["{ f(a); }", "{\n  a[@] = @;\n}", "{{ if (a) {{ f(); }} }}"])
+def test_placeholders_in_a_kernel(placeholder, place, body):
+    head, body = HEADS[place].replace("@", placeholder), body.replace("@", placeholder)
+    text = f"void g() {{ h(); }}\n{head} {body}\nvoid h() {{ g(); }}\n"
+    assert labelled(text) == [body]
+    assert labelled(f"```cpp\n{text}```", "kernel_signature") == [head.strip()] or "{" in placeholder
+
+
+TAGS = {
+    "Jinja": ("{% if a %}", "{%- elif b -%}", "{% else %}", "{% endif %}"),
+    "Mako": ("% if a < 3:", "% elif b:", "% else:", "% endif"),
+    "C": ("#if A", "#elif B", "#else", "#endif"),
+}
+
+
+@pytest.mark.parametrize("tags", TAGS.values(), ids=TAGS)
+def test_branches_of_a_template_are_those_of_the_preprocessor(tags):
+    first, second, other, last = (f"{tag}\n" for tag in tags)
+    text = f"{first}__global__ void k(int a) {{\n{second}__global__ void k(half a) {{\n{other}__global__ void k(float a) {{\n{last} f(a);\n}}\nint z;"
+    assert labelled(text) == ["{\n", "{\n", f"{{\n{last} f(a);\n}}"]
+
+
+def test_tags_that_hold_braces():
+    text = "__global__ <% if (b) { %>__launch_bounds__(9)<% } %> void k() { f(); }\nvoid h() { g(); }"
+    assert labelled(text) == ["{ f(); }"]
+    assert labelled("__global__ void k() {}\nvoid h() { g(); }") == ["{}"]
+    assert labelled("__global__ void k(int a) {} void h() { g(); }") == ["{}"]
+    assert labelled("__global__ void k(int a) {BODY}\nvoid h() { g(); }") == ["{BODY}"]
 
 
 def test_a_launch_inside_a_kernel_is_both():
@@ -132,6 +298,7 @@ def test_aliases_of_the_user():
     text = "MY_KERNEL void k(int a) { f(a); }"
     assert labelled(text) == []
     assert labelled(text, aliases=("MY_KERNEL",)) == ["{ f(a); }"]
+    assert labelled(f"#define MY_KERNEL ANOTHER\n{text}", aliases=("MY_KERNEL",)) == ["{ f(a); }"]
 
 
 CUTS = {

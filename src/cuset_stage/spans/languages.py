@@ -9,7 +9,7 @@ from typing import Any
 from ..named_functions import is_function_name, load_function
 from ..text import InputError, nearest, one_line
 from .kinds import KINDS, Span, merged, spans_at
-from .regions import other_regions
+from .regions import add_quoted, python_regions, triton_regions
 from .triton import triton
 
 
@@ -70,9 +70,10 @@ def triton_spans(text: str, kinds: tuple[str, ...], *, sure: bool) -> set[Span]:
     if not has_code(text) or not (sure or _SIGN.search(text)):
         return set()
     spans: set[Span] = set()
-    for regions in other_regions(text, has_code, python=True):
+    for regions in triton_regions(text, has_code):
         for region in regions:
-            spans |= spans_at(triton(region.text), kinds, region.start)
+            literals = python_regions(0, region.text, lambda literal: "jit" in literal)  # as Inductor writes them
+            spans |= spans_at(add_quoted(triton(region.text), literals, triton), kinds, region.start)
         if spans:  # what stands outside of blocks counts if no block has anything
             break
     return spans

@@ -42,9 +42,14 @@ _TOKEN = re.compile(
 _FORMS = ("3d", "3s", "1d", "1s")
 _ESCAPE = re.compile(r"\\(?:\r\n|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-7]{1,3}|[\s\S])")
 _FIELD = re.compile(r"\{\{|\}\}|\{[^{}\n]*\}")
-# What may stand between the literals of one source: in Python also `+ name +`, in C++ also macros and names.
-_PYTHON_JOINT = re.compile(r"(?:[\s\\,]|#[^\n]*\n|\+(?:[\s\\]*+[\w.]++(?:\([\w., ]*+\))?+[\s\\]*+(?=\+))?)*+")
-_C_JOINT = re.compile(r"(?:[\s\\+,()]|<<|//[^\n]*\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|[\w:.]+)*+")
+# What may stand between the literals of one source: in Python also `+ name +` and `s +=`, in C++ also names, macros and branches.
+_PYTHON_JOINT = re.compile(
+    r"(?:[\s\\,]|#[^\n]*\n|\+(?:[\s\\]*+[\w.]++(?:\([\w., ]*+\))?+[\s\\]*+(?=\+))?|[\w.]++[ \t]*+\+=)*+"
+)
+_C_JOINT = re.compile(
+    r"(?:[\s\\+,()]|<<|//[^\n]*\n|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|[\w:.]+|#[ \t]*(?:if|el|endif)[^\n]*\n"
+    r"|;\s*+[\w.]++\s*+(?:\+=|<<))*+"
+)
 _TARGET = re.compile(r"(\w+)[ \t]*(?::[ \t]*\w+[ \t]*)?=[ \t]*\(?\s*\Z")
 _FORMAT_CALL = re.compile(r"(\w*)\.format\(")
 _MEANS = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
@@ -95,7 +100,7 @@ def find_regions(text: str, has_code: Callable[[str], bool]) -> list[Region]:
     return outside or inside
 
 
-def other_regions(text: str, has_code: Callable[[str], bool], *, python: bool = True) -> Iterator[list[Region]]:
+def triton_regions(text: str, has_code: Callable[[str], bool]) -> Iterator[list[Region]]:
     """The regions of Python in an answer: those in its blocks, and then what stands outside of blocks."""
     answer = read_answer(text)
     for parts in (answer.in_blocks(), answer.outside_blocks()):
@@ -115,8 +120,9 @@ def add_quoted(extents: Extents, sources: Iterable[Region], find: Callable[[str]
         quoted = find(source.text)
         if quoted["kernel_body"]:
             for kind, ranges in quoted.items():
-                moved = [(source.start + start, source.start + end) for start, end in ranges]
-                extents[kind] = [*extents.get(kind, ()), *moved]
+                extents.setdefault(kind, []).extend(
+                    (source.start + start, source.start + end) for start, end in ranges
+                )
     return extents
 
 
@@ -160,7 +166,7 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
     """Source in the string literals of Python text, adjacent literals as one; docstrings and messages left out."""
     names = frozenset(_FORMAT_CALL.findall(text)) if ".format(" in text else frozenset()
     literals: list[tuple[int, int, Region]] = []
-    depth = 0
+    depth = margin = 0  # margin: the indentation of the line in which the source begins
     for match in _TOKEN.finditer(text):
         if match["bracket"]:
             depth = max(0, depth + (1 if match["bracket"] in "([{" else -1))
@@ -168,9 +174,14 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
         if match["comment"] is not None:
             continue
         form = next(form for form in _FORMS if match[f"open{form}"])
-        is_joined = bool(literals) and _PYTHON_JOINT.fullmatch(text, literals[-1][1], match.start())
-        if not is_joined and depth == 0 and not line_before(text, match.start()).strip():
-            continue  # a docstring: the statement is the literal alone
+        before = line_before(text, match.start())
+        indent = len(before) - len(before.lstrip())
+        if not (literals and _PYTHON_JOINT.fullmatch(text, literals[-1][1], match.start())):
+            if depth == 0 and not before.strip():
+                continue  # a docstring: the statement is the literal alone
+            margin = indent
+        elif depth == 0 and not before.strip() and indent <= margin:
+            continue  # a statement of its own
         prefix = match["prefix"].lower()
         formatted = "f" in prefix or _is_format(text, match, names)
         source = _decode(match[f"body{form}"], raw="r" in prefix, formatted=formatted)

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from ..named_functions import is_function_name
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Extents, Span, check_aliases, check_kinds, spans_at
 from .languages import CUDA, check_language, own_spans, triton_spans
-from .lexer import device_functions, kernels, launches, lex
+from .lexer import Lexed, device_functions, kernels, launches, lex
 from .patterns import might_match, pattern_spans, signature
-from .regions import Region, find_regions
+from .regions import Region, add_quoted, c_literals, find_regions
 
 
 def find_spans(
@@ -76,7 +76,15 @@ def _cuda_spans(text: str, chosen: tuple[str, ...], extra: tuple[str, ...]) -> s
 
 def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ...]) -> set[Span]:
     lexed = lex(region.text, aliases)
-    bodies = kernels(lexed) if "kernel_body" in kinds or "kernel_signature" in kinds else []
+    found = _extents(lexed, kinds)
+    if region.text.count("__global__") > lexed.full.count("__global__"):  # one in a comment, or in source for NVRTC
+        literals = c_literals(region.text, lambda literal: "__global__" in literal)
+        add_quoted(found, literals, lambda source: _extents(lex(source, aliases), kinds))
+    return spans_at(found, kinds, region.start)
+
+
+def _extents(lexed: Lexed, kinds: tuple[str, ...]) -> Extents:
+    bodies = kernels(lexed)
     found: Extents = {
         "kernel_body": [piece for body in bodies for piece in body.pieces],
         "kernel_signature": [signature(lexed, body.head, body.pieces[0][0]) for body in bodies],
@@ -85,5 +93,4 @@ def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ..
         found["launch_config"] = launches(lexed)
     if "device_function" in kinds:
         found["device_function"] = [(body.head, body.pieces[-1][1]) for body in device_functions(lexed)]
-    found |= {kind: pattern_spans(lexed.full, kind) for kind in kinds if kind not in found}
-    return spans_at(found, kinds, region.start)
+    return found | {kind: pattern_spans(lexed.full, kind) for kind in kinds if kind not in found}
