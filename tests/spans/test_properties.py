@@ -43,6 +43,7 @@ PIECES = [
     " ", "'", '"', '"""', "'''", 'R"x(', ')x"', "/*", "*/", "//", "\\", "#if A\n", "#else\n", "#endif\n", "#define K \\\n",
     "#define K __global__ void\n", "K", "<think>", "</think>", "<|im_end|>", "import torch\n", 's = f"""', "RAFT_KERNEL",
     "__attribute__((global))", "__device__", "__shared__", "dim3", "atomicAdd(", "threadIdx.x", "é", "\0", "\ud800", ";", "`", "> ",
+    "<< <", ">> >", "{{ x }}", "${x}", "{% if x %}", "{% endif %}\n", "<%= x %>", "% if x:\n", "P<Q<", "#undef ", "GPU_KERNEL", "case ",
 ]  # fmt: skip
 anything = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
@@ -115,6 +116,7 @@ UNITS = [
     "#if A\n__global__ void k() {\n#else\n", "#define A \\\n", "#define A __global__\n", "<think>\n", "</think>", 'R"x(', '"""',
     "\0", "\ud800", "é", "\r", "\n", " ", "__device__ int f() {", "extern ", "__shared__ ", "dim3 a", "atomicAdd(", "word ",
     "don't ", "- ", "> ", "1'", "cat << A\n", "``` ", "```cpp ", "a<think> ", "# ", "; {", 'x = """', "x = ''.format(", 'f<1', "dim3 a(", "{{[(", "\n}\n", "<|im_end|>", 'f"{',
+    "< ", "> ", "a<<<P<", "{{", "{{ x }}", "${", "{%", "<%", "% if ", "{% if x %}\n", "__global__ {x} ", "GPU_KERNEL(", "#define A <<<\n", "# ",
 ]  # fmt: skip
 
 

@@ -277,7 +277,7 @@ TAGS = {
 @pytest.mark.parametrize("tags", TAGS.values(), ids=TAGS)
 def test_branches_of_a_template_are_those_of_the_preprocessor(tags):
     first, second, other, last = (f"{tag}\n" for tag in tags)
-    text = f"{first}__global__ void k(int a) {{\n{second}__global__ void k(half a) {{\n{other}__global__ void k(float a) {{\n{last} f(a);\n}}\nint z;"
+    text = f"int y;\n{first}__global__ void k(int a) {{\n{second}__global__ void k(half a) {{\n{other}__global__ void k(float a) {{\n{last} f(a);\n}}\nint z;"
     assert labelled(text) == ["{\n", "{\n", f"{{\n{last} f(a);\n}}"]
 
 

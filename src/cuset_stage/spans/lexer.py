@@ -10,17 +10,30 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from .kinds import KERNEL_ALIASES
-from .scrub import DEFINE, blank, line_before, scrub
+from .scrub import DIRECTIVE, line_before, scrub
+from .templates import field_end, plain
 
 
 _ATTRIBUTE = r"__attribute__\s*\(\(\s*(?:__)?global(?:__)?\s*\)\)"
 _HEADER = re.compile(r"[(){};#]")
 _BODY = re.compile(r"[{}#]")
 _DIRECTIVE = re.compile(r"#[ \t]*(if|el|endif)")
-_MACRO = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\([^()]*\))?")
+_MACRO = re.compile(r"[ \t]+(\w+)(\([^()]*\))?")
+# Where a name for `__global__` is a value, a type, a label or a function's own name.
+_USED_BEFORE = re.compile(
+    r"(?:->|::|~|(?<=\w)\.|\b(?:case|class|struct|union|enum|namespace|goto|new|return|using|typename|sizeof|operator)\s+)\Z"
+)
+_USED_BEHIND = re.compile(r"[\s\\]*(?:[:,>=.?|+\-/&\])};!^~*<]|\[(?!\[))")
+# A macro that expands to a whole kernel, and the function behind it: kernels return nothing.
+_RETURNS = re.compile(
+    r"\b(?:int|float|double|bool|char|long|short|unsigned|size_t|cudaError_t)\s[\s*&]*\w+\s*\([^()]*\)\s*\Z"
+)
+_TYPE_BEFORE = re.compile(r"\b(?:void|int|float|double|bool|auto)\s+\Z")
+_FUNCTION_BEHIND = re.compile(r"\s*\([^(){};]*\)\s*\{")
 _NEXT_BRANCH_BODY = re.compile(r"\s*#[ \t]*el[^\n]*\n\s*(?=\{)")
 # An unclosed body followed by this was not cut off: one of its braces is missing, or is in a macro.
 _CLOSED_ANYWAY = re.compile(
@@ -28,7 +41,8 @@ _CLOSED_ANYWAY = re.compile(
     r"|class\s|typedef\s|using\s|#[ \t]*(?:include|define)|(?:int|void|float|double|bool|auto|cudaError_t)\s+\w+\s*\())"
 )
 _ALIAS_LIMIT = 50  # macros of one text that stand for __global__
-_CONFIG = re.compile(r">{3,}|[()\[\]{};]")
+OPENING = re.compile(r"<(?<!<<)[\s\\]*<[\s\\]*<(?![\s\\]*<)")  # formatters write `<< <`, too
+_CONFIG = re.compile(r"[()\[\]{};<>](?:(?<=<)[<=]+|(?<=>)(?:[\s\\]*>)+)?")
 _AFTER_CONFIG = re.compile(r"[\s\\]*(?:[(#\w]|\Z)")
 _CONFIG_LIMIT = 8192  # characters; a real configuration is far below, and the bound keeps a stray <<< cheap
 _STATEMENT_END = re.compile(r"[\n;{}]")
@@ -58,28 +72,36 @@ class Lexed(NamedTuple):
 
 def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
     """Scrub a region, set its macros apart and learn which of them stand for `__global__`. aliases: the user's macros for it."""
-    full = scrub(text)
-    words = [alias for alias in (*KERNEL_ALIASES, *aliases) if alias in full]
-    finder = _kernel_finder(tuple(words))
+    full = scrub(plain(text))
     macros: list[tuple[int, int]] = []
-    if "define" in full:
-        bodies: dict[str, str] = {}
-        for match in DEFINE.finditer(full):
-            macro = _MACRO.match(full, match.start(), match.end())
-            body_start = macro.end() if macro else match.end()
-            macros.append((body_start, match.end()))
-            if macro:
-                bodies[macro[1]] = full[body_start : match.end()]
-        candidates = {name: body for name, body in bodies.items() if "{" not in body and ";" not in body}
-        for _ in range(3):  # a macro may stand for another macro
-            found = [name for name, body in candidates.items() if finder.search(body)]
-            if not found:
-                break
-            words += found[:_ALIAS_LIMIT]
-            finder = _kernel_finder(tuple(words))
-            for name in found:
-                del candidates[name]
-    return Lexed(full, DEFINE.sub(blank, full) if macros else full, macros, finder)
+    definitions: list[tuple[str, str]] = []
+
+    def set_apart(directive: re.Match[str]) -> str:
+        start, end = directive.span()
+        if line_before(full, start).strip():
+            return directive[0]
+        if directive[1] != "define":
+            return full[start : directive.end(1)] + " " * (end - directive.end(1))
+        macro = _MACRO.match(full, directive.end(1), end)
+        body = macro.end() if macro else end
+        macros.append((body, end))
+        if macro:
+            definitions.append((macro[1], full[body:end]))
+        return " " * (end - start)
+
+    code = DIRECTIVE.sub(set_apart, full) if "#" in full else full
+    defined = {name for name, _ in definitions}  # the text's own definition beats what is known of a name
+    words = [*(name for name in KERNEL_ALIASES if name in full and name not in defined), *aliases]
+    finder = _kernel_finder(tuple(words))
+    candidates = [(name, body) for name, body in definitions if "{" not in body and ";" not in body]
+    for _ in range(3):  # a macro may stand for another macro
+        found = dict.fromkeys(name for name, body in candidates if _heads(body, finder, 0, len(body)))
+        if not found:
+            break
+        words += list(found)[:_ALIAS_LIMIT]
+        finder = _kernel_finder(tuple(words))
+        candidates = [(name, body) for name, body in candidates if name not in found]
+    return Lexed(full, code, macros, finder)
 
 
 def kernels(lexed: Lexed) -> list[Body]:
@@ -112,6 +134,20 @@ def _word_finder(*words: str, other: str = "") -> re.Pattern[str]:
     return re.compile("|".join([*choices, *filter(None, [other])]))
 
 
+def _heads(text: str, finder: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+    """Where a name for `__global__` can start a kernel."""
+    found = []
+    for match in finder.finditer(text, start, end):
+        before = text[max(0, match.start() - 40) : match.start()]
+        if not (
+            _USED_BEHIND.match(text, match.end(), end)
+            or _USED_BEFORE.search(before)
+            or (_FUNCTION_BEHIND.match(text, match.end(), end) and _TYPE_BEFORE.search(before))
+        ):
+            found.append(match.span())
+    return found
+
+
 def functions(
     text: str, finder: re.Pattern[str], *, strict: bool, start: int = 0, end: int | None = None
 ) -> list[Body]:
@@ -120,7 +156,9 @@ def functions(
     strict: the specifier cannot occur inside a body, so an open body ends before the next one.
     """
     end = len(text) if end is None else end
-    heads = [(match.start(), match.end()) for match in finder.finditer(text, start, end)]
+    heads = (
+        _heads(text, finder, start, end) if strict else [match.span() for match in finder.finditer(text, start, end)]
+    )
     starts = [head for head, _ in heads]
     found: list[Body] = []
     done = start  # everything before is settled, but for the branches that a body jumped over
@@ -137,6 +175,8 @@ def functions(
             limit = jumped[at_gap][1]
         stop = starts[index + 1] if index + 1 < len(starts) else end
         opening, in_branch = _find_body(text, after, min(stop, limit))
+        if opening >= 0 and strict and text[head] != "_" and _RETURNS.search(text, max(after, opening - 400), opening):
+            continue
         pieces: list[tuple[int, int]] = []
         is_open = False
         while opening >= 0:
@@ -186,13 +226,15 @@ def _depth_behind(directive: str, depth: int, branches: list[list[int]]) -> int:
 
 def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
     """Index of the `{` after a specifier's parameter list, -1 if none, and whether an `#if` of the head is still open there."""
-    depth = 0
-    seen = assigned = False
+    depth = settled = 0
+    seen = False
     branches: list[list[int]] = []
     skip = 0
     for match in _HEADER.finditer(text, position, stop):
         at = match.start()
         char = text[at]
+        if at < settled:  # in a placeholder
+            continue
         if char == "#":
             directive = _directive(text, at)
             if skip:
@@ -211,9 +253,9 @@ def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
             if depth < 0:
                 return -1, False
         elif depth == 0:
-            if char != "{" or not seen or assigned:
-                return -1, False
-            return at, bool(branches)
+            settled = field_end(text, at, seen) if char == "{" else 0
+            if not settled:
+                return (at, bool(branches)) if char == "{" and seen else (-1, False)
     return -1, False
 
 
@@ -284,47 +326,62 @@ def _recover(text: str, position: int, limit: int, heads: list[int]) -> int:
 
 
 def launches(lexed: Lexed) -> list[tuple[int, int]]:
-    """Every `<<<...>>>`; one that the end of the region cuts off runs to that end."""
-    found = list(_launches(lexed.code, 0, len(lexed.code)))
+    """Every `<<<...>>>`; one that the end of the region or of a macro cuts off runs to that end."""
+    found = list(_launches(lexed.code, 0, len(lexed.code), macro=False))
     for start, end in lexed.macros:
-        if lexed.full.find("<<<", start, end) >= 0:
-            found += _launches(lexed.full, start, end)
+        found += _launches(lexed.full, start, end, macro=True)
     return found
 
 
-def _launches(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
-    position = text.find("<<<", start, end)
-    while position >= 0:
-        following = text.find("<<<", position + 3, end)
-        alone = text[position + 3 : position + 4] != "<" and text[max(0, position - 1) : position] != "<"
-        if alone and is_callee(text, position, start):
-            close = _close_config(text, position + 3, end, following if following >= 0 else end)
+def _launches(text: str, start: int, end: int, *, macro: bool) -> Iterable[tuple[int, int]]:
+    openings = [*(match.span() for match in OPENING.finditer(text, start, end)), (end, end)]
+    for (opening, inside), (stop, _) in pairwise(openings):
+        whole = macro and not text[start:opening].strip(" \t\r\n\\")  # the macro stands behind a kernel's name
+        if whole or is_callee(text, opening, start):
+            close = _close_config(text, inside, end, stop, open_end=macro or end == len(text))
             if close:
-                yield position, close
-        position = following
+                yield opening, close
 
 
-def _close_config(text: str, position: int, end: int, stop: int) -> int:
-    """The end of the configuration; the region's end when it is cut off; 0 when this is not a launch."""
-    depth = braces = 0
+def _close_config(text: str, position: int, end: int, stop: int, *, open_end: bool) -> int:
+    """The end of the configuration; `end` when it is cut off there; 0 when this is not a launch.
+
+    Angle brackets of template arguments and comparisons look alike. Three that close are taken for those of templates if as many are
+    open, unless nothing else closes the configuration.
+    """
+    depth = braces = angles = passed = 0
     limit = min(stop, position + _CONFIG_LIMIT)
     for match in _CONFIG.finditer(text, position, limit):
-        char = text[match.start()]
-        if char == ">":
-            if depth == 0:
-                return match.end() if _AFTER_CONFIG.match(text, match.end(), end) else 0
+        token = match[0]
+        char = token[0]
+        if char == "<":
+            before = text[max(position, match.start() - 2) : match.start()].rstrip()[-1:]
+            angles += not depth and token == "<" and (before.isalnum() or before == "_")
+        elif char == ">":
+            if depth or text[match.start() - 1] == "-" or text.startswith("=", match.end()):
+                continue  # an arrow, a comparison
+            count = token.count(">")
+            if count >= 3 and _AFTER_CONFIG.match(text, match.end(), end):
+                if angles < count:
+                    return match.end()
+                passed = match.end()
+            elif count >= 3 and angles < count:
+                return passed
+            angles = max(0, angles - count)
         elif char in "([{":
             depth += 1
             braces += char == "{"
         elif char == ";":
             if not braces:  # else a statement of a lambda
-                return 0
+                return passed
         else:
             depth -= 1
             braces -= char == "}"
             if depth < 0:
-                return 0
-    return end if limit == end == len(text) else 0
+                return passed
+    if open_end and limit == end:
+        return position + len(text[position:end].rstrip()) if end < len(text) else end
+    return passed
 
 
 def is_callee(text: str, position: int, start: int = 0) -> bool:
@@ -335,7 +392,7 @@ def is_callee(text: str, position: int, start: int = 0) -> bool:
         return True
     if last == ">":  # template arguments
         before = _STATEMENT_END.split(before)[-1].split("<", 1)[0]
-    elif not last.isalnum() and last != "_":
+    elif not last.isalnum() and last not in ("_", "@"):
         return False
     words = _BREAK.split(before[-200:])[-1].split()
-    return all(word in _NO_PROSE for word in words[:-1])
+    return words[-1:] != ["operator"] and all(word in _NO_PROSE for word in words[:-1])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from .lexer import Lexed
+from .templates import without_fields
 
 
 _CALLS: dict[str, str] = {
@@ -111,7 +112,8 @@ def signature(lexed: Lexed, head: int, body: int) -> tuple[int, int]:
     """From the first specifier or template line of a kernel to the end of its head."""
     code = lexed.full
     bound = max(0, head - 2000)
-    start = max(bound, *(code.rfind(char, bound, head) + 1 for char in ";{}"))
+    before = without_fields(code[bound:head])
+    start = bound + max(before.rfind(char) + 1 for char in ";{}")
     directives = [line.end() for line in _DIRECTIVE_LINE.finditer(code, start, head)]
     start = directives[-1] if directives else start  # directives before the head are not part of it
     start += len(code[start:head]) - len(code[start:head].lstrip())

@@ -22,8 +22,8 @@ _NOISE = re.compile(
     # 'c', but not the separator of 1'000 or 0xFF'FF; bounded, so that an apostrophe in prose opens nothing
     r"|'(?<!\d')(?<![\dA-Fa-fxX'][A-Fa-f]')(?:[^'\\\n]|\\.){1,10}'"
 )
-# A macro with everything the backslashes add to it.
-DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+", re.MULTILINE)
+# A directive, if nothing stands before it on its line, with everything the backslashes add to it.
+DIRECTIVE = re.compile(r"#(?!\{)[ \t]*(\w*)[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+")
 
 
 def blank(match: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from ..named_functions import is_function_name
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Extents, Span, check_aliases, check_kinds, spans_at
 from .languages import CUDA, check_language, own_spans, triton_spans
-from .lexer import Lexed, device_functions, kernels, launches, lex
+from .lexer import OPENING, Lexed, device_functions, kernels, launches, lex
 from .patterns import might_match, pattern_spans, signature
 from .regions import Region, add_quoted, c_literals, find_regions
 
@@ -55,7 +55,7 @@ def _cuda_spans(text: str, chosen: tuple[str, ...], extra: tuple[str, ...]) -> s
     def has_kernel(stretch: str) -> bool:
         return (
             "__global__" in stretch
-            or "<<<" in stretch
+            or OPENING.search(stretch) is not None
             or ("__attribute__" in stretch and "global" in stretch)
             or any(name in stretch for name in names)
         )

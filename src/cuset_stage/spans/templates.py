@@ -1,0 +1,74 @@
+"""Placeholders of template engines in source: Jinja, Mako, ERB, string.Template, str.format. Standard library only."""
+
+from __future__ import annotations
+
+import re
+
+from .scrub import line_before
+
+
+# All are bounded, so that a mark that never closes stays cheap, and begin with a character, which makes the search fast.
+_PIECE = re.compile(
+    r"\{%[-+]?[ \t]*(?P<jinja>\w*)(?:[^%]|%(?!\})){0,400}%\}|\{#(?:[^#]|#(?!\})){0,400}#\}|<%(?=[=\s-])(?P<value>=?)(?:[^%]|%(?!>)){0,400}%>"
+    r"|%[ \t]*(?P<mako>(?:if|el|endif)\w*)[^\n]*|\{\{[^{}\n]{0,200}\}|\$\{[^{}\n]{0,200}\}"
+)
+_BRANCH = re.compile(r"if|el|endif")
+_LINE_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
+_DOUBLED = r"\{\{[^{};]{0,200}\}\}"
+_MARKED = r"(?<=[$#@%])\{[^{};]{0,200}\}"
+_FIELD = re.compile(rf"\{{{_DOUBLED}\}}|{_DOUBLED}|{_MARKED}|\{{[^\s{{}};]{{0,200}}\}}")
+_SURE_FIELD = re.compile(rf"{_DOUBLED}|{_MARKED}")
+# What follows a placeholder in the middle of a head; `{}` there may also be an empty body.
+_MIDDLE = re.compile(r"[ \t]*(?:[\w(<@$%:{]|\r?\n[ \t]*[({](?![{%]))")
+_CALLED = re.compile(r"\w*\(")
+
+
+def plain(text: str) -> str:
+    """`text`, character for character, without what a template engine reads alone.
+
+    A branch that has its line to itself becomes a branch of the preprocessor, any other tag spaces or a name. A division by `//` in a
+    placeholder would be read as a comment and becomes part of a name.
+    """
+    marked = "{{" in text or "${" in text or "{%" in text or "{#" in text or "<%" in text or "% if" in text
+    return _PIECE.sub(_plain, text) if marked else text
+
+
+def _plain(match: re.Match[str]) -> str:
+    text, size = match[0], match.end() - match.start()
+    if match["jinja"] is not None or match["mako"]:
+        branch = _BRANCH.match(match["jinja"] or match["mako"] or "")
+        alone = not line_before(match.string, match.start()).strip() and _LINE_ENDS.match(match.string, match.end())
+        if branch and alone:
+            return f"#{branch[0]}".ljust(size)
+        return text if match["mako"] else " " * size
+    if text[1] in "#%":
+        if not match["value"]:
+            return " " * size
+        apart = (
+            match.string.endswith("__", 0, match.start()),
+            match.string.startswith("__", match.end()),
+        )  # from a keyword
+        return f"{' ' * apart[0]}{'_' * (size - sum(apart))}{' ' * apart[1]}"
+    return text.replace("//", "__")
+
+
+def field_end(text: str, position: int, after_parameters: bool) -> int:
+    """One past the placeholder whose brace is here in a kernel's head, 0 where the brace opens a body.
+
+    after_parameters: whether parentheses stand before it, so that a body may follow.
+    """
+    field = (
+        _FIELD.match(text, position)
+        if text[position - 1] in "$#@%" or not text[position + 1 : position + 2].isspace()
+        else None
+    )
+    if not field:
+        return 0
+    follows = _CALLED if field[0] == "{}" else _MIDDLE
+    return 0 if after_parameters and not follows.match(text, field.end()) else field.end()
+
+
+def without_fields(text: str) -> str:
+    """`text`, character for character, with spaces for what can be nothing but a placeholder."""
+    marked = "{{" in text or "${" in text or "@{" in text or "#{" in text
+    return _SURE_FIELD.sub(lambda match: " " * len(match[0]), text) if marked else text
