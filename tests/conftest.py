@@ -211,6 +211,8 @@ def llamafactory(tiny_model, tmp_path_factory, request):
             "OMP_NUM_THREADS": "1",
             **environment,
         }
+        if recipe.get("stage", "sft") == "sft":  # under stage: cuset cuDNN attention is off where it is wrong
+            env.setdefault("TORCH_CUDNN_SDPA_DEPRIORITIZED", "1")
         if not real:
             import cli_server
 

@@ -47,8 +47,10 @@ def compatibility_error() -> CompatibilityError:
 
     from cuset_stage import __version__
 
+    # What is imported, such as a checkout on PYTHONPATH, need not be what is installed.
+    installed = getattr(sys.modules.get("llamafactory"), "__version__", None)
     try:
-        installed = metadata.version("llamafactory")
+        installed = installed or metadata.version("llamafactory")
     except metadata.PackageNotFoundError:
         installed = "of unknown version"
     failures = "; ".join(

@@ -1,5 +1,6 @@
 """The `cuset` command, bad input included."""
 
+import importlib
 import json
 import os
 import re
@@ -7,12 +8,13 @@ import shutil
 import subprocess
 import sys
 import time
+from importlib import metadata
 
 import pytest
 from typer.testing import CliRunner
 
 import cuset_stage
-from cuset_stage import _compatibility
+from cuset_stage import _compatibility, attention
 from cuset_stage.analysis import doctor
 from cuset_stage.analysis.requests import HeatmapSettings
 from cuset_stage.cli import app
@@ -220,6 +222,41 @@ def test_doctor_in_this_environment(run):
     assert "llamafactory" in result.output and "all 7 apply" in result.output
     findings = {finding["subject"]: finding["state"] for finding in json.loads(run("doctor", "--json").output)}
     assert findings["patches"] == findings["start-up hook"] == "ok"
+
+
+@pytest.mark.parametrize("name", ["peft", "llamafactory", "cuset-stage"])
+def test_doctor_prints_the_version_that_is_imported(monkeypatch, name):
+    """As where PYTHONPATH names a checkout."""
+    module = importlib.import_module(name.replace("-", "_"))
+    monkeypatch.setattr(module, "__version__", "0.0.9")
+    finding = doctor._package(name)
+    assert finding.state == "note" and finding.result.startswith(
+        f"0.0.9 is imported, from {module.__file__}; installed is "
+    )
+    assert finding.result.endswith(metadata.version(name)) and "pip install" in finding.fix
+    if name == "llamafactory":
+        assert "could not patch LLaMA-Factory 0.0.9:" in str(_compatibility.compatibility_error())
+
+
+def test_doctor_on_packages_that_are_missing_or_broken(monkeypatch, tmp_path):
+    assert doctor._package("no-such-package").result == "is not installed"
+    (tmp_path / "lonely.py").write_text("__version__ = '1.2'")
+    (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "broken-3.dist-info").mkdir()
+    (tmp_path / "broken-3.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 3\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert doctor._package("lonely").result.endswith("lonely.py; installed is none")
+    assert "3, which cannot be imported: ZeroDivisionError" in doctor._package("broken").result
+
+
+def test_doctor_on_cudnn_attention(monkeypatch):
+    assert doctor._attention().state == "ok"
+    monkeypatch.setattr(attention, "capabilities", lambda device: [(9, 0)])
+    finding = doctor._attention()
+    assert finding.state == "note" and "is off under stage: cuset" in finding.result and "9.0" in finding.result
+    assert "export TORCH_CUDNN_SDPA_DEPRIORITIZED=1" in finding.fix
+    monkeypatch.setenv(attention.VARIABLE, "1")
+    assert doctor._attention().result.startswith("is on: ")
 
 
 @pytest.mark.parametrize(("minutes", "state"), [(5, "note"), (200, "fail")])

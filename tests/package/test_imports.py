@@ -12,6 +12,7 @@ import cuset_stage
 PACKAGE = Path(cuset_stage.__file__).parent
 ROOT = PACKAGE.name
 LEAVES = {
+    "attention",
     "bundled",
     "confidence_file",
     "files",

@@ -17,10 +17,11 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
 from rich.console import Console
 from rich.text import Text
 
-from .. import __version__, _compatibility, _startup
+from .. import _compatibility, _startup, attention
 
 
 PACKAGES = ["llamafactory", "torch", "transformers", "peft", "accelerate", "datasets", "deepspeed", "trl"]
@@ -40,11 +41,11 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Everything worth knowing, in the order in which things fail."""
-    findings = [Finding("ok", "cuset-stage", f"{__version__}, Python {platform.python_version()}")]
+    findings = [_package("cuset-stage"), Finding("ok", "Python", platform.python_version())]
     findings += [_package(name) for name in PACKAGES]
     findings.append(_hook())
     if all(finding.state != "fail" for finding in findings):
-        findings += [_patches(), _device(), *_build_locks()]
+        findings += [_patches(), _device(), _attention(), *_build_locks()]
     return findings
 
 
@@ -56,13 +57,34 @@ def _package(name: str) -> Finding:
                 if requirement.name == name and requirement.marker is None:
                     allowed &= requirement.specifier
     fix = f'pip install "{name}{allowed}"'
-    try:
+    installed = imported = None
+    with contextlib.suppress(metadata.PackageNotFoundError):
         installed = metadata.version(name)
-    except metadata.PackageNotFoundError:
+    try:  # some greet when they are imported
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            module = importlib.import_module(name.replace("-", "_"))
+        imported = getattr(module, "__version__", installed)
+    except Exception as error:
+        if installed:
+            return Finding(
+                "note", name, f"{installed}, which cannot be imported: {type(error).__name__}: {error}", fix
+            )
+    if imported is None:
         return Finding("fail", name, "is not installed", fix)
-    if not allowed.contains(installed, prereleases=True):
-        return Finding("note", name, f"{installed}; cuset-stage and LLaMA-Factory take {allowed}", fix)
-    return Finding("ok", name, installed)
+    if not _is_same(imported, installed):
+        found = f"{imported} is imported, from {module.__file__}; installed is {installed or 'none'}"
+        return Finding("note", name, found, f"install the one that is wanted, and unset PYTHONPATH: {fix}")
+    if not allowed.contains(imported, prereleases=True):
+        return Finding("note", name, f"{imported}; cuset-stage and LLaMA-Factory take {allowed}", fix)
+    return Finding("ok", name, imported)
+
+
+def _is_same(version: str, other: str | None) -> bool:
+    """Whether two versions are the same but for a build's label, such as +cu130."""
+    try:
+        return other is not None and Version(version).public == Version(other).public
+    except InvalidVersion:
+        return version == other
 
 
 def _hook() -> Finding:
@@ -107,6 +129,18 @@ def _device() -> Finding:
         "none found: only small models train on a CPU",
         "cuset init FOLDER --gpus 0 makes a recipe for one",
     )
+
+
+def _attention() -> Finding:
+    """Whether torch's cuDNN attention is used here, and how plain SFT, which cuset-stage leaves alone, switches it off."""
+    name = "cuDNN attention"
+    fault = attention.known_fault("cuda")
+    if fault is None:
+        return Finding("ok", name, "is left as torch has it: nothing is known against it on the GPUs here")
+    if attention.is_wanted():
+        return Finding("note", name, f"is on: {fault}", f"unset {attention.VARIABLE}")
+    found = f"is off under stage: cuset and in cuset's commands: {fault}"
+    return Finding("note", name, found, "for stage: sft: export TORCH_CUDNN_SDPA_DEPRIORITIZED=1")
 
 
 def _build_locks() -> list[Finding]:

@@ -21,6 +21,7 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from packaging.version import Version
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
+from .. import attention
 from ..stage.pretrained import explained, with_adapter
 from ..tasks.answers_file import Answer
 from .plan import Failure, Request
@@ -87,6 +88,8 @@ class HFBackend:
     def _load_model(self, device: str, trust_remote_code: bool) -> Any:
         """The model on its device, with the adapter."""
         settings = self._settings
+        if note := attention.switch(device):
+            logger.warning(note)
         several = device == "cuda" and torch.cuda.device_count() > 1
         model, info = _load(
             AutoModelForCausalLM,

@@ -388,13 +388,24 @@ def check_targets(target: torch.Tensor, vocab_size: int) -> None:
         )
 
 
+class NonFiniteError(ValueError):
+    """Logits or gradients are NaN or infinite. found: what was seen, without a full stop; fix: sentences on causes and remedies."""
+
+    def __init__(
+        self,
+        found: str,
+        fix: str = "The weights or the gradients before them are damaged, or training has diverged: lower learning_rate, set "
+        "max_grad_norm, or use bf16 in place of fp16.",
+    ) -> None:
+        super().__init__(f"{found}. {fix}")
+        self.found = found
+
+
 def check_finite(is_finite: torch.Tensor) -> None:
-    """Raise ValueError unless the terms of all tokens, [num_valid] boolean, are finite. Waits for the device."""
+    """Raise NonFiniteError unless the terms of all tokens, [num_valid] boolean, are finite. Waits for the device."""
     if not is_finite.all():
-        raise ValueError(
-            f"{int((~is_finite).sum())} of {is_finite.numel()} supervised tokens have NaN or infinite logits: "
-            "training has diverged or the weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in "
-            "place of fp16."
+        raise NonFiniteError(
+            f"{int((~is_finite).sum())} of {is_finite.numel()} supervised tokens have NaN or infinite logits"
         )
 
 

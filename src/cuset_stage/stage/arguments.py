@@ -29,7 +29,7 @@ CUSET_KEYS = {
     "normalization": "cuset_normalization",
 }
 OBJECTIVE_KEYS = {name: rule.keys for name, rule in RULES.items() if rule.keys}
-SWITCHES = ("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight")
+SWITCHES = ("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight", "cuset_cudnn_attention")
 
 
 def _argument(default: Any, help_text: str) -> Any:
@@ -99,6 +99,9 @@ def extend(base: type) -> type:
         cuset_fused: Literal["auto", "on", "off"] = _argument(
             "auto",
             "Compute the loss in the output layer, without logits: auto: where it can; on: or stop; off: never.",
+        )
+        cuset_cudnn_attention: bool = _argument(
+            False, "Keep torch's cuDNN attention on where it is known to be wrong, as on H100 and H200."
         )
         cuset_pairs: str | None = _argument(
             None,

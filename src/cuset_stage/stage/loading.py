@@ -27,6 +27,7 @@ from llamafactory.extras import logging
 from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArguments
 from llamafactory.model import load_model, load_tokenizer
 
+from .. import attention
 from ..progress import Progress
 from ..spans import KINDS
 from ..text import nearest, one_line
@@ -35,6 +36,8 @@ from .given import COLUMN, GivenRow
 from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
 from .token_labels import LabelRules
 
+
+logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
 
 BATCH = 64
 NUMBERS = ("tokens", "kept", "supervised", "cuda", "weight", "without_weight", "lost_supervised", "lost_cuda")
@@ -62,6 +65,8 @@ def open_model(
         model_name_or_path=path, trust_remote_code=trust_remote_code, quantization_bit=quantization_bit
     )
     model_args.device_map = {"": device}
+    if note := attention.switch(device):
+        logger.warning_rank0(note)
     # "full" loads nothing beside the weights; as the model is not trainable, nothing is unfrozen or cast.
     with quiet():
         return load_model(tokenizer, model_args, FinetuningArguments(finetuning_type="full"), is_trainable=False)

@@ -11,8 +11,8 @@ from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from transformers.trainer_utils import EvalLoopOutput
 
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
-from ..objective.cuset import no_loss
-from . import proof
+from ..objective.cuset import NonFiniteError, no_loss
+from . import finite, proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
 from .confidence_log import confidence_rows
@@ -57,6 +57,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if fused != "off":
             self._make_fused_head()
         self._meter = ObjectiveMeter()
+        self._has_trained, self._grad_norm = False, None  # of the last optimizer step
         self._columns: dict[str, torch.Tensor] | None = None  # of the batch whose loss is computed from logits
         self._reference_logits: torch.Tensor | None = None
         self._is_evaluating = False
@@ -88,15 +89,40 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         proof.begin()
         for summary in self._label_summaries:
             logger.info_rank0(summary)
-        return super().train(*args, **kwargs)
+        self._has_trained, self._grad_norm = False, None
+        result = super().train(*args, **kwargs)
+        self._check_gradient()
+        return result
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Some libraries replace the Trainer's training step by one that computes a loss of its own."""
         self._computed_loss = False
-        loss = super().training_step(*args, **kwargs)
+        with self._explained_non_finite(f"step {self.state.global_step + 1}"):
+            loss = super().training_step(*args, **kwargs)
         if not self._computed_loss:
             raise proof.OtherTrainerError("a training step did not compute CuSeT's loss")
         return loss
+
+    def _maybe_log_save_evaluate(self, tr_loss: torch.Tensor, grad_norm: Any, *args: Any, **kwargs: Any) -> None:
+        self._has_trained, self._grad_norm = True, grad_norm
+        if self.control.should_log or self.control.should_save or self.control.should_evaluate:
+            self._check_gradient()  # these wait for the device anyway
+        super()._maybe_log_save_evaluate(tr_loss, grad_norm, *args, **kwargs)
+
+    def _check_gradient(self) -> None:
+        """Raise NonFiniteError when the gradient of the last optimizer step was not finite. Waits for the device."""
+        if not self.args.fp16 and not finite.is_finite(self._grad_norm):  # its loss scaler leaves such steps out
+            raise finite.gradient_error(self._grad_norm, self.state.global_step, self.args)
+
+    @contextlib.contextmanager
+    def _explained_non_finite(self, where: str) -> Iterator[None]:
+        """Raise a NonFiniteError of the loss anew, with the place and what can be seen of the cause."""
+        try:
+            yield
+        except NonFiniteError as error:
+            self._check_gradient()
+            model = self.accelerator.unwrap_model(self.model)
+            raise finite.logits_error(error, where, model, self.args, self._has_trained) from None
 
     # ---- the loss
 
@@ -249,7 +275,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     ) -> Any:
         self._is_evaluating, self._wants_logits = True, not prediction_loss_only
         try:
-            return super().prediction_step(model, inputs, prediction_loss_only, *args, **kwargs)
+            with self._explained_non_finite(f"evaluation after step {self.state.global_step}"):
+                return super().prediction_step(model, inputs, prediction_loss_only, *args, **kwargs)
         finally:
             self._is_evaluating = self._wants_logits = False
 

@@ -9,9 +9,11 @@ from importlib import import_module
 from typing import Any
 
 from llamafactory.extras import logging
+from llamafactory.extras.misc import has_tokenized_data
 from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
 
+from .. import attention
 from . import proof
 from .arguments import (
     check_combination,
@@ -25,7 +27,7 @@ from .arguments import (
 from .artifacts import describe_method, log_statistics, plot_run
 from .collator import CusetDataCollator
 from .confidence_log import ConfidenceLog
-from .dataset import labelled_dataset
+from .dataset import check_packed_length, labelled_dataset
 from .processors import LabelRules
 from .rebinding import rebind_globals
 from .trainer import CusetTrainer, Metric
@@ -44,6 +46,12 @@ def run_cuset(
 ) -> None:
     """Train, evaluate or predict as `run_sft` does. Raises ValueError for keys that CuSeT cannot train with, before anything loads."""
     for note in check_combination(model_args, training_args, finetuning_args):
+        logger.warning_rank0(note)
+    is_saved = data_args.tokenized_path is not None and has_tokenized_data(data_args.tokenized_path)
+    if data_args.packing and training_args.do_train and not is_saved:
+        # where rows are packed, LLaMA-Factory has taken 1 from the recipe's cutoff_len
+        check_packed_length(data_args.cutoff_len + 1, model_args, "cutoff_len")
+    if note := attention.switch(training_args.device, keep=finetuning_args.cuset_cudnn_attention):
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
     rules = LabelRules(
