@@ -2,7 +2,7 @@
 
 import pytest
 
-from cuset_stage.spans import DEFAULT_KINDS, KINDS, LABEL_VERSION, Span, find_spans
+from cuset_stage.spans import DEFAULT_KINDS, KERNEL_ALIASES, KINDS, LABEL_VERSION, Span, find_spans
 
 
 def labelled(text: str, *kinds: str, aliases: tuple[str, ...] = ()) -> list[str]:
@@ -292,6 +292,11 @@ def test_tags_that_hold_braces():
 def test_a_launch_inside_a_kernel_is_both():
     text = "__global__ void k() { c<<<1, 1>>>(); }"
     assert find_spans(text) == [Span(20, 38, "kernel_body"), Span(23, 33, "launch_config")]
+
+
+def test_every_known_alias_is_looked_for():
+    for name in KERNEL_ALIASES:
+        assert labelled(f"{name} void k(int a) {{ f(a); }}") == ["{ f(a); }"]
 
 
 def test_aliases_of_the_user():

@@ -91,7 +91,8 @@ def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
 
     code = DIRECTIVE.sub(set_apart, full) if "#" in full else full
     defined = {name for name, _ in definitions}  # the text's own definition beats what is known of a name
-    words = [*(name for name in KERNEL_ALIASES if name in full and name not in defined), *aliases]
+    known = KERNEL_ALIASES if "KERNEL" in full or "GLOBAL" in full else ()  # each holds one of these words
+    words = [*(name for name in known if name in full and name not in defined), *aliases]
     finder = _kernel_finder(tuple(words))
     candidates = [(name, body) for name, body in definitions if "{" not in body and ";" not in body]
     for _ in range(3):  # a macro may stand for another macro

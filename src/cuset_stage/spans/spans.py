@@ -85,10 +85,9 @@ def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ..
 
 def _extents(lexed: Lexed, kinds: tuple[str, ...]) -> Extents:
     bodies = kernels(lexed)
-    found: Extents = {
-        "kernel_body": [piece for body in bodies for piece in body.pieces],
-        "kernel_signature": [signature(lexed, body.head, body.pieces[0][0]) for body in bodies],
-    }
+    found: Extents = {"kernel_body": [piece for body in bodies for piece in body.pieces]}
+    if "kernel_signature" in kinds:
+        found["kernel_signature"] = [signature(lexed, body.head, body.pieces[0][0]) for body in bodies]
     if "launch_config" in kinds:
         found["launch_config"] = launches(lexed)
     if "device_function" in kinds:
