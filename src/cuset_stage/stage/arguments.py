@@ -83,8 +83,8 @@ def extend(base: type) -> type:
         )
         cuset_language: str = _argument(
             "cuda",
-            "Language of the kernels that the mask covers: cuda (HIP too), hip, triton, cute, tilelang, opencl, metal, several separated "
-            "by commas, auto, or my_module:find_spans for spans of your own.",
+            "Language of the kernels that the mask covers: cuda (HIP too), hip, triton, several separated by commas, auto, or "
+            "my_module:find_spans for spans of your own.",
         )
         cuset_region_scope: Literal["response", "cuda"] = _argument(
             "response", "; ".join(f"{k}: {v}" for k, v in REGION_SCOPES.items()) + "."
