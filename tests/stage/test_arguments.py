@@ -114,6 +114,7 @@ def test_llamafactory_s_own_alphas_are_used(parse):
         (dict(cuset_region_scope="all"), "cuset_region_scope='all': expected one of response, cuda"),
         (dict(cuset_normalization="rows"), "cuset_normalization='rows': expected one of tokens, samples"),
         (dict(cuset_confidence_mask="maybe"), "cuset_confidence_mask='maybe': expected true or false"),
+        (dict(cuset_cudnn_attention="maybe"), "cuset_cudnn_attention='maybe': expected true or false"),
         (dict(cuset_sensitive_kinds="kernel"), "cuset_sensitive_kinds='kernel': .*choose from kernel_body"),
         (dict(cuset_sensitive_kinds=""), "cuset_sensitive_kinds=''"),
         (dict(cuset_sensitive_kinds=5), "cuset_sensitive_kinds=5: .*choose from kernel_body"),
