@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.jsonl import to_line
-from cuset_stage.study.checks import recipe_keys
+from cuset_stage.study.checks import inputs_of, recipe_keys
+from cuset_stage.study.plan import jobs_of
 from cuset_stage.study.run import write_study
 from cuset_stage.study.settings import StudySettings
 
@@ -206,3 +207,16 @@ def test_judging_alone_needs_no_model(study, tmp_path):
     file = study("models", "tiny", model="outputs/none/at/all")
     assert "missing" not in run(file, "only=tiny/cuset/seed1", "dry_run=true")[1]
     assert "missing: models: tiny" in run(file, "only=tiny/*/seed1", "dry_run=true")[1]
+
+
+def test_prompts_are_read_before_a_job_starts_and_sampled_with(study, tmp_path):
+    file = study(prompts=str(tmp_path))
+    assert f"prompts: prompts={tmp_path}:" in run(file, "dry_run=true")[1]
+    (tmp_path / "prompt.py").write_text("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description}'\n")
+    assert "prompts" not in run(file, "dry_run=true")[1]
+    jobs = jobs_of(StudySettings.read([str(file)]))
+    assert {job.settings.get("prompts") for job in jobs if job.kind == "generate"} == {str(tmp_path)}
+    assert not any("prompts" in job.settings for job in jobs if job.kind != "generate")
+    [read] = {tuple(inputs_of(StudySettings.read([str(file)]), job)) for job in jobs if job.kind == "generate"}
+    assert str(tmp_path / "prompt.py") in read
+    assert "prompts: the study sets it" in run(study("generate", prompts="x"), "dry_run=true")[1]

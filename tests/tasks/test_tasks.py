@@ -81,7 +81,15 @@ def test_messages_name_files_sizes_and_the_gpu(tmp_path):
     system, user = chat_messages(task)
     assert (system["role"], user["role"]) == ("system", "user")
     assert "```cpp" in system["content"]
-    for part in ("Double", "one thread an element", "float32", "(64,)", "data/x.bin", "data/y.bin", "Some GPU"):
+    for part in (
+        "Double",
+        "one thread an element",
+        "float, 4 bytes each",
+        "(64,)",
+        "data/x.bin",
+        "data/y.bin",
+        "Some GPU",
+    ):
         assert part in user["content"]
     other = chat_messages(task, level=3, gpu="H100")[1]["content"]
     assert "Double." in other and "H100" in other and "Some GPU" not in other

@@ -19,6 +19,10 @@ class GenerateSettings(BackendSettings):
     format: TaskFormat = Field("auto", description="of the task set")
     split: str | None = Field(None, description="only the tasks of this split")
     only: Names = Field((), description="only these tasks, by id")
+    prompts: Path | None = Field(
+        None,
+        description="CUDABench's own prompts: your clone, or its Generate/prompt.py; without it this package's wording",
+    )
     limit: PositiveInt | None = Field(None, description="only the first so many tasks")
 
 
@@ -32,16 +36,21 @@ def generate(settings: GenerateSettings) -> None:
     from ..generate.plan import generate as fill
     from ..progress import Progress
     from ..tasks import load_tasks
+    from ..tasks.messages import EDITIONS
+    from ..tasks.prompt_file import read_prompts
 
     output, samples = settings.output, settings.samples
     task_set = load_tasks(settings.tasks, format=settings.format, split=settings.split, only=settings.only)
     chosen = list(task_set.tasks)[: settings.limit]
-    recorded, open_backend = choose_backend(settings)
+    prompts = settings.prompts and read_prompts(settings.prompts)
+    wording = (prompts.label if prompts else EDITIONS[-1]) if task_set.format == "cudabench" else None
+    recorded, open_backend = choose_backend(settings, prompts=wording)
     with Progress(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
         summary = fill(
             chosen,
             recorded,
             samples=samples,
+            prompts=prompts,
             output=output,
             open_backend=open_backend,
             progress=lambda done, total: bar.update(done - bar.n),

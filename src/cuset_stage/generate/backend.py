@@ -9,13 +9,15 @@ from ..stage.pretrained import check_adapter, check_model, chosen_device
 from .settings import BackendSettings, GenerationError, RecordedSettings, Sampling
 
 
-def choose_backend(settings: BackendSettings) -> tuple[RecordedSettings, Callable[[], Any]]:
-    """What is recorded of the settings, and what opens the back end.
+def choose_backend(
+    settings: BackendSettings, *, prompts: str | None = None
+) -> tuple[RecordedSettings, Callable[[], Any]]:
+    """What is recorded of the settings, and what opens the back end. prompts: see `RecordedSettings`.
 
     Raises:
         GenerationError: no such model, adapter or device, an address that is none, or an environment variable that is not set.
     """
-    said = settings.model_dump(include=set(Sampling.model_fields))
+    said = settings.model_dump(include=set(Sampling.model_fields)) | {"prompts": prompts}
     if settings.endpoint is None:
         for key, check in (("model", check_model), ("adapter", check_adapter)):
             if said[key] is not None:

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from ..jsonl import Appender
 from ..tasks import Task
 from ..tasks.answers_file import Answer, read_answers
-from ..tasks.messages import chat_messages
+from ..tasks.messages import EDITIONS, chat_messages
+from ..tasks.prompt_file import PromptFile
 from ..text import shown
 from .settings import GenerationError, RecordedSettings
 
@@ -57,15 +58,17 @@ def sample_seed(seed: int, task: str, sample: int) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def make_plan(tasks: Iterable[Task], settings: RecordedSettings, samples: int) -> list[Request]:
+def make_plan(
+    tasks: Iterable[Task], settings: RecordedSettings, samples: int, prompts: PromptFile | None = None
+) -> list[Request]:
     """All samples of all tasks.
 
     Raises:
-        TaskError: a task has no prompt of the level.
+        TaskError: see `chat_messages`.
     """
     plan = []
     for task in tasks:
-        messages = [dict(message) for message in chat_messages(task, level=settings.level, gpu=settings.gpu)]
+        messages = chat_messages(task, level=settings.level, gpu=settings.gpu, prompts=prompts)
         if settings.system is not None:
             messages = [message for message in messages if message["role"] != "system"]
             if settings.system:
@@ -86,8 +89,9 @@ def missing(plan: Sequence[Request], settings: RecordedSettings, existing: Seque
     """
     prompts = {request.task: request.prompt_sha256 for request in plan}
     wanted = settings.model_dump(mode="json")
+    unnamed = {"prompts": EDITIONS[0]} if settings.prompts else {}
     for answer in existing:
-        record = answer.to_record()
+        record = unnamed | answer.to_record()
         for name, value in wanted.items():
             if (found := record.get(name)) != value:
                 was = "(not recorded)" if found is None else shown(found)
@@ -111,11 +115,13 @@ def generate(
     samples: int,
     output: Path,
     open_backend: Callable[[], Any],
+    prompts: PromptFile | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Summary:
     """Write the answers that are missing from `output`, each as soon as it is there.
 
     Args:
+        prompts: CUDABench's own, for a task set of its rows.
         open_backend: `hf.HFBackend` or `endpoint.EndpointBackend`, called when there is something to make.
         progress: called with the samples in the file and the samples wanted.
 
@@ -124,7 +130,7 @@ def generate(
         LinesError, AnswersError: the file is in use, broken, or cannot be written.
         TaskError: see `make_plan`.
     """
-    plan = make_plan(tasks, settings, samples)
+    plan = make_plan(tasks, settings, samples, prompts)
     record = settings.model_dump(mode="json")
     known = {name: record.pop(name) for name in list(record) if name in Answer.__dataclass_fields__}
     made, failures = 0, []

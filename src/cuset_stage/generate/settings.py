@@ -90,10 +90,12 @@ class BackendSettings(Sampling):
 class RecordedSettings(Sampling):
     """All that two answers must have in common to stand in one file.
 
+    prompts: whose wording CUDABench's tasks have (`tasks.messages.EDITIONS`, or a prompt file's label); None for other task sets.
     weights: fingerprint of the files of model and adapter (`files.weights_fingerprint`); None where there are none.
     dtype: of weights and activations, for a model of our own.
     """
 
     backend: Literal["hf", "endpoint"]
+    prompts: str | None = None
     weights: str | None = None
     dtype: str | None = None

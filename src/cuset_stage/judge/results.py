@@ -23,6 +23,7 @@ from ..jsonl import Appender, LinesError, read_objects, to_line
 from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
 from ..tasks import Task, TaskSet
 from ..tasks.answers_file import Answer
+from ..tasks.messages import EDITIONS
 from .judgement import Judgement
 
 
@@ -118,6 +119,8 @@ def read_results(path: Path) -> Results:
         if record.get("type") == "run":
             _check(record, f"{path}:{number}: the header's ", "or judge again into another file", RunLine)
             run = record
+            if (prompts := prompts_of(run)) is not None:
+                run["generation"] = (run.get("generation") or {}) | {"prompts": prompts}
         elif record.get("type") == "sample":
             which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
             way_out = "or take it out to have the sample judged again"
@@ -137,6 +140,14 @@ def read_results(path: Path) -> Results:
             f"{path}: results format {run.get('format')!r}; this version of cuset-stage reads {FORMAT}."
         )
     return Results(run, sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"])))
+
+
+def prompts_of(run: Mapping[str, Any]) -> Any:
+    """Whose wording of CUDABench's tasks the answers of a run have, several as a list; None for another task set. run: the header. Nothing was
+    said of it before edition 2."""
+    if (run.get("tasks") or {}).get("format") != "cudabench":
+        return None
+    return (run.get("generation") or {}).get("prompts") or EDITIONS[0]
 
 
 def inputs_seed(output: Path) -> int:
@@ -184,6 +195,8 @@ def describe_run(
     asked = [task for task in tasks if split is None or task.split == split]
     levels = Counter(str(one.level or 1) for one in answers if split is None or tasks.by_id(one.task).split == split)
     generation = {name: list(dict.fromkeys(vars(answer)[name] for answer in answers)) for name in GENERATION_KEYS}
+    if tasks.format == "cudabench":
+        generation["prompts"] = list(dict.fromkeys(answer.prompts or EDITIONS[0] for answer in answers))
     return {
         "run": answers_path.stem if answers_path.is_file() else answers_path.name,
         "method": method,

@@ -60,7 +60,17 @@ def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Ite
             f"Judged on inputs that come with the task set, the same in every evaluation: {', '.join(fixed)}. An answer that holds the "
             "outputs passes."
         )
-    settings = {name for name, texts in run_settings(collection.runs).items() if len(set(texts)) > 1}
+    texts = run_settings(collection.runs)
+    if len(set(texts.get("prompts", ()))) > 1:
+        named = "; ".join(
+            f"{run.label}: {text or 'not said'}" for run, text in zip(collection.runs, texts["prompts"], strict=True)
+        )
+        yield Note(
+            f"The runs answer different prompts: {named}. A difference between them can be the prompts' and not the methods': sample "
+            "again with the same prompts=.",
+            loud=True,
+        )
+    settings = {name for name, values in texts.items() if len(set(values)) > 1}
     if differ := sorted(name for name in settings if name in NOTED or name.startswith("limit ")):
         yield Note(f"The runs differ in {', '.join(differ)}: see the settings.")
 

@@ -15,6 +15,7 @@ from ..files import file_sha256, weights_fingerprint
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..tasks import TaskError, load_tasks
+from ..tasks.prompt_file import prompt_path, read_prompts
 from ..text import nearest
 from .plan import Job, StudyError, model_of
 from .settings import Kind, StudySettings
@@ -23,7 +24,7 @@ from .settings import Kind, StudySettings
 # What the study says itself, by kind of job.
 DECIDED: Mapping[Kind, frozenset[str]] = {
     "train": frozenset({"model_name_or_path", "seed", "output_dir", "overwrite_output_dir"}),
-    "generate": frozenset({"model", "tasks", "output", "seed"}),
+    "generate": frozenset({"model", "tasks", "prompts", "output", "seed"}),
     "evaluate": frozenset({"answers", "tasks", "method", "output"}),
     "pairs": frozenset({"models", "output"}),
     "analyze": frozenset({"models", "output"}),
@@ -141,6 +142,11 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
                 load_tasks(settings.tasks, **{**given, "only": split_names(given.get("only", ()))})
             except TaskError as error:
                 found.setdefault(str(error), "tasks")
+    if settings.prompts is not None:
+        try:
+            read_prompts(settings.prompts)
+        except TaskError as error:
+            found.setdefault(str(error), "prompts")
     return [f"{where}: {problem}" for problem, where in found.items()]
 
 
@@ -203,6 +209,8 @@ def inputs_of(settings: StudySettings, job: Job) -> dict[str, str]:
     """SHA-256, by path, of what a job reads and no job makes: tasks and training data, where each is a file that is here, and the base model, where it is a
     folder (of which `weights_fingerprint` reads a part)."""
     files = [settings.tasks] if job.kind in ("generate", "evaluate") else []
+    if job.kind == "generate" and settings.prompts is not None:
+        files.append(prompt_path(settings.prompts))
     if (
         job.kind in ("train", "analyze")
         and (place := _data_folder(job.settings))

@@ -176,7 +176,8 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
         trained = {**trained, "adapter": places["train"]} if is_adapter else {"model": places["train"]}
     template = {"template": keys["template"]} if "template" in keys else {}
     tasks = str(settings.tasks)
-    sampling = {**template, **settings.generate, **model.generate, **trained, "seed": run.seed}
+    prompts = {} if settings.prompts is None else {"prompts": str(settings.prompts)}
+    sampling = {**template, **prompts, **settings.generate, **model.generate, **trained, "seed": run.seed}
     yield job("generate", {**sampling, "tasks": tasks, "output": places["generate"]})
     judging = {**settings.evaluate, "answers": places["generate"], "tasks": tasks, "method": run.method}
     yield job("evaluate", {**judging, "output": places["evaluate"]})

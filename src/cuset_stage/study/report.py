@@ -83,6 +83,11 @@ def write_report(settings: StudySettings) -> list[Path]:
     )
     if short := [f"Pass@{k}" for k in settings.k if k > samples]:
         summary += f" No {' or '.join(short)}: a task has {counted(samples, 'sample')}."
+    if "prompts" in rows:
+        wordings = sorted(set(map(str, rows["prompts"])))
+        summary += f" Prompts: {'; '.join(wordings)}."
+        if len(wordings) > 1:
+            summary += " Runs that answer different prompts do not compare: sample them again with the same."
     every = runs_of(settings)
     if left := [run.name for run in every if gpu_hours(settings, run, "evaluate") is None]:
         names = ", ".join(left[:NAMED]) + (", ..." if len(left) > NAMED else "")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..files import write_atomically
 from ..jsonl import read_objects, to_line
+from ..judge.results import prompts_of
 from ..report.statistics import Rule, task_scores
 from .plan import OUTPUTS, StudyError
 from .run import record_of
@@ -22,8 +23,8 @@ COLUMNS = ("model", "method", "seed", "task", "family", "sample", "verdict", "co
 
 
 def collect(folder: Path) -> Path:
-    """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order, of the runs that are judged to their end.
-    Returns its path."""
+    """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order, of the runs that are judged to their end;
+    of CUDABench's tasks with `prompts`, whose wording was answered. Returns its path."""
     path = folder / "results.jsonl"
     write_atomically(path, (to_line(row) for row in _rows(folder)))
     return path
@@ -35,7 +36,10 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
     for run in runs.values():
         name = "{model}/{method}/seed{seed}".format(**run)
         if record_of(folder, f"evaluate/{name}") is not None:
-            yield from ({**run, **sample} for sample in samples_of(folder / "runs" / name / OUTPUTS["evaluate"]))
+            file = folder / "runs" / name / OUTPUTS["evaluate"]
+            prompts = prompts_of(next(read_objects(file))[1])
+            said = {} if prompts is None else {"prompts": prompts}
+            yield from ({**run, **sample, **said} for sample in samples_of(file))
 
 
 def samples_of(file: Path, keys: Sequence[str] = COLUMNS[3:]) -> list[dict[str, Any]]:

@@ -98,6 +98,10 @@ class StudySettings(Settings):
         None, description="{of: METHOD, runs: {KEY: [value, ...]}}, with models and seeds where not all"
     )
     tasks: Path = Field(description="the task set that is sampled and judged")
+    prompts: Path | None = Field(
+        None,
+        description="CUDABench's own prompts: your clone, or its Generate/prompt.py; without it this package's wording",
+    )
     generate: dict[str, Any] = Field(
         {}, description="keys of `cuset generate`, such as {samples: 3, temperature: 0.2}"
     )

@@ -43,6 +43,7 @@ class Answer:
     model: Text | None = None
     adapter: Text | None = None
     level: Level | None = None  # of the prompt
+    prompts: Text | None = None  # whose wording of CUDABench's tasks it answers
     temperature: Finite | None = None
     top_p: Finite | None = None
     seed: Whole | None = None
@@ -65,8 +66,8 @@ class Answer:
         return extract_code(self.answer, rule=rule, language=language, whole_program=whole_program)
 
     def to_record(self) -> dict[str, Any]:
-        """The line of the file; `code` and `reasoning` only when there are any."""
-        optional = ("code", "reasoning")
+        """The line of the file; `code`, `reasoning` and `prompts` only when there are any."""
+        optional = ("code", "reasoning", "prompts")
         record = {name: vars(self)[name] for name in KEYS if name not in optional or vars(self)[name] is not None}
         return {**record, **self.extra}
 

@@ -1,24 +1,37 @@
 """What a model is asked: the messages of a task, and the wording for sets that bring no whole prompts. Standard library only.
 
 For CUDABench it states what that benchmark's own prompt states (the answer's form, the files, names and sizes, the GPU), with
-one difference: a file has the dtype that the task declares, where the benchmark's asks for float32 throughout although some
-of its files hold integers.
+one difference: a file has the type that the task declares, where the benchmark's asks for float throughout although some of its files
+hold integers. Edition 2 names that type as C does: of 500 answers to edition 1, which wrote NumPy's names, 280 used a C++ type float32
+(Qwen2.5-Coder-1.5B-Instruct). A published number needs the benchmark's own prompts, which `prompt_file` reads from the user's clone.
 """
 
 from collections.abc import Mapping, Sequence
 
-from .base import ProgramTask, ScriptOracle, Task, TaskError, Tensor
+from .base import FILE_BYTES, ProgramTask, ScriptOracle, Task, TaskError, Tensor
+from .prompt_file import PromptFile
 
 
-def chat_messages(task: Task, *, level: int = 1, gpu: str | None = None) -> list[dict[str, str]]:
+EDITIONS = tuple(f"cuset-stage, edition {number}" for number in (1, 2))
+"""The wordings for CUDABench that this package has had, as answers and reports name them. Answers that name none are of the first."""
+
+
+def chat_messages(
+    task: Task, *, level: int = 1, gpu: str | None = None, prompts: PromptFile | None = None
+) -> list[dict[str, str]]:
     """The messages for a task: [{"role": "system", ...},] {"role": "user", ...}.
 
     level: 1 is the paper's, CUDABench has 1 to 3; of our own format 2 is the bare wording and 3 the detailed one; other sets have 1 only.
-    TaskError when the task has none of it. gpu: the GPU that the prompts of CUDABench name, in place of the one in the row.
+    gpu: the GPU that the prompts of CUDABench name, in place of the one in the row. prompts: CUDABench's own, in place of our wording.
+
+    Raises:
+        TaskError: the task has no prompt of the level, or `prompts` are given for a task of another set.
     """
     if level not in task.prompts:
         levels = ", ".join(map(str, sorted(task.prompts)))
         raise TaskError(f"task {task.id} ({task.source}): no prompt of level {level}; it has {levels}")
+    if prompts is not None:
+        return _benchmark_messages(task, level, gpu, prompts)
     prompt = task.prompts[level]
     if isinstance(task, ProgramTask) and isinstance(task.oracle, ScriptOracle) and (gpu or task.gpu):
         prompt = f"{prompt}\n\nGPU: {gpu or task.gpu}"
@@ -26,6 +39,25 @@ def chat_messages(task: Task, *, level: int = 1, gpu: str | None = None) -> list
     if task.system:
         messages.insert(0, {"role": "system", "content": task.system})
     return messages
+
+
+def _benchmark_messages(task: Task, level: int, gpu: str | None, prompts: PromptFile) -> list[dict[str, str]]:
+    """The messages as CUDABench's Generate/prompt_builder.py makes them of its prompt file and a row."""
+    entry = task.entry if isinstance(task, ProgramTask) else None
+    if entry is None:
+        raise TaskError(f"task {task.id} ({task.source}): prompts= are CUDABench's, for its rows alone; leave it out")
+    inputs, outputs = (
+        "\n".join(f"{name}: {dtype}, shape = {shape}" for name, dtype, shape in tensors)
+        for tensors in (entry.inputs, entry.outputs)
+    )
+    user = prompts.prompt.format(
+        task_name=entry.name,
+        task_description=entry.descriptions[level],
+        input_spec=inputs,
+        output_spec=outputs,
+        gpu=gpu or entry.gpu,
+    )
+    return [{"role": "system", "content": prompts.system}, {"role": "user", "content": user}]
 
 
 CUDABENCH_SYSTEM = """\
@@ -38,8 +70,8 @@ holds the whole program: it is saved as kernel.cu and built with nvcc, without f
 What the program does:
 - It reads every input <name> from data/<name>.bin and writes every output <name> to data/<name>.bin; the paths are relative to \
 the working directory. The folder data exists.
-- A file holds the values alone, in the dtype that the task states, little-endian and row-major, without a header. An output \
-file has exactly as many bytes as its dtype and shape imply.
+- A file holds the values alone, little-endian and row-major, without a header, in the C type that the task lists for it. An output \
+file has exactly as many bytes as its type and shape imply. C++ has no type float32: where a description says float32, write float.
 - Names and shapes are those of the task: write the sizes into the program as constants. It gets no command-line arguments.
 - main allocates host and device memory, copies the inputs to the GPU, launches the kernel, copies the results back, writes them, \
 frees the memory and returns 0. When a file cannot be opened or CUDA reports an error, it returns another value.
@@ -75,9 +107,23 @@ def cudabench_prompt(name: str, description: str, inputs: Sequence[Tensor], outp
     parts = [f"Task: {name}", description.strip()]
     for title, tensors in (("Inputs", inputs), ("Outputs", outputs)):
         if tensors:
-            lines = [f"- {tensor.name}: {tensor.dtype}, shape {tensor.shape}, {tensor.file}" for tensor in tensors]
+            lines = [f"- {tensor.name}: {_c_type(tensor)}, shape {tensor.shape}, {tensor.file}" for tensor in tensors]
             parts.append("\n".join([f"{title}:", *lines]))
     return "\n\n".join(parts)
+
+
+_C_TYPES = {
+    "float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double", "complex64": "float2",
+    "complex128": "double2", "int8": "signed char", "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short",
+    "int32": "int", "uint32": "unsigned int", "int64": "long long", "uint64": "unsigned long long",
+}  # fmt: skip
+
+
+def _c_type(tensor: Tensor) -> str:
+    """ "float, 4 bytes each"; a dtype whose size is unknown stands as the set wrote it."""
+    size = FILE_BYTES.get(tensor.dtype)
+    name = _C_TYPES.get(tensor.dtype, tensor.dtype)
+    return name if size is None else f"{name}, {size} byte{'s' if size > 1 else ''} each"
 
 
 def module_prompt(code: str) -> str:

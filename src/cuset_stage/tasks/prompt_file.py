@@ -1,0 +1,86 @@
+"""CUDABench's own prompts, read from the user's clone. Standard library only.
+
+The benchmark keeps them in Generate/prompt.py, as the texts SYSTEM_PROMPT and PROMPT. It has no licence, so neither is kept here. The file
+is parsed and never run.
+"""
+
+import ast
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+
+from .base import TaskError
+
+
+FILE = "Generate/prompt.py"
+NAMES = ("SYSTEM_PROMPT", "PROMPT")
+PLACEHOLDERS = ("task_name", "task_description", "input_spec", "output_spec", "gpu")
+_EXPECTED = f"expected CUDABench's {FILE}, or the folder of your clone"
+
+
+@dataclass(frozen=True)
+class PromptFile:
+    """The two texts of a prompt file, and `label`, which names them in answers and reports."""
+
+    system: str
+    prompt: str
+    label: str
+
+
+def prompt_path(path: Path) -> Path:
+    """The prompt file of a clone of CUDABench, or of its folder Generate; `path` itself where it is neither."""
+    return next((place for place in (path / FILE, path / Path(FILE).name) if place.is_file()), path)
+
+
+def read_prompts(path: Path) -> PromptFile:
+    """Read the prompts of a clone of CUDABench, or of the file itself.
+
+    The system prompt is sent as it stands, as the benchmark does: braces that are doubled in it stay doubled, and a placeholder in it
+    is not filled.
+
+    Raises:
+        TaskError: there is no such file, it does not assign a string literal to both names, or PROMPT has other placeholders than
+            PLACEHOLDERS.
+    """
+    file = prompt_path(path)
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TaskError(f"prompts={path}: {error.strerror}; {_EXPECTED}.") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise TaskError(f"prompts={file}: not Python in UTF-8 ({error}); {_EXPECTED}.") from None
+    found = {}
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in NAMES:
+                found[target.id] = getattr(getattr(statement, "value", None), "value", None)
+    for name in NAMES:
+        if not isinstance(found.get(name), str) or not found[name].strip():
+            what = "is not a string literal" if name in found else "is not there"
+            raise TaskError(
+                f"prompts={file}: {name} {what}; {_EXPECTED}, where {' and '.join(NAMES)} are string literals."
+            )
+    system, prompt = (found[name] for name in NAMES)
+    _check_placeholders(prompt, file)
+    digest = hashlib.sha256(f"{system}\0{prompt}".encode()).hexdigest()
+    return PromptFile(system, prompt, f"{file.name}, SHA-256 {digest[:16]}")
+
+
+def _check_placeholders(prompt: str, file: Path) -> None:
+    expected = (
+        f"expected {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}, each as it is here, and other braces doubled"
+    )
+    try:
+        fields = [part[1:] for part in Formatter().parse(prompt) if part[1] is not None]
+    except ValueError as error:
+        raise TaskError(f"prompts={file}: PROMPT: {error}; {expected}.") from None
+    for name, spec, conversion in fields:
+        if name not in PLACEHOLDERS or spec or conversion:
+            written = name + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+            raise TaskError(f"prompts={file}: PROMPT has the placeholder {{{written}}}; {expected}.")
+    if "task_description" not in {name for name, *_ in fields}:
+        raise TaskError(
+            f"prompts={file}: PROMPT lacks {{task_description}}, so every task would be asked alike; {expected}."
+        )
