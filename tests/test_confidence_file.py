@@ -48,9 +48,27 @@ def test_what_was_written_is_found(tmp_path, examples):
 def test_keys_that_end_in_zeros_are_told_apart(tmp_path, monkeypatch):
     keys = {1: b"\1" + bytes(15), 2: b"\1\0" + bytes(13) + b"\1", 3: bytes(16)}
     monkeypatch.setattr("cuset_stage.confidence_file.example_key", lambda ids: keys[ids[0]])
-    write(tmp_path / "c.arrow", [([number], None, np.full(1, number)) for number in keys])
+    write(tmp_path / "c.arrow", [([number], None, np.full(1, number / 4)) for number in keys])
     file = ConfidenceFile(tmp_path / "c.arrow")
-    assert [float(file.find([number], [7])[0]) for number in keys] == [1, 2, 3]
+    assert [float(file.find([number], [7])[0]) for number in keys] == [0.25, 0.5, 0.75]
+
+
+def test_what_rounding_left_outside_of_0_to_1(tmp_path, monkeypatch):
+    """Written here, or by others: a file's 1.0000001 is 1, and what no rounding explains is refused."""
+    rounded = np.array([1.0000001, -1e-9, 1.0, 0.0, np.nan, 1.004, -0.003], dtype=np.float32)
+    ids = list(range(7))
+    write(tmp_path / "ours.arrow", [(ids, None, rounded)])
+    with monkeypatch.context() as patch:  # a writer that stores what it is given
+        patch.setattr("cuset_stage.confidence_file.within_range", lambda values, name: values)
+        write(tmp_path / "others.arrow", [(ids, None, rounded), ([9], None, [-2.5]), ([8], None, [np.inf])])
+    for name in ("ours", "others"):
+        found = ConfidenceFile(tmp_path / f"{name}.arrow").find(ids, ids)
+        np.testing.assert_array_equal(found, [1, 0, 1, 0, np.nan, 1, 0])
+    for number, shown in ((9, "-2.5"), (8, "inf")):
+        with pytest.raises(InputError, match=rf"others\.arrow: row 3 has a probability of {shown}; expected 0 to 1"):
+            ConfidenceFile(tmp_path / "others.arrow").find([number], [number], "row 3")
+    with pytest.raises(InputError, match=r"new\.arrow: an example has a probability of -2\.5"):
+        write(tmp_path / "new.arrow", [(ids, None, [-2.5] * 7)])
 
 
 def test_what_is_not_there_is_named(tmp_path, examples):

@@ -20,6 +20,7 @@ from .text import InputError
 
 KEY_BYTES = 16
 ROWS_A_BATCH = 512  # examples that are held until they are written
+MOST_ROUNDING = 0.01  # that a probability of a file may lie outside [0, 1], as in bfloat16
 ABOUT = b"cuset_confidence"  # what the file says of itself, as JSON in the schema's metadata
 _COLUMNS = [pa.field("key", pa.binary(KEY_BYTES)), pa.field("probability", pa.list_(pa.float32()))]
 
@@ -30,6 +31,21 @@ def example_key(input_ids: Sequence[int]) -> bytes:
     input_ids: [length], the whole example as LLaMA-Factory's processor encodes it: template applied, cut to cutoff_len, not packed.
     """
     return hashlib.blake2s(np.asarray(input_ids, dtype="<i4").tobytes(), digest_size=KEY_BYTES).digest()
+
+
+def within_range(values: np.ndarray, name: str) -> np.ndarray:
+    """Probabilities with what rounding left below 0 or above 1 as 0 or 1; NaN stays.
+
+    Raises:
+        InputError: one that is further outside; `name` begins the message.
+    """
+    result = values.clip(0.0, 1.0)
+    if (is_wrong := np.abs(values - result) > MOST_ROUNDING).any():
+        raise InputError(
+            f"{name} has a probability of {values[is_wrong][0]:g}; expected 0 to 1. Write the file anew with probabilities, the "
+            "exponentials of log-probabilities."
+        )
+    return result
 
 
 class ConfidenceWriter:
@@ -50,8 +66,13 @@ class ConfidenceWriter:
         return self
 
     def add(self, input_ids: Sequence[int], probabilities: np.ndarray) -> None:
-        """An example. probabilities: [number of labels that are not -100], NaN where nothing predicts the token."""
-        self._rows.append((example_key(input_ids), np.asarray(probabilities, dtype=np.float32)))
+        """An example. probabilities: [number of labels that are not -100], NaN where nothing predicts the token.
+
+        Raises:
+            InputError: numbers that are no probabilities; see `within_range`.
+        """
+        values = within_range(np.asarray(probabilities, dtype=np.float32), f"{self._path}: an example")
+        self._rows.append((example_key(input_ids), values))
         if len(self._rows) == ROWS_A_BATCH:
             self._flush()
 
@@ -121,10 +142,10 @@ class ConfidenceFile:
             name: how to call the example in a message.
 
         Returns:
-            [number of labels that are not -100] float32, read-only; NaN where nothing predicts the token (a row's first).
+            [number of labels that are not -100] float32 in [0, 1]; NaN where nothing predicts the token (a row's first).
 
         Raises:
-            InputError: the example is not in the file, or other tokens of it are supervised there.
+            InputError: the example is not in the file, other tokens of it are supervised there, or its numbers are no probabilities.
         """
         key = np.frombuffer(example_key(input_ids), dtype=f"S{KEY_BYTES}")[0]
         at = int(np.searchsorted(self._keys, key, sorter=self._order))
@@ -141,4 +162,4 @@ class ConfidenceFile:
                 f"{self.path}: {name} has {supervised} supervised tokens here and {len(values)} there. Write the file anew with the "
                 "recipe's train_on_prompt and mask_history."
             )
-        return values
+        return within_range(values, f"{self.path}: {name}")

@@ -37,6 +37,11 @@ def measure(files, resamples=300, seed=0):
     return clustered_ks(fine, bootstrap, slice(0, COARSE), slice(COARSE, 2 * COARSE))
 
 
+def test_a_probability_that_rounds_above_1_is_in_the_last_bin():
+    log_p = np.array([-0.0, 0.0, 1e-12, 3e-7, 0.06, -np.inf], dtype=np.float32)
+    assert log_odds_bins(log_p).tolist() == [BINS - 1] * 5 + [0]
+
+
 def test_bins_keep_the_order_from_one_end_to_the_other():
     log_p = np.array([-np.inf, -200, -30, -1e-3, -1e-6, -6e-8, 0], dtype=np.float32)
     bins = log_odds_bins(log_p)

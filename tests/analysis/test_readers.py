@@ -1,16 +1,21 @@
 """Models behind a server, in 4 bits, or with an adapter, against the model itself."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
+import torch
 from completion_server import CompletionServer
 from transformers import AutoModelForCausalLM
 
+from cuset_stage.analysis.analyze import analyze
+from cuset_stage.analysis.confidence import Sample, make_reading
 from cuset_stage.analysis.readers import ServerReader, open_reader
-from cuset_stage.analysis.requests import ModelRequest
+from cuset_stage.analysis.requests import AnalyzeSettings, ModelRequest
 from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.settings import SettingsError
 from cuset_stage.stage.loading import open_tokenizer
 
+from .conftest import ROOT
 from .test_token_probabilities import make_rows
 
 
@@ -56,6 +61,53 @@ def test_servers_that_cannot_be_read(model, monkeypatch):
         read(server, make_rows([9, 20]))
     with pytest.raises(SettingsError, match="ConnectError"):
         read(server, make_rows([9]))
+
+
+class Rounding(CompletionServer):
+    """A server whose every log-probability is the same number."""
+
+    number = 3e-7
+
+    def log_probabilities(self, ids):
+        return torch.full((len(ids), 512), self.number, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("style", ["vllm", "echo"])
+def test_a_server_that_rounds_above_0(style):
+    rows = make_rows([9, 20])
+    with Rounding(None, style) as server:
+        assert np.concatenate(read(server, rows)).tolist() == [0.0] * 23
+        for server.number in (1.5, float("nan")):
+            with pytest.raises(SettingsError, match=r"no log-probabilities.*(1\.5|nan) is no log-probability"):
+                read(server, rows)
+
+
+def test_analyze_and_its_file_of_a_server_that_rounds_above_0(models, tmp_path):
+    """The whole command, on tokens whose probability comes as 1.0000003."""
+    with Rounding(None, "vllm") as server:
+        request = {"model": "m", "endpoint": server.url, "tokenizer": str(models / "before")}
+        code = [ROOT / "data" / "kernels" / "tiled_sgemm"]
+        keys = {"models": {"m": request}, "code": code, "cutoff_len": 300, "resamples": 100, "device": "cpu"}
+        (record,) = analyze(AnalyzeSettings.checked({**keys, "save_confidence": tmp_path}))["models"].values()
+    for notion in record["notions"].values():
+        assert notion["neutral"]["mean"]["value"] == notion["windows"]["threshold"] == 1.0
+        assert notion["windows"]["low"]["value"] == 0
+    assert set(record["examples"][0]["means"]) == {1.0}
+    saved = pa.ipc.open_file(tmp_path / "m.arrow").read_all()["probability"].combine_chunks()
+    assert {value for row in saved.to_pylist() for value in row[1:]} == {1.0}  # nothing predicts a file's first token
+
+
+def test_a_reading_of_log_probabilities_above_0():
+    rng = np.random.default_rng(0)
+    labels = [-100, -100, *range(40)]
+    row = {"labels": labels, "sample_ids": [0, 0, *[1] * 15, *[2] * 25]}
+    reading = make_reading(rng.choice([1e-7, 0.0, -1e-8, 3e-3], 40).astype(np.float32), row, 7)
+    for values in (reading.confidence[2:], reading.window[2:]):
+        assert all(0 <= value <= 1 for value in values)
+    assert all(0 <= one.confidence <= 1 and 0 <= one.weight <= 1 for one in reading.regions)
+    sample = Sample("a", [""] * 42, [False] * 2 + [True] * 40, [False] * 42, {"model": reading})
+    summary = sample.summary("model", 0.1, 1.0)
+    assert summary["nll"] >= 0 and all(0 <= summary[name] <= 1 for name in ("confidence", "sample_weight"))
 
 
 @pytest.mark.parametrize("bits", [None, 8, 4])

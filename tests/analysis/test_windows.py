@@ -6,6 +6,16 @@ import pytest
 from cuset_stage.analysis.windows import READINGS, windows
 
 
+@pytest.mark.parametrize("value", [1.0, 1 - 2**-24, 0.1, 1e-300, 0.0])
+def test_means_of_sure_tokens_stay_in_range(value):
+    rng = np.random.default_rng(0)
+    for size in (1, 3, 64, 255):
+        confidence = np.concatenate([rng.random(500), np.full(2000, value)])
+        means = windows(confidence, size).means
+        assert means.min() >= 0 and means.max() <= 1
+        np.testing.assert_allclose(means[-1700:], value, rtol=1e-11, atol=1e-12)
+
+
 @pytest.mark.parametrize(("tokens", "window"), [(200, 64), (65, 64), (64, 64), (63, 64), (1, 64), (30, 7), (9, 1)])
 def test_every_window_against_its_slice(tokens, window):
     rng = np.random.default_rng(tokens)

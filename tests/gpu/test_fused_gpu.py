@@ -12,6 +12,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent.parent / "objective"))
 
 from test_fused_parity import Case, assert_same, make_case
+from test_sharp import IN_RANGE, assert_in_range, sharp_case
 
 from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_objective
 from cuset_stage.objective.engine import TORCH, choose_backend, chunk_step
@@ -325,3 +326,40 @@ def test_a_head_on_another_than_the_current_device():
     assert torch.cuda.current_device() == 0
     results = [c.fused(ObjectiveSettings(window=8)) for c in (here, there)]
     torch.testing.assert_close(results[0][1]["hidden"].cpu(), results[1][1]["hidden"].cpu())
+
+
+@pytest.mark.parametrize("dtype", STEP_TOLERANCE)
+@pytest.mark.parametrize("objective", [*OBJECTIVES, IN_RANGE])
+def test_sure_tokens_stay_in_range(objective, dtype):
+    """Rounding leaves no loss below 0 and no confidence above 1, by either step and from logits."""
+    for seed in range(10):
+        # 9000: the single read of UNSCALED_LAUNCH_SHAPES needs two of its blocks.
+        shape = (2, 200, 64, (130, 9000)[seed % 2])
+        trained = ("hidden", "weight") if seed % 4 == 3 else ("hidden",)
+        case = sharp_case(seed // 2, dtype, device="cuda", shape=shape, trained=trained)
+        settings = ObjectiveSettings(objective=objective, window=(1, 16, 256)[seed % 3])
+        for run in (case.dense, case.fused):
+            terms = run(settings)[2]
+            assert_in_range(terms)
+            assert objective != IN_RANGE or terms.weight.all()
+
+
+@pytest.mark.parametrize("dtype", STEP_TOLERANCE)
+@pytest.mark.parametrize("vocab_size", [130, 9000, 152064])
+def test_the_gradient_of_sure_tokens_is_that_of_float64(vocab_size, dtype):
+    rows, device = 256, torch.device("cuda")
+    generator = torch.Generator(device).manual_seed(vocab_size)
+    logits = 3 * torch.randn(rows, vocab_size, device=device, generator=generator)
+    target = torch.randint(0, vocab_size, (rows,), device=device, generator=generator)
+    place = torch.arange(rows, device=device)
+    logits[place, target] = torch.linspace(5, 40, rows, device=device)
+    logits = logits.to(dtype)
+    expected = logits.double().softmax(-1)
+    expected[place, target] -= 1
+    for single_read in (False, True):
+        gradient, nll = logits.clone(), torch.empty(rows, device=device)
+        factor = torch.empty(rows, device=device) if single_read else None
+        choose_backend(device, dtype).chunk_step(gradient, target, nll, factor=factor)
+        assert (nll >= 0).all()
+        gradient = gradient.double() if factor is None else gradient.double() * factor[:, None]
+        torch.testing.assert_close(gradient, expected, rtol=STEP_TOLERANCE[dtype], atol=2e-5)

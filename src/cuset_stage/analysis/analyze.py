@@ -157,6 +157,11 @@ class _Tokens:
     kinds: NDArray[np.int64]
     lengths: NDArray[np.int64]
 
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """The probability of each token, at most 1."""
+        return np.minimum(np.exp(self.log_p.astype(np.float64)), 1.0)
+
     def save(self, file: IO[bytes]) -> None:
         for values in (self.log_p, self.kinds, self.lengths):
             np.save(file, values)
@@ -193,7 +198,7 @@ class _FirstPass:
         self.rows += 1
         self.samples += len(tokens.lengths)
         self.tokens += len(tokens.log_p)
-        confidence = np.exp(tokens.log_p.astype(np.float64))
+        confidence = tokens.confidence
         bins = log_odds_bins(tokens.log_p)
         tenths = np.minimum((confidence * DENSITY_BINS).astype(np.int64), DENSITY_BINS - 1)
         for name, mask in self.masks.items():
@@ -238,7 +243,7 @@ class _Sums:
 
     def of(self, row: "_Tokens", settings: AnalyzeSettings) -> NDArray[np.float64]:
         """[WIDTH], in the order of `at`."""
-        confidence, is_sensitive = np.exp(row.log_p.astype(np.float64)), (row.kinds & self.mask) != 0
+        confidence, is_sensitive = row.confidence, (row.kinds & self.mask) != 0
         classes = [is_sensitive, ~is_sensitive]
         bins = self._coarse[log_odds_bins(row.log_p)]
         by_class = [
@@ -268,7 +273,7 @@ def _second_pass(first: _FirstPass, spool: IO[bytes], settings: AnalyzeSettings)
     examples = []
     for number in range(first.rows):
         row = _Tokens.load(spool)
-        confidence = np.exp(row.log_p.astype(np.float64))
+        confidence = row.confidence
         of_kinds = [(row.kinds & bit) != 0 for bit in KIND_BITS.values()]
         by_kind = [[on.sum(), confidence[on].sum(), (confidence[on] <= settings.tau).sum()] for on in of_kinds]
         bootstrap.add(np.concatenate([*(one.of(row, settings) for one in sums.values()), np.ravel(by_kind)]))
@@ -342,7 +347,7 @@ def _curve(counts: NDArray[np.int64]) -> list[tuple[float, float]]:
 def _example(name: str, row: _Tokens, window: int) -> dict[str, Any]:
     """Fig. 2(b) of a row's first sample: the mean of each window at its middle token, and the runs of each kind's tokens."""
     length = int(row.lengths[0])
-    found = windows(np.exp(row.log_p[:length]), window)
+    found = windows(row.confidence[:length], window)
     runs = {}
     for kind, bit in KIND_BITS.items():
         edges = np.flatnonzero(np.diff(np.concatenate(([0], (row.kinds[:length] & bit) != 0, [0]))))

@@ -120,7 +120,7 @@ def make_reading(log_probabilities: np.ndarray, row: dict[str, list[int]], windo
     labels = torch.tensor(row["labels"])
     positions = 1 + supervised_positions(labels[None])[0].nonzero()[:, 0]  # of the targets in the row
     # The first token of a row is predicted from nothing.
-    confidence = torch.from_numpy(log_probabilities[len(log_probabilities) - len(positions) :]).exp()
+    confidence = torch.from_numpy(log_probabilities[len(log_probabilities) - len(positions) :]).exp().clamp(max=1.0)
     ids = torch.tensor(row["sample_ids"])[positions]
     sample, lengths = number_samples(torch.zeros_like(ids), ids)
     means = window_confidence(confidence, sample, lengths, window)

@@ -27,8 +27,8 @@ class Interval(NamedTuple):
 
 
 def log_odds_bins(log_p: NDArray[np.float32]) -> NDArray[np.int64]:
-    """The bin of each log-probability, 0 to BINS - 1: log p - log(1 - p), cut into equal parts."""
-    log_p = np.asarray(log_p, dtype=np.float64)
+    """The bin of each log-probability, 0 to BINS - 1: log p - log(1 - p), cut into equal parts; above 0 counts as 0."""
+    log_p = np.minimum(np.asarray(log_p, dtype=np.float64), 0.0)
     with np.errstate(divide="ignore"):  # a probability that float32 rounds to 1
         odds = log_p - np.log(-np.expm1(log_p))
     bins = (np.clip(odds, LOWEST, HIGHEST) - LOWEST) * (BINS / (HIGHEST - LOWEST))

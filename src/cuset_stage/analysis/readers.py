@@ -24,6 +24,7 @@ TRIES = 5
 TIMEOUT_S = 600.0
 FIRST_PAUSE_S = 1.0  # each following one is twice as long
 AHEAD = 4  # requests that may wait for each one in flight
+MOST_ROUNDING = 0.5  # nats that a server's log-probability may be above 0, as in bfloat16
 Reader = Callable[[Iterable[Row]], Iterator[np.ndarray]]
 """Rows -> what `token_log_probabilities` yields of them."""
 
@@ -162,7 +163,8 @@ def prompt_log_probabilities(found: list[Mapping[str, Any] | None], ids: list[in
     """vLLM's `prompt_logprobs`: for each position the candidates by their id, of which the prompt's own is always one; None first."""
     if len(found) != len(ids):
         raise ValueError(f"{len(found)} positions for {len(ids)} tokens")
-    return [None, *(float(each[str(token)]["logprob"]) for each, token in zip(found[1:], ids[1:], strict=True))]
+    pairs = zip(found[1:], ids[1:], strict=True)
+    return [None, *(_at_most_zero(each[str(token)]["logprob"]) for each, token in pairs)]
 
 
 def echoed_log_probabilities(found: Mapping[str, Any], ids: list[int]) -> list[float | None]:
@@ -170,4 +172,11 @@ def echoed_log_probabilities(found: Mapping[str, Any], ids: list[int]) -> list[f
     values = found["token_logprobs"][: len(ids)]
     if len(values) != len(ids) or None in values[1:]:
         raise ValueError(f"{len(values)} positions for {len(ids)} tokens")
-    return [None, *map(float, values[1:])]
+    return [None, *map(_at_most_zero, values[1:])]
+
+
+def _at_most_zero(value: Any) -> float:
+    """A log-probability without what rounding left above 0. Raises ValueError for NaN and for what no rounding explains."""
+    if not (number := float(value)) <= MOST_ROUNDING:
+        raise ValueError(f"{value} is no log-probability")
+    return min(number, 0.0)

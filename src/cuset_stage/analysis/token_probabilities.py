@@ -37,8 +37,8 @@ def token_log_probabilities(
         head: the model's own fused head, where a trainer has already covered its output layer.
 
     Yields:
-        For each row, in order: [number of labels that are not -100] float32, in nats. NaN for a row's first token, should it be
-        supervised: nothing predicts it.
+        For each row, in order: [number of labels that are not -100] float32, in nats, at most 0. NaN for a row's first token,
+        should it be supervised: nothing predicts it.
 
     Raises:
         ValueError: ids outside the model's vocabulary, NaN or infinite logits.
@@ -115,7 +115,7 @@ class _Reader:
         targets = labels.to(logits.device)[:, 1:][positions[:, 0], positions[:, 1]]
         parts = zip(positions.split(_CHUNK), targets.split(_CHUNK), strict=True)
         nll = [F.cross_entropy(logits[at[:, 0], at[:, 1]].float(), target, reduction="none") for at, target in parts]
-        return -torch.cat(nll)
+        return -torch.cat(nll).clamp(min=0.0)
 
     @staticmethod
     def _padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:

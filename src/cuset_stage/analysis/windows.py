@@ -14,7 +14,7 @@ class Windows(NamedTuple):
     """The windows of a sample, stride 1: tokens [start, start + size) with their mean confidence."""
 
     size: int  # `window`, or the sample's length where that is less
-    means: NDArray[np.float64]  # [count]
+    means: NDArray[np.float64]  # [count], in [0, 1]
 
     def on(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """[3, count]: by each of `READINGS`, the windows on the tokens of `mask` [tokens].
@@ -29,7 +29,7 @@ class Windows(NamedTuple):
 def windows(confidence: NDArray[np.float32], window: int) -> Windows:
     """The windows of a sample's tokens [tokens], all of them inside it; a sample shorter than `window` is one window."""
     size = min(window, len(confidence))
-    return Windows(size, _sums(confidence, size) / size)
+    return Windows(size, np.clip(_sums(confidence, size) / size, 0.0, 1.0))  # differences of sums round
 
 
 def _sums(values: NDArray, size: int) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 
 from .rules import Tokens
 from .settings import ObjectiveSettings
-from .vocabulary import base_divergence, measure, measure_both
+from .vocabulary import at_least_zero, base_divergence, measure, measure_both
 
 
 IGNORE_INDEX = -100
@@ -85,7 +85,7 @@ def known_before(tokens: SupervisedTokens, settings: ObjectiveSettings) -> dict[
     if settings.confidence == "file":
         if tokens.given_confidence is None:
             raise ValueError("cuset_confidence: file, but the batch has no given_confidence.")
-        known["confidence"] = tokens.given_confidence
+        known["confidence"] = tokens.given_confidence.clamp(0.0, 1.0)
     if not settings.reads.isdisjoint(("sample", "position")):
         key = torch.stack([tokens.row.long(), (tokens.row if tokens.sample_id is None else tokens.sample_id).long()])
         begins = torch.ones_like(tokens.row, dtype=torch.bool)
@@ -100,7 +100,7 @@ def observed_tokens(
     known: dict[str, torch.Tensor], nll: torch.Tensor, measured: dict[str, torch.Tensor], settings: ObjectiveSettings
 ) -> Tokens:
     """What the rule of `settings` reads. nll: [num_valid], detached; measured: the `settings.measured` of the tokens."""
-    probability = (-nll).exp()  # Eq. 1
+    probability = (-nll).exp().clamp(max=1.0)  # Eq. 1; exp may round upwards
     values = {"confidence": measured["base_probability"] if settings.confidence == "base" else probability} | known
     floats = {name: values[name].to(nll) for name in ("confidence", "given_weight") if name in values}
     return Tokens(nll=nll, probability=probability, **measured, **(values | floats))
@@ -116,8 +116,8 @@ class TokenTerms:
     none: see `is_sample`.
     """
 
-    nll: torch.Tensor  # -log c in nats, differentiable where it comes from `token_terms`
-    confidence: torch.Tensor  # c = softmax(logits)[target], Eq. 1, or what `settings.confidence` takes in its place
+    nll: torch.Tensor  # -log c in nats, at least 0; differentiable where it comes from `token_terms`
+    confidence: torch.Tensor  # c = softmax(logits)[target], Eq. 1, or what `settings.confidence` says; in [0, 1]
     weight: torch.Tensor  # the objective's token weight (for CuSeT the hybrid mask M, Eq. 4)
     is_cuda: torch.Tensor  # boolean, the CUDA mask before lambda, Eq. 3
     row: torch.Tensor  # integer, the row of the batch
@@ -178,7 +178,7 @@ def window_confidence(
         window: l, in tokens.
 
     Returns:
-        C_t, [num_valid] float32.
+        C_t, [num_valid] float32, in [0, 1].
     """
     device = confidence.device
     # A window's sum is the difference of two of these.
@@ -191,7 +191,8 @@ def window_confidence(
     is_short = lengths[sample] < window
     left = torch.where(is_short, start, torch.maximum(start, position - window // 2))
     right = torch.where(is_short, end, torch.minimum(end, position + (window + 1) // 2))  # exclusive
-    return (prefix[right] - prefix[left]).float() / ((right - left).float() * FIXED_POINT)
+    means = (prefix[right] - prefix[left]).float() / ((right - left).float() * FIXED_POINT)
+    return means.clamp(0.0, 1.0)  # a division may round upwards
 
 
 def least_confident_window(
@@ -263,7 +264,7 @@ def token_terms(
 
     full = torch.promote_types(logits.dtype, torch.float32)
     valid_logits = logits[tokens.row, tokens.column].to(full)  # [num_valid, vocab_size]
-    nll = F.cross_entropy(valid_logits, tokens.target, reduction="none")  # [num_valid]
+    nll = at_least_zero(F.cross_entropy(valid_logits, tokens.target, reduction="none"))  # [num_valid]
     check_finite(torch.isfinite(nll))
 
     base_logits = reference_logits[tokens.row, tokens.column].to(full) if settings.needs_reference else None

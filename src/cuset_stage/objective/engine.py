@@ -134,8 +134,10 @@ def chunk_step(
 
     With p = softmax(logits), q = softmax(reference) and M the token's weight, constant:
 
-        nll = -log p[target];  penalty = kl * KL(q || p)
+        nll = max(0, -log p[target]);  penalty = kl * max(0, KL(q || p))
         gradient = gradient_scale * (M * (p - onehot(target)) + kl * (p - q))
+
+    Both values are at least 0 but for rounding; the gradient is that of the values before the maximum.
 
     Args:
         logits: [rows, vocab_size] of the model's dtype; holds the gradient afterwards when that is wanted.
@@ -153,7 +155,7 @@ def chunk_step(
     log_p = F.log_softmax(logits.to(nll.dtype), dim=-1)  # [rows, vocab_size]
     known = (target >= 0) & (target < logits.size(1))
     target = target.where(known, 0)
-    nll.copy_((-log_p.gather(1, target[:, None])[:, 0]).where(known, torch.nan))
+    nll.copy_((-log_p.gather(1, target[:, None])[:, 0]).clamp_min(0.0).where(known, torch.nan))
 
     log_q = None
     if penalty is not None:

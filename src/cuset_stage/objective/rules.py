@@ -264,8 +264,7 @@ def eaft(tokens: Tokens, settings: Any) -> torch.Tensor:
 
     arXiv 2601.02151; lr 1e-5, batches of 64, cosine, warm-up 0.03; alpha 1 in the authors' code.
     """
-    # Rounding can leave the entropy of a sure token a hair below 0, which a power would make NaN.
-    return (tokens.top_entropy.clamp_min(0.0) / EAFT_ENTROPY_SCALE).pow(settings.eaft_alpha)
+    return (tokens.top_entropy / EAFT_ENTROPY_SCALE).pow(settings.eaft_alpha)
 
 
 @rule(

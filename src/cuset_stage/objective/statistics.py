@@ -7,9 +7,11 @@ import torch
 from .cuset import TokenTerms
 
 
-TOKEN_SUMS = ("tokens", "nll", "confident", "left_out", "cuda", "cuda_nll", "cuda_confidence", "confidence")
+TOKEN_SUMS = ("tokens", "confident", "left_out", "cuda")
+# Of CUDA tokens and of the others apart: the difference of two rounded sums may be below 0, or above the number of tokens.
+CLASS_SUMS = ("cuda_nll", "cuda_confidence", "other_nll", "other_confidence")
 EXTREMES = ("region_confidence", "sample_weight")
-SUMS = (*TOKEN_SUMS, "samples", *EXTREMES)
+SUMS = (*TOKEN_SUMS, *CLASS_SUMS, "samples", *EXTREMES)
 
 # Reduces a 1-D tensor over the ranks of a run with "sum" or "max".
 Reduce = Callable[[torch.Tensor, str], torch.Tensor]
@@ -34,13 +36,10 @@ class ObjectiveMeter:
         is_sample, extremes = terms.is_sample, (terms.region_confidence, terms.sample_weight)
         parts = (
             torch.ones_like(nll),
-            nll,
             (confidence > tau).float(),
             left_out.float(),
             cuda,
-            cuda * nll,
-            cuda * confidence,
-            confidence,
+            *(share * values for share in (cuda, 1 - cuda) for values in (nll, confidence)),
             is_sample.float(),
             *(torch.where(is_sample, values, 0.0) for values in extremes),
         )
@@ -72,18 +71,15 @@ class ObjectiveMeter:
 
         tokens, cuda, samples = total["tokens"], total["cuda"], total["samples"]
         result = {
-            "nll": total["nll"] / tokens,
+            "nll": (total["cuda_nll"] + total["other_nll"]) / tokens,
             "confident_share": total["confident"] / tokens,
             "cuda_share": cuda / tokens,
             "left_out_share": total["left_out"] / tokens,
         }
         # A mean over no tokens is omitted rather than logged as 0.
-        if cuda:
-            result["cuda_confidence"] = total["cuda_confidence"] / cuda
-            result["cuda_nll"] = total["cuda_nll"] / cuda
-        if tokens > cuda:
-            result["other_confidence"] = (total["confidence"] - total["cuda_confidence"]) / (tokens - cuda)
-            result["other_nll"] = (total["nll"] - total["cuda_nll"]) / (tokens - cuda)
+        for name, count in (("cuda", cuda), ("other", tokens - cuda)):
+            if count:
+                result |= {key: total[key] / count for key in (f"{name}_confidence", f"{name}_nll")}
         values = maxima.tolist()
         for index, name in enumerate(EXTREMES):
             result[f"{name}_mean"] = total[name] / samples

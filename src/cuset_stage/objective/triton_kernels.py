@@ -62,6 +62,12 @@ def _finite(maximum):
 
 
 @triton.jit
+def _at_least_zero(x):
+    """x, and 0 where rounding left less; NaN stays NaN, which a maximum would not keep."""
+    return tl.where(x < 0.0, 0.0, x)
+
+
+@triton.jit
 def _log_sum_exp(pointer, SIZE: tl.constexpr, LANES: tl.constexpr):
     """log2 of the sum of exp over a row; NaN when the row holds NaN or infinity."""
     lanes = tl.arange(0, LANES)
@@ -129,7 +135,7 @@ def _chunk_kernel(
     reference_lse = lse
     if HAS_REFERENCE:
         reference_lse = _log_sum_exp(reference, SIZE, LANES)
-    tl.store(nlls + row, (lse - at_target) * _LN2)
+    tl.store(nlls + row, _at_least_zero(lse - at_target) * _LN2)
 
     if WANT_GRADIENT or HAS_REFERENCE:
         lanes = tl.arange(0, LANES)
@@ -146,7 +152,7 @@ def _chunk_kernel(
                 gradient_scale, divergence, SIZE, HAS_REFERENCE, WANT_GRADIENT, False,
             )  # fmt: skip
         if HAS_REFERENCE:
-            tl.store(penalties + row, tl.sum(divergence, axis=0) * _LN2 * penalty_scale)
+            tl.store(penalties + row, _at_least_zero(tl.sum(divergence, axis=0)) * _LN2 * penalty_scale)
 
 
 @triton.jit
@@ -213,7 +219,7 @@ def _unscaled_kernel(
 
     s = tl.sum(total, axis=0)
     lse = base + tl.log2(s)
-    tl.store(nlls + row, (lse - at_target) * _LN2)
+    tl.store(nlls + row, _at_least_zero(lse - at_target) * _LN2)
     tl.store(factors + row, gradient_scale / s)
     tl.debug_barrier()  # the target's place has been written above, perhaps by another thread
     gradient = tl.exp2(at_target - base) - s
@@ -441,6 +447,7 @@ def _region_kernel(
         upper = tl.load(prefixes + right - 1, mask=mine, other=0)
         lower = tl.load(prefixes + left - 1, mask=mine & (left > first), other=0)
         mean = (upper - lower).to(tl.float32) / ((right - left).to(tl.float32) * _FIXED_POINT)
+        mean = tl.minimum(_at_least_zero(mean), 1.0)  # a GPU's division may round upwards
         lowest = tl.minimum(lowest, tl.min(tl.where(mine, mean, float("inf")), axis=0))
         if ONLY_CUDA:
             centred = mine & (tl.load(is_cuda + offset, mask=mine, other=0) != 0)

@@ -7,6 +7,16 @@ import torch
 
 Measure = Callable[[torch.Tensor, torch.Tensor, Collection[str]], dict[str, torch.Tensor]]
 TOP_K = 20  # EAFT's
+# What these are but for rounding.
+BOUNDS = {"probability": (0.0, 1.0), "mass": (0.0, 1.0), "entropy": (0.0, None), "top_entropy": (0.0, None)}
+
+
+def at_least_zero(values: torch.Tensor) -> torch.Tensor:
+    """`values` where they are above 0, and 0 elsewhere, with the gradient of `values` everywhere.
+
+    For sums of logarithms that are at least 0 but for rounding. A clamp would stop the gradient of those it changes.
+    """
+    return values - values.detach().clamp(max=0.0)
 
 
 def top_entropy(logits: torch.Tensor) -> torch.Tensor:
@@ -54,12 +64,16 @@ def measure_both(
     target: torch.Tensor,
     names: Collection[str],
 ) -> dict[str, torch.Tensor]:
-    """The statistics `names` by `measure`, those named `base_...` of the base model's logits."""
+    """The statistics `names` by `measure`, within `BOUNDS`, those named `base_...` of the base model's logits."""
     own = [name for name in names if not name.startswith("base_")]
     of_base = [name.removeprefix("base_") for name in names if name.startswith("base_")]
     found = measure(logits, target, own) if own else {}
     of_base = measure(base_logits, target, of_base) if of_base else {}
-    return found | {f"base_{name}": values for name, values in of_base.items()}
+    found |= {f"base_{name}": values for name, values in of_base.items()}
+    for name in found:
+        if bounds := BOUNDS.get(name.removeprefix("base_")):
+            found[name] = found[name].clamp(*bounds)
+    return found
 
 
 def base_divergence(log_p: torch.Tensor, log_base: torch.Tensor) -> torch.Tensor:
@@ -70,8 +84,8 @@ def base_divergence(log_p: torch.Tensor, log_base: torch.Tensor) -> torch.Tensor
         log_p, log_base: [num_valid, vocab_size], log-probabilities of the model and of the frozen base model.
 
     Returns:
-        [num_valid], in nats.
+        [num_valid], in nats, at least 0.
     """
     q = log_base.exp()
     # What the base model rules out adds nothing: 0 log 0, not 0 times infinity.
-    return torch.where(q == 0, 0.0, q * (log_base - log_p)).sum(dim=-1)
+    return at_least_zero(torch.where(q == 0, 0.0, q * (log_base - log_p)).sum(dim=-1))
