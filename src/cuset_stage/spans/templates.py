@@ -7,10 +7,13 @@ import re
 from .scrub import line_before
 
 
-# All are bounded, so that a mark that never closes stays cheap, and begin with a character, which makes the search fast.
+# Bounded, and no mark holds another, so that one that never closes stays cheap; a character first makes the search fast.
 _PIECE = re.compile(
-    r"\{%[-+]?[ \t]*(?P<jinja>\w*)(?:[^%]|%(?!\})){0,400}%\}|\{#(?:[^#]|#(?!\})){0,400}#\}|<%(?=[=\s-])(?P<value>=?)(?:[^%]|%(?!>)){0,400}%>"
-    r"|%[ \t]*(?P<mako>(?:if|el|endif)\w*)[^\n]*|\{\{[^{}\n]{0,200}\}|\$\{[^{}\n]{0,200}\}"
+    r"\{%[-+]?[ \t]*(?P<jinja>\w*)(?:[^%{]|%(?!\})|\{(?!%)){0,400}+%\}"
+    r"|\{#(?:[^#{]|#(?!\})|\{(?!#)){0,400}+#\}"
+    r"|<%(?=[=\s-])(?P<value>=?)(?:[^%<]|%(?!>)|<(?!%)){0,400}+%>"
+    r"|%[ \t]*(?P<mako>(?:if|el|endif)\w*)[^\n]*"
+    r"|\{\{[^{}\n]{0,200}\}|\$\{[^{}\n]{0,200}\}"
 )
 _BRANCH = re.compile(r"if|el|endif")
 _LINE_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
