@@ -85,7 +85,6 @@ def run_all(jobs: list[dict], file: Path) -> None:
         **os.environ,
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
-        "TORCH_CUDNN_SDPA_DEPRIORITIZED": "1",  # under stage: cuset cuDNN attention is off where it is wrong; so here for both
         "HF_DATASETS_CACHE": str(file.with_suffix(".cache")),
     }
     done = subprocess.run(

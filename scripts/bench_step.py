@@ -26,6 +26,8 @@ from pathlib import Path
 import yaml
 from make_tiny_model import make_tokenizer, read_texts
 
+from cuset_stage import attention
+
 
 ROOT = Path(__file__).parent.parent
 SHAPES = {  # as in the models' config.json
@@ -73,7 +75,6 @@ SHAPES = {  # as in the models' config.json
         vocab_size=152064,
     ),
 }
-NO_CUDNN_ATTENTION = {"TORCH_CUDNN_SDPA_DEPRIORITIZED": "1"}  # under stage: cuset it is off where it is wrong; so here for all
 LIGER = {"enable_liger_kernel": True}
 RUNS = {
     "sft": {"stage": "sft"},
@@ -202,7 +203,7 @@ def measure(args: argparse.Namespace, keys: dict) -> dict:
         command = [*launcher, __file__, "--child", str(folder), "--memory-gib", str(args.memory_gib)]
         command += ["--warm-up", str(args.warm_up)]
         environment = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
-        environment |= NO_CUDNN_ATTENTION
+        environment |= attention.OFF_IN_SFT  # as it is under stage: cuset where it is wrong
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
         if done.returncode == 0:
             return json.loads((folder / "result.json").read_text())

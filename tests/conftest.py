@@ -16,6 +16,8 @@ import pytest
 import yaml
 from worker_folders import shared_folder
 
+from cuset_stage import attention
+
 
 ROOT = Path(__file__).parent.parent
 pytest_plugins = ["judge_fixtures"]
@@ -212,7 +214,7 @@ def llamafactory(tiny_model, tmp_path_factory, request):
             **environment,
         }
         if recipe.get("stage", "sft") == "sft":  # under stage: cuset cuDNN attention is off where it is wrong
-            env.setdefault("TORCH_CUDNN_SDPA_DEPRIORITIZED", "1")
+            env = {**attention.OFF_IN_SFT, **env}
         if not real:
             import cli_server
 

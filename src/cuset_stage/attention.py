@@ -19,6 +19,7 @@ from typing import Any
 
 KEY = "cuset_cudnn_attention"
 VARIABLE = "CUSET_CUDNN_ATTENTION"
+OFF_IN_SFT = {"TORCH_CUDNN_SDPA_DEPRIORITIZED": "1"}  # torch 2.11 and later read it when they choose a backend first
 FAULTS = {  # by the major compute capability
     9: "gives NaN gradients for padded and packed rows (pytorch#196678)",
     10: "decodes wrong tokens for models with few key-value heads (pytorch#193893)",

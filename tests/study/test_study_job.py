@@ -87,6 +87,7 @@ def job(tmp_path):
             "gpus": [],
             "command": ["work"],
             "module": ["work"],
+            "environment": {"OF_THE_JOB": "1"},
         }
         study = {"python": sys.executable, "cwd": str(tmp_path), "executor": "local"}
         (tmp_path / "study.json").write_text(json.dumps({**study, "jobs": {"generate/m": entry}}))
@@ -101,6 +102,12 @@ def test_a_job_whose_process_is_killed_says_so_in_its_log(job, tmp_path):
     log, _ = first.communicate()
     assert first.returncode != 0 and "ended by SIGKILL (often for want of memory)" in log
     assert job("").wait() == 0 and (tmp_path / "done" / "generate" / "m.json").is_file()
+
+
+def test_a_job_has_its_environment_and_the_user_s_comes_first(job, monkeypatch):
+    assert job("import os; assert os.environ['OF_THE_JOB'] == '1'").wait() == 0
+    monkeypatch.setenv("OF_THE_JOB", "2")
+    assert job("import os; assert os.environ['OF_THE_JOB'] == '2'").wait() == 0
 
 
 def test_the_time_of_all_tries_is_counted(job, tmp_path):

@@ -250,6 +250,14 @@ def test_no_pattern_is_not_all_of_them(given):
         StudySettings.read(["yaml_configs/studies/cpu.yaml", "output=x", given])
 
 
+def test_plain_sft_trains_without_cudnn_attention_as_cuset_does(tmp_path):
+    study = a_study(tmp_path)
+    write_study(study, jobs_of(study))
+    jobs = json.loads((study.output / "study.json").read_text())["jobs"]
+    assert {name for name, job in jobs.items() if job["environment"]} == {"train/m/sft/seed3", "train/m/sft/seed4"}
+    assert jobs["train/m/sft/seed3"]["environment"] == {"TORCH_CUDNN_SDPA_DEPRIORITIZED": "1"}
+
+
 def test_judging_has_gpus_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5,6")
     study = a_study(tmp_path, judge_gpus=1)

@@ -123,7 +123,7 @@ def run_job(name: str) -> int:
             return 0
     if job["kind"] == "train":
         drop_torn_checkpoints(Path(study["cwd"], job["model"]))
-    environment, start = dict(os.environ), time.time()
+    environment, start = {**job["environment"], **os.environ}, time.time()
     # Another executor, such as Slurm, has given out GPUs itself.
     shares = job["shares"] if study["executor"] == "local" else 0
     with leased(job["gpus"], shares, pack=must_pack(study["jobs"].values(), job["resource"])) as (gpus, held):

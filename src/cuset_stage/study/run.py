@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from .. import attention
 from ..files import take_lock, write_atomically
 from ..sandbox import list_gpus
 from ..settings import load_yaml, read_yaml
@@ -185,6 +186,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         command, cores = command_of(job.kind, str(file)), cores_of(settings, job, len(gpus))
         if job.kind == "evaluate" and settings.executor == "local" and not job.settings.get("jobs"):
             command.append(f"jobs={cores}")
+        is_sft = job.kind == "train" and job.settings.get("stage", "sft") != "cuset"
         entries[job.name] = {
             "kind": job.kind,
             "model": str(settings.output / "runs" / job.run.name / OUTPUTS["train"]),
@@ -196,6 +198,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "command": command,
             "inputs": {**earlier, **inputs_of(settings, job)},
             "module": ["cuset_stage" if job.kind == "train" else "cuset_stage.cli", *command[1:]],
+            "environment": attention.OFF_IN_SFT if is_sft else {},
             "run": {"model": job.run.model, "method": job.run.method, "seed": job.run.seed},
         }
     study = {
