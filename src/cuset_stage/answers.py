@@ -185,19 +185,18 @@ def _best_code(answer: "Answer", rule: ExtractRule, language: str, whole_program
 
     codes = [(part.tag not in OTHER_LANGUAGES[language], answer.code(part)) for part in answer.in_blocks()]
     likely = [(fits, code) for fits, code in codes if is_code(code)]
-    programs = [
-        (fits, code) for fits, code in likely if whole_program and defines_main(code) and (fits or "#include" in code)
-    ]
-    for choice in (programs, likely):
-        if choice:
-            return ([code for fits, code in choice if fits] or [code for _, code in choice])[at]
-    loose = []
+    if whole_program and len(likely) > 1:
+        programs = [(fits, code) for fits, code in likely if (fits or "#include" in code) and defines_main(code)]
+        likely = programs or likely
+    if likely:
+        return ([code for fits, code in likely if fits] or [code for _, code in likely])[at]
+    outside = []
     for part in answer.outside_blocks():
         # Of a module, text before the first line that looks like code may be a part.
         if (code := answer.from_code(part, is_code)) and is_code(answer.source(code)):
-            loose.append(answer.code(part if language == "python" else code))
-    if loose:
-        return ([code for code in loose if whole_program and defines_main(code)] or loose)[at]
+            outside.append(answer.code(part if language == "python" else code))
+    if outside:
+        return ([code for code in outside if whole_program and defines_main(code)] or outside)[at]
     return ([code for fits, code in codes if fits] or [code for _, code in codes] or [None])[at]
 
 
@@ -277,14 +276,15 @@ class Answer:
         return _gaps((ranges[number] for number in range(first, len(ranges))), part.start, part.end)
 
     @cached_property
+    def _may_hold_files(self) -> bool:
+        return "%%" in self.text or "<<" in self.text
+
+    @cached_property
     def _skipped(self) -> list[tuple[int, int]]:
         """Reasoning and blocks, those that touch as one."""
-        outside = [
-            0,
-            *(place for gap in _gaps(sorted(self.reasoning + self.fenced), 0, self.end) for place in gap),
-            self.end,
-        ]
-        return list(zip(outside[::2], outside[1::2], strict=True))
+        gaps = _gaps(sorted(self.reasoning + self.fenced), 0, self.end)
+        borders = [0, *(border for gap in gaps for border in gap), self.end]
+        return list(zip(borders[::2], borders[1::2], strict=True))
 
     def source(self, part: Container) -> str:
         """A container with all that is no code replaced by spaces: offsets are the answer's less `part.start`."""
@@ -314,6 +314,9 @@ class Answer:
 
     def _files(self, part: Container) -> Iterator[Container]:
         """The cells of a notebook and the here-documents in a stretch; the stretch itself where it has none."""
+        if not self._may_hold_files:
+            yield part
+            return
         source = self.source(part)
         cells = list(_CELL.finditer(source)) if "%%" in source else []
         if not any(cell[1] for cell in cells):
