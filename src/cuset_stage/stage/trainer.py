@@ -11,7 +11,7 @@ from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from transformers.trainer_utils import EvalLoopOutput
 
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
-from ..objective.cuset import NonFiniteError, no_loss
+from ..objective.cuset import NonFiniteError, no_loss, supervised_positions
 from . import finite, proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
@@ -57,6 +57,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if fused != "off":
             self._make_fused_head()
         self._meter = ObjectiveMeter()
+        self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over the ranks
         self._has_trained, self._grad_norm = False, None  # of the last optimizer step
         self._columns: dict[str, torch.Tensor] | None = None  # of the batch whose loss is computed from logits
         self._reference_logits: torch.Tensor | None = None
@@ -201,7 +202,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             # eval_loss is plain cross-entropy, so that methods compare
             return terms.nll.sum() / terms.count("tokens", num_items_in_batch)
         self._meter.update(terms, self.objective.tau)
-        return loss + self._auxiliary_loss(outputs, labels, terms, num_items_in_batch)
+        return loss + self._auxiliary_loss(outputs, terms, num_items_in_batch)
 
     def _reference(self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool) -> Any:
         """The base model on the same inputs: the fused head's `reference`, or logits; None where the objective reads none."""
@@ -214,9 +215,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             is_other = self._reference_head is not self._fused_head
             return self._reference_head.inputs_of(lambda: base(**inputs), with_head=is_other)
 
-    def _auxiliary_loss(
-        self, outputs: Any, labels: torch.Tensor, terms: TokenTerms, num_items_in_batch: Any
-    ) -> torch.Tensor | float:
+    def _auxiliary_loss(self, outputs: Any, terms: TokenTerms, num_items_in_batch: Any) -> torch.Tensor | float:
         """The router loss of mixture-of-experts models, which they add themselves only when they compute the loss.
 
         It is a mean over a micro-batch, so it takes the micro-batch's share of the step: its size does not depend on how the step is cut.
@@ -225,9 +224,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if not isinstance(auxiliary, torch.Tensor):
             return 0.0
         config = self.accelerator.unwrap_model(self.model).config.get_text_config()
-        # Counted as the Trainer counts a step: with a row's first label, which nothing predicts.
-        count = (labels != -100).sum() if self.objective.normalization == "tokens" else terms.count("samples")
-        share = 1.0 if num_items_in_batch is None else count / num_items_in_batch
+        share = 1.0 if num_items_in_batch is None else terms.count(self.objective.normalization) / self._step_items
         return getattr(config, "router_aux_loss_coef", 0.0) * auxiliary * share
 
     @contextlib.contextmanager
@@ -245,12 +242,22 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def get_batch_samples(
         self, epoch_iterator: Iterator[Any], num_batches: int, device: torch.device
     ) -> tuple[list[Any], Any]:
-        """The batches of an optimizer step, and what the step is divided by. Before transformers 4.57 nothing smaller can be overridden."""
+        """The batches of an optimizer step, and what the step is divided by. Before transformers 4.57 nothing smaller can be overridden.
+
+        Tokens are divided by the Trainer's count, as in SFT: before transformers 5.12 a row's first label is part of it, which nothing
+        predicts. The step's samples, and the tokens that have a loss, are counted here, whatever the Trainer counts.
+        """
         batches, count = super().get_batch_samples(epoch_iterator, num_batches, device)
-        if self.objective.normalization == "samples" and count is not None:
-            samples = sum(count_samples(batch["labels"], batch["sample_ids"]) for batch in batches)
-            counted = iter([{"labels": torch.zeros(samples, device=device)}])  # it counts entries that are not -100
-            _, count = super().get_batch_samples(counted, 1, device)
+        if count is not None:
+            own = sum(
+                count_items(batch["labels"], batch.get("sample_ids"), self.objective.normalization)
+                for batch in batches
+            )
+            own = torch.as_tensor(own, device=device)
+            is_shared = self.args.average_tokens_across_devices and self.args.world_size > 1
+            self._step_items = self.accelerator.gather(own).sum() if is_shared else own
+            if self.objective.normalization == "samples":
+                count = self._step_items
         return batches, count
 
     # ---- the log
@@ -344,7 +351,10 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
             module.training = mode
 
 
-def count_samples(labels: torch.Tensor, sample_ids: torch.Tensor) -> int:
-    """How many samples of a batch [batch, length] have a supervised token that is predicted from another one."""
-    ids = torch.where(labels[:, 1:] != -100, sample_ids[:, 1:], 0)
+def count_items(labels: torch.Tensor, sample_ids: torch.Tensor | None, normalization: str) -> torch.Tensor | int:
+    """How many supervised tokens of a batch [batch, length] are predicted from another one, or how many samples have such a token."""
+    is_predicted = supervised_positions(labels)
+    if normalization == "tokens":
+        return is_predicted.sum()
+    ids = torch.where(is_predicted, sample_ids[:, 1:], 0)
     return sum(int(row[row > 0].unique().numel()) for row in ids)
