@@ -1,6 +1,7 @@
 """From chat messages to the token ids a model reads: the tokenizer's own chat template, or one of LLaMA-Factory's."""
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from .settings import GenerationError
 
 
 logger = logging.getLogger(__name__)
+_MARKUP = re.compile(r"\W*<[^<>]*\w[^<>]*>|\[[A-Z_/ ]+\]")
 Messages = Sequence[Mapping[str, str]]
 
 
@@ -49,8 +51,9 @@ class Prompter:
                 f"{model}: its tokenizer has no chat template. Name the one it was trained with: template=qwen, llama3, alpaca, ..."
             )
         tags = " ".join(tag for pair in REASONING_TAGS for tag in pair)
-        special = zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
-        self._hidden = {token for token, text in special if str(text) not in tags}
+        special = zip(tokenizer.all_special_ids, map(str, tokenizer.all_special_tokens), strict=True)
+        # `<<<` or `__global__` may have been added as special, or `!` be the padding: these are text of an answer.
+        self._hidden = {token for token, text in special if text not in tags and _MARKUP.fullmatch(text)}
 
     def encode(self, messages: Messages) -> Prompt:
         """The prompt up to the place where the answer begins.
@@ -64,7 +67,7 @@ class Prompter:
         return Prompt(self.tokenizer(text, add_special_tokens=False)["input_ids"], open_reasoning(text))
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of generated tokens, without special tokens other than those that mark reasoning."""
+        """The text of generated tokens, without special tokens that have the form of markup (`<|im_end|>`, `[INST]`), reasoning's aside."""
         ids = [token for token in ids if token not in self._hidden]
         return self.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
