@@ -84,7 +84,7 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
     if has_gpu:
         torch.cuda.reset_peak_memory_stats(device)
     about = request.model_dump(include={"model", "adapter", "quantization_bit", "endpoint"}, exclude_none=True)
-    about |= {"template": request.template or settings.template, "cutoff_len": settings.cutoff_len}
+    about |= {"template": request.template_for(settings), "cutoff_len": settings.cutoff_len}
 
     began = time.perf_counter()
     with tempfile.TemporaryFile() as spool:
@@ -109,7 +109,7 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
 def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> tuple[int, Iterator[KindRow]]:
     """How many rows there are, and the rows; those of a data set that training drops are counted and not among them."""
     rules = LabelRules(tuple(KINDS), settings.aliases, language=settings.language)
-    options = {"template": request.template or settings.template, "cutoff_len": settings.cutoff_len}
+    options = {"template": request.template_for(settings), "cutoff_len": settings.cutoff_len}
     if settings.code:
         files = code_files(settings.code, settings.suffixes, settings.samples)
         with explained():

@@ -1,5 +1,6 @@
 """From names (a model, an adapter, a data set) to the heat map's samples, with a sentence for everything that can be wrong with them."""
 
+import logging
 from typing import Any
 
 from transformers.utils import logging as transformers_logging
@@ -15,6 +16,9 @@ from .requests import HeatmapSettings, ModelRequest
 from .token_probabilities import token_log_probabilities
 
 
+logger = logging.getLogger(__name__)
+
+
 def collect(settings: HeatmapSettings) -> list[Sample]:
     """Read every sample with the model, and with what it was before training; a progress bar shows how far.
 
@@ -26,20 +30,18 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
     device = chosen_device(settings.device)
     trusted = {"trust_remote_code": settings.trust_remote_code}
     with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
-        tokenizer = open_tokenizer(settings.model, **trusted)
+        tokenizer = open_tokenizer(settings.model, settings.adapter, **trusted)
     rows = _rows(settings, tokenizer)
     samples = [make_sample(tokenizer, row, source, asked) for source, row, asked in rows]
 
-    readings = [("after" if settings.compared else "model", settings.model, settings.adapter)]
-    if settings.compared:
-        readings.insert(0, ("before", settings.compared, None))
+    before = settings.compared and _before(settings, tokenizer, rows)
+    readings = [("after" if before else "model", settings.model, settings.adapter, tokenizer)]
+    if before:
+        readings.insert(0, ("before", settings.compared, None, before))
     with Progress(total=len(readings) * len(rows), unit="sample") as bar:
-        for name, path, adapter in readings:
+        for name, path, adapter, own_tokenizer in readings:
             bar.set_description_str(name, refresh=False)
-            with explained(f"{path}: the model cannot be loaded"):
-                if path != settings.model:
-                    _check_same_tokens(tokenizer, open_tokenizer(path, **trusted), path, rows)
-            model = open_reader(ModelRequest(model=path, adapter=adapter), tokenizer, device, **trusted)
+            model = open_reader(ModelRequest(model=path, adapter=adapter), own_tokenizer, device, **trusted)
             with explained(path):
                 found = token_log_probabilities(model, (row for _, row, _ in rows))
                 for sample, (_, row, _), values in zip(samples, rows, found, strict=True):
@@ -68,13 +70,26 @@ def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str
     return rows
 
 
-def _check_same_tokens(tokenizer: Any, other: Any, path: str, rows: list[tuple[str, dict[str, Any], str]]) -> None:
-    """Refuse a model before training that spells the samples otherwise: its confidence would be that of another text."""
+def _before(settings: HeatmapSettings, tokenizer: Any, rows: list[tuple[str, dict[str, Any], str]]) -> Any:
+    """The tokenizer of the model before training; None, with a warning, where the run added tokens to its base that the samples have.
+
+    Raises:
+        SettingsError: a model that was named spells the samples otherwise, so that its confidence would be that of another text.
+    """
+    with explained(f"{settings.compared}: the model cannot be loaded"):
+        own = open_tokenizer(settings.compared, trust_remote_code=settings.trust_remote_code)
     ids = sorted({token for _, row, _ in rows for token in row["input_ids"]})
-    spelled = zip(tokenizer.convert_ids_to_tokens(ids), other.convert_ids_to_tokens(ids), ids, strict=True)
-    differing = [token for here, there, token in spelled if here != there]
-    if differing:
-        raise SettingsError(
-            f"before={path}: {len(differing)} of the samples' {len(ids)} tokens mean something else to its tokenizer (the first is "
-            f"{differing[0]}), so the two cannot be compared. Give the model that the training started from."
+    spelled = zip(tokenizer.convert_ids_to_tokens(ids), own.convert_ids_to_tokens(ids), ids, strict=True)
+    differing = [(token, here) for here, there, token in spelled if here != there]
+    if not differing:
+        return own
+    if settings.before is None:
+        logger.warning(
+            f"{settings.compared} is not shown beside the trained model: the run added {differing[0][1]!r} and other tokens of the samples "
+            "to its vocabulary."
         )
+        return None
+    raise SettingsError(
+        f"before={settings.before}: {len(differing)} of the samples' {len(ids)} tokens mean something else to its tokenizer (the first is "
+        f"{differing[0][0]}), so the two cannot be compared. Give the model that the training started from, or compare=false."
+    )

@@ -35,13 +35,14 @@ COLUMNS = {
 
 def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
     """The page's numbers as JSON values: settings, and for each sample its tokens, readings and summaries."""
+    compared = settings.compared if "before" in samples[0].readings else None
     trained = str(settings.adapter or settings.model).rstrip("/").split("/")[-2:]
     shown = settings.model_dump(
         include={"model", "adapter", "template", "cutoff_len", "window", "tau", "lam", "kinds"}, mode="json"
     )
     return {
-        "title": f"Token confidence of {'/'.join(trained)}" + ", before and after training" * bool(settings.compared),
-        "settings": shown | {"before": settings.compared, "dataset": ",".join(settings.dataset)},
+        "title": f"Token confidence of {'/'.join(trained)}" + ", before and after training" * bool(compared),
+        "settings": shown | {"before": compared, "dataset": ",".join(settings.dataset)},
         "samples": [
             asdict(sample)
             | {"summary": {name: sample.summary(name, settings.tau, settings.lam) for name in sample.readings}}

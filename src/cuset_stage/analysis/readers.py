@@ -14,7 +14,7 @@ import numpy as np
 from ..generate.completion import base_url, bearer, excerpt, may_pass, reason, retry_after
 from ..settings import SettingsError
 from ..stage.loading import open_model, open_tokenizer
-from ..stage.pretrained import chosen_device, explained, with_adapter
+from ..stage.pretrained import check_vocabulary, chosen_device, explained, with_adapter
 from ..text import one_line
 from .requests import ModelRequest
 from .token_probabilities import Row, token_log_probabilities
@@ -33,14 +33,17 @@ def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_rem
     """The model of a request that is not served, in evaluation mode.
 
     Raises:
-        SettingsError: it cannot be loaded, or the adapter does not fit.
+        SettingsError: it cannot be loaded, or the adapter or the tokenizer does not fit.
     """
     with explained(f"{request.model}: the model cannot be loaded"):
         bits = request.quantization_bit
         model = open_model(
             request.model, tokenizer, device, trust_remote_code=trust_remote_code, quantization_bit=bits
         )
-    return model if request.adapter is None else with_adapter(model, request.adapter)
+    if request.adapter is not None:
+        model = with_adapter(model, request.adapter)
+    check_vocabulary(tokenizer, model, request.model, request.adapter)
+    return model
 
 
 class ReadingKeys(Protocol):
@@ -58,7 +61,7 @@ def request_tokenizer(request: ModelRequest, settings: ReadingKeys) -> Any:
     source = request.tokenizer or request.model
     fix = " (say where it lies: tokenizer: FOLDER)" if request.endpoint and not request.tokenizer else ""
     with explained(f"{source}: its tokenizer cannot be loaded{fix}"):
-        return open_tokenizer(source, trust_remote_code=settings.trust_remote_code)
+        return open_tokenizer(source, request.adapter, trust_remote_code=settings.trust_remote_code)
 
 
 def request_reader(request: ModelRequest, tokenizer: Any, settings: ReadingKeys) -> Reader:

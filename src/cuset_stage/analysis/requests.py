@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
 from ..settings import Names, OutputFile, Settings, split_names
-from ..stage.pretrained import Adapter, Model, Tokenizer, check_model, trained_keys
+from ..stage.pretrained import Adapter, Model, Tokenizer, check_model, trained_keys, trained_template
 
 
 def _spans_check(name: str) -> AfterValidator:
@@ -27,7 +27,12 @@ Language = Annotated[
     str, AfterValidator(_checked_language), Field(description="the kernels' language, as cuset_language")
 ]
 DatasetDir = Annotated[str, Field(description="the folder with dataset_info.json")]
-Template = Annotated[str, Field(description="LLaMA-Factory's chat template, as in the recipe")]
+Template = Annotated[
+    str,
+    Field(
+        description="LLaMA-Factory's chat template, as in the recipe; not given: the run's, where its training_args.yaml has it"
+    ),
+]
 Device = Annotated[str, Field(description="auto, cpu, cuda:0, ...")]
 BatchTokens = Annotated[int, Field(description="tokens of a forward pass; halved whenever memory runs out", ge=1)]
 Concurrency = Annotated[int, Field(description="requests to a server in flight", ge=1)]
@@ -47,6 +52,9 @@ class RowSettings(Settings):
     """Which rows, and how a run would label them."""
 
     model: Tokenizer = Field(description="a model's folder or its name on the Hub; only its tokenizer is loaded")
+    adapter: Adapter | None = Field(
+        None, description="an adapter on the model, whose run may have a tokenizer of its own"
+    )
     dataset: Names = Field(description="names in dataset_info.json", min_length=1)
     dataset_dir: DatasetDir = "data"
     template: Template = "qwen"
@@ -55,6 +63,15 @@ class RowSettings(Settings):
     aliases: Aliases = ()
     language: Language = "cuda"
     trust_remote_code: bool = Field(False, description="run code that comes with the model")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_run(cls, values: Any) -> Any:
+        """The template of the run where none is given."""
+        if not isinstance(values, dict) or not values.get("model") or "template" in values:
+            return values
+        template = trained_template(str(values["model"]), values.get("adapter") and str(values["adapter"]))
+        return {**values, "template": template} if template else values
 
     def options(self) -> dict[str, Any]:
         """LLaMA-Factory's data arguments but `dataset`."""
@@ -72,7 +89,6 @@ class LabelSettings(RowSettings):
 class HeatmapSettings(RowSettings):
     model: Model = Field(description="the trained model, or with an adapter its base: a folder or a name on the Hub")
     output: OutputFile = Field(description="the HTML page to write")
-    adapter: Adapter | None = Field(None, description="a LoRA adapter on the model")
     before: Model | None = Field(
         None, description="the model before training; with an adapter it is the base unless given"
     )
@@ -123,6 +139,12 @@ class ModelRequest(Settings):
     endpoint: str | None = Field(None, description="an OpenAI-compatible server with prompt log-probabilities")
     tokenizer: str | None = Field(None, description="where the tokenizer of a served model lies; else model names it")
     template: str | None = Field(None, description="LLaMA-Factory's chat template, where it is not the others'")
+
+    def template_for(self, settings: Settings) -> str:
+        """Its own template, else the command's where that is given, else the run's that wrote the weights, else the command's default."""
+        if self.template is None and "template" not in settings.model_fields_set:
+            return trained_template(self.model, self.adapter) or settings.template
+        return self.template or settings.template
 
     @model_validator(mode="after")
     def _is_there(self) -> Self:

@@ -22,7 +22,7 @@ from packaging.version import Version
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from .. import attention
-from ..stage.pretrained import explained, with_adapter
+from ..stage.pretrained import check_vocabulary, explained, tokenizer_of, with_adapter, written_beside
 from ..tasks.answers_file import Answer
 from .plan import Failure, Request
 from .prompting import Prompt, Prompter
@@ -63,13 +63,16 @@ class HFBackend:
     ) -> None:
         self.batch_size = batch_size
         self._settings = settings
-        tokenizer = _load(AutoTokenizer, settings.model, trust_remote_code=trust_remote_code)
+        tokenizer = _load(
+            AutoTokenizer, tokenizer_of(settings.model, settings.adapter), trust_remote_code=trust_remote_code
+        )
         self._prompter = Prompter(
             tokenizer, model=settings.model, template=settings.template, arguments=settings.template_args
         )
         self.model = self._load_model(device, trust_remote_code)
         self.model.eval()
-        ends = self.model.generation_config.eos_token_id
+        check_vocabulary(tokenizer, self.model, settings.model, settings.adapter)
+        ends = self._generation_config().eos_token_id
         self._stop_ids = self._prompter.stop_ids | set([ends] if isinstance(ends, int) else ends or [])
         if not self._stop_ids:
             raise GenerationError(
@@ -109,6 +112,13 @@ class HFBackend:
             adapted = with_adapter(model, settings.adapter)
             return adapted if is_quantised(model) else adapted.merge_and_unload()
         return model
+
+    def _generation_config(self) -> GenerationConfig:
+        """The one beside the adapter where its run wrote one, else the model's."""
+        for folder in written_beside(self._settings.adapter) if self._settings.adapter else ():
+            if (folder / "generation_config.json").is_file():
+                return GenerationConfig.from_pretrained(folder)
+        return self.model.generation_config
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """One outcome a request. Raises GenerationError when prompt and answer do not fit into the model's context."""

@@ -66,7 +66,7 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
 def _ask(name: str, request: ModelRequest, pairs: Sequence[Pair], settings: PairsSettings) -> list[Difference]:
     tokenizer = request_tokenizer(request, settings)
     with explained():
-        template = open_template(tokenizer, DataArguments(template=request.template or settings.template))
+        template = open_template(tokenizer, DataArguments(template=request.template_for(settings)))
     reader = request_reader(request, tokenizer, settings)
 
     def score(rows: Iterable[Row]) -> Iterator[np.ndarray]:

@@ -33,6 +33,7 @@ from ..spans import KINDS
 from ..text import nearest, one_line
 from .dataset import find_fault
 from .given import COLUMN, GivenRow
+from .pretrained import tokenizer_of
 from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
 from .token_labels import LabelRules
 
@@ -43,14 +44,14 @@ BATCH = 64
 NUMBERS = ("tokens", "kept", "supervised", "cuda", "weight", "without_weight", "lost_supervised", "lost_cuda")
 
 
-def open_tokenizer(path: str, *, trust_remote_code: bool = False) -> Any:
-    """The tokenizer of a model as LLaMA-Factory patches it, before a template has fixed it.
+def open_tokenizer(path: str, adapter: str | None = None, *, trust_remote_code: bool = False) -> Any:
+    """The tokenizer of a model, or of the run that wrote an adapter on it, as LLaMA-Factory patches it, before a template has fixed it.
 
     Raises:
         OSError: there is none at `path`.
     """
     with quiet():
-        model_args = ModelArguments(model_name_or_path=path, trust_remote_code=trust_remote_code)
+        model_args = ModelArguments(tokenizer_of(path, adapter), trust_remote_code=trust_remote_code)
         return load_tokenizer(model_args)["tokenizer"]
 
 

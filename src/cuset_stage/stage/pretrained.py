@@ -1,15 +1,23 @@
-"""A model's folder and a LoRA adapter, checked for what libraries only warn about or need seconds to say. Loads peft when used."""
+"""A model's folder, an adapter, and what a run wrote beside them, checked for what libraries only warn about or need seconds to say.
+
+Loads peft and transformers when used.
+"""
 
 import contextlib
+import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import yaml
 from pydantic import AfterValidator
 
 from ..settings import SettingsError
 from ..text import InputError, one_line
+
+
+logger = logging.getLogger(__name__)
 
 
 def check_model(value: str) -> str:
@@ -25,7 +33,7 @@ def check_model(value: str) -> str:
 def check_tokenizer(value: str) -> str:
     """The value, when it is a folder with a tokenizer or may be a name on the Hub. Raises ValueError."""
     folder = _existing(value)
-    if folder.is_dir() and not any(any(folder.glob(name)) for name in ("tokenizer*", "vocab*", "config.json")):
+    if folder.is_dir() and not has_tokenizer(folder) and not (folder / "config.json").is_file():
         raise ValueError("no tokenizer there (tokenizer.json or the like); give a model's folder.")
     return value
 
@@ -45,6 +53,42 @@ def check_adapter(value: str) -> str:
     if not (Path(value).expanduser() / "adapter_config.json").is_file():
         raise ValueError("no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints.")
     return value
+
+
+def has_tokenizer(folder: Path) -> bool:
+    return any(any(folder.glob(name)) for name in ("tokenizer*", "vocab*"))
+
+
+def written_beside(value: str) -> Iterator[Path]:
+    """The folder of weights, then that of the run which wrote it, for a checkpoint inside it (checkpoint-500, pissa_converted)."""
+    folder = Path(value).expanduser().resolve()
+    yield folder
+    if any((folder.parent / name).is_file() for name in ("adapter_config.json", "config.json")):
+        yield folder.parent
+
+
+def tokenizer_of(model: str, adapter: str | None = None) -> str:
+    """Where the tokenizer lies that weights were trained with: beside the adapter, else beside the model, else the model's own name.
+
+    A run writes its tokenizer, with the tokens and the chat template that it added, beside its weights, where it is newer than the base's.
+    """
+    for value in filter(None, (adapter, model)):
+        if found := next(filter(has_tokenizer, written_beside(value)), None):
+            return str(found)
+    folder = Path(model).expanduser()
+    return str(folder) if folder.is_dir() else model
+
+
+def trained_template(model: str, adapter: str | None = None) -> str | None:
+    """The chat template of LLaMA-Factory that a run trained with, where it wrote its keys beside its weights, as LlamaBoard's do."""
+    for folder in written_beside(adapter or model):
+        try:
+            keys = yaml.safe_load((folder / "training_args.yaml").read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError):
+            continue
+        if isinstance(keys, dict) and isinstance(keys.get("template"), str):
+            return keys["template"]
+    return None
 
 
 def trained_keys(value: str) -> dict[str, str]:
@@ -93,23 +137,114 @@ def explained(what: str = "") -> Iterator[None]:
 
 
 def with_adapter(model: Any, adapter: str) -> Any:
-    """The model with a LoRA adapter on it, all of it and nothing else. Raises SettingsError when it does not fit."""
-    from peft import PeftModel, get_peft_model_state_dict
+    """The model with an adapter on it, all of it and nothing else.
+
+    Where the run resized the vocabulary, so is the model's, in place. An adapter that PiSSA's run has converted to one on the unchanged base is
+    taken in its converted form.
+
+    Raises:
+        SettingsError: the adapter does not fit the model, or lacks rows or the tokenizer of a vocabulary that was resized.
+    """
+    from peft import PeftConfig, PeftModel, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
     from peft.utils import load_peft_weights
 
-    folder = str(Path(adapter).expanduser())
+    folder = Path(adapter).expanduser().resolve()
+    if folder.name == "pissa_converted" and (folder.parent / "adapter_config.json").is_file():
+        folder = folder.parent
+    converted = folder / "pissa_converted"
     misfit = (
         f"adapter={adapter} does not fit the model; give as model the base it was trained on (base_model_name_or_path in its "
         "adapter_config.json)"
     )
     with explained(misfit):
-        adapted = PeftModel.from_pretrained(model, folder)
-        saved = set(load_peft_weights(folder, device="cpu"))
-    # peft only warns about weights that have no place, or a place without weights.
-    expected = set(get_peft_model_state_dict(adapted))
+        weights = load_peft_weights(str(folder), device="cpu")
+        embeddings = _resize_vocabulary(model, weights, adapter)
+        if (converted / "adapter_config.json").is_file():
+            # Only LoRA's matrices are in it: modules that were trained in whole are with the adapter itself.
+            weights = {name: weight for name, weight in weights.items() if "lora_" not in name}
+            weights |= load_peft_weights(str(converted), device="cpu")
+            adapted = get_peft_model(model, PeftConfig.from_pretrained(str(converted), inference_mode=True))
+            set_peft_model_state_dict(adapted, dict(weights))
+        else:
+            adapted = PeftModel.from_pretrained(model, str(folder))
+    # peft only warns about weights that have no place, or a place without weights. It saves rows of a vocabulary that was resized in
+    # further places, depending on whether it finds the base model.
+    expected = set(get_peft_model_state_dict(adapted, save_embedding_layers=False))
+    saved = {name for name in weights if name in expected or not name.startswith(embeddings)}
     if saved != expected:
         raise SettingsError(
             f"{misfit}: {len(saved - expected)} of its {len(saved)} weights have no place in it, and {len(expected - saved)} places "
             "stay empty."
         )
+    if str(getattr(adapted.peft_config["default"], "init_lora_weights", "")).startswith("pissa_niter"):
+        logger.warning(
+            f"adapter={adapter}: PiSSA began from a random approximation of the weights, which is drawn anew here: the model is only about the "
+            "one that was trained. Train with pissa_convert: true."
+        )
     return adapted.eval()
+
+
+def _resize_vocabulary(model: Any, weights: Mapping[str, Any], adapter: str) -> tuple[str, ...]:
+    """Give the model as many embeddings as the adapter's weights have rows for, in place.
+
+    Returns the beginnings of the names that the weights of the embeddings and of the output layer have in the adapter.
+    """
+    rows = model.get_input_embeddings().num_embeddings
+    layers = [layer for layer in (model.get_input_embeddings(), model.get_output_embeddings()) if layer is not None]
+    found = {}  # name in the adapter -> rows that it brings, in whole or as factors
+    whole = set()
+    for name, module in model.named_modules():
+        if not any(module is layer for layer in layers):
+            continue
+        found[prefix := f"base_model.model.{name}."] = 0
+        for key, weight in weights.items():
+            if key.startswith(prefix):
+                part = key.removeprefix(prefix)
+                if part in ("weight", "base_layer.weight"):
+                    found[prefix], _ = len(weight), whole.add(prefix)
+                elif part == "lora_embedding_A":
+                    found[prefix] = max(found[prefix], weight.shape[1])
+                elif part == "lora_B.weight":
+                    found[prefix] = max(found[prefix], len(weight))
+    wanted = max(found.values(), default=0)
+    if wanted > rows:
+        is_tied = model.config.get_text_config().tie_word_embeddings
+        if not (whole if is_tied else whole >= found.keys()):
+            missing = ", ".join(name.split(".")[-2] for name in found if name not in whole)
+            raise SettingsError(
+                f"adapter={adapter}: it was trained with a vocabulary of {wanted} rows, the model has {rows}, and the adapter does not hold the "
+                f"further rows of {missing}. Train again with additional_target: embed_tokens,lm_head (and resize_vocab: true)."
+            )
+        if not any(map(has_tokenizer, written_beside(adapter))):
+            raise SettingsError(
+                f"adapter={adapter}: it was trained with a vocabulary of {wanted} rows, the model has {rows}, and the tokenizer with the "
+                "further tokens is not beside the adapter. Copy tokenizer.json and tokenizer_config.json of the run into its folder."
+            )
+        model.resize_token_embeddings(wanted, mean_resizing=False)
+    return tuple(found)
+
+
+def check_vocabulary(tokenizer: Any, model: Any, name: str, adapter: str | None = None) -> None:
+    """Refuse a tokenizer with tokens that the model has no embedding for.
+
+    Special tokens of the model's own tokenizer may be such, as for images in a model that reads text alone: they are refused where they
+    occur. name: the model's folder or name on the Hub.
+
+    Raises:
+        SettingsError: names both sizes and the fix.
+    """
+    from transformers import AutoTokenizer
+
+    rows, vocabulary = model.get_input_embeddings().weight.shape[0], tokenizer.get_vocab()
+    beyond = {token for token, number in vocabulary.items() if number >= rows}
+    if not beyond:
+        return
+    spared = set(map(str, tokenizer.all_special_tokens))
+    spared |= {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
+    if adapter is not None:
+        spared &= AutoTokenizer.from_pretrained(tokenizer_of(name)).get_vocab().keys()
+    if beyond := sorted(beyond - spared, key=vocabulary.__getitem__):
+        raise SettingsError(
+            f"{tokenizer.name_or_path}: its tokenizer has {max(vocabulary.values()) + 1} tokens, {name} has embeddings for {rows}: "
+            f"{beyond[0]!r} and {len(beyond) - 1} others have none. Give the tokenizer of the model, or train with resize_vocab: true."
+        )
