@@ -23,7 +23,7 @@ from ..jsonl import Appender, LinesError, read_objects, to_line
 from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
 from ..tasks import Task, TaskSet
 from ..tasks.answers_file import Answer
-from ..tasks.messages import EDITIONS
+from ..tasks.messages import EDITIONS, prompts_of
 from .judgement import Judgement
 
 
@@ -140,14 +140,6 @@ def read_results(path: Path) -> Results:
             f"{path}: results format {run.get('format')!r}; this version of cuset-stage reads {FORMAT}."
         )
     return Results(run, sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"])))
-
-
-def prompts_of(run: Mapping[str, Any]) -> Any:
-    """Whose wording of CUDABench's tasks the answers of a run have, several as a list; None for another task set. run: the header. Nothing was
-    said of it before edition 2."""
-    if (run.get("tasks") or {}).get("format") != "cudabench":
-        return None
-    return (run.get("generation") or {}).get("prompts") or EDITIONS[0]
 
 
 def inputs_seed(output: Path) -> int:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..files import write_atomically
 from ..jsonl import read_objects, to_line
-from ..judge.results import prompts_of
 from ..report.statistics import Rule, task_scores
+from ..tasks.messages import prompts_of
 from .plan import OUTPUTS, StudyError
 from .run import record_of
 

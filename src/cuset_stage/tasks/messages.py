@@ -7,6 +7,7 @@ hold integers. Edition 2 names that type as C does: of 500 answers to edition 1,
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .base import FILE_BYTES, ProgramTask, ScriptOracle, Task, TaskError, Tensor
 from .prompt_file import PromptFile
@@ -14,6 +15,14 @@ from .prompt_file import PromptFile
 
 EDITIONS = tuple(f"cuset-stage, edition {number}" for number in (1, 2))
 """The wordings for CUDABench that this package has had, as answers and reports name them. Answers that name none are of the first."""
+
+
+def prompts_of(run: Mapping[str, Any]) -> Any:
+    """Whose wording of CUDABench's tasks the answers of a judged run have, several as a list; None for another task set. run: the header of its results.
+    Nothing was said of it before edition 2."""
+    if (run.get("tasks") or {}).get("format") != "cudabench":
+        return None
+    return (run.get("generation") or {}).get("prompts") or EDITIONS[0]
 
 
 def chat_messages(
