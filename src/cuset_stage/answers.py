@@ -105,7 +105,7 @@ _CODE_LINE = re.compile(
 )
 _FIRST_LINE = re.compile(r"\s*+(?:(?:cuda|cpp|c\+\+|cu|c|hip)[ \t]*\r?\n\s*+)?+(?=\S)", re.IGNORECASE)
 _ENDS_CODE = re.compile(r"[;}]|\bclass\s++ModelNew\b")
-_FIRST_BLOCK = re.compile(r"```(?:cpp|c\+\+)?(.*?)```", re.DOTALL)
+_FIRST_BLOCK = re.compile(r"```\w*(.*?)```", re.DOTALL)
 _INLINE_CODE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 _END_OF_TURN = re.compile(
     r"(?:\s*(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<eos>|<end_of_turn>|<turn\|>|\[/?INST\]|<\|im_end))+\s*\Z"
@@ -344,7 +344,9 @@ def _file_tag(name: str) -> str:
 
 def _heredocs(part: Container, source: str) -> list[Container]:
     """The files that a shell script writes; outside of shell blocks only what `cat` or `tee` writes is one."""
-    found = []
+    found: list[Container] = []
+    if "<<" not in source:  # as in most answers' prose, and far faster to see than to search for
+        return found
     position = 0
     while opening := _HEREDOC.search(source, position):
         line = max(position, source.rfind("\n", position, opening.start()) + 1)
