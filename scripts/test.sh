@@ -4,6 +4,7 @@
 #   bash scripts/test.sh                     everything that runs without a GPU
 #   bash scripts/test.sh tests/objective -k window      only these; arguments go to pytest
 #   bash scripts/test.sh -m gpu              the tests that need a GPU
+#   CUSET_TEST_WEIGHTS=DIR bash scripts/test.sh -m real      those on real weights, from a Hugging Face model folder
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh

@@ -20,7 +20,7 @@ from cuset_stage import attention
 
 
 ROOT = Path(__file__).parent.parent
-pytest_plugins = ["judge_fixtures"]
+pytest_plugins = ["eight_samples", "judge_fixtures"]
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -33,6 +33,12 @@ def pytest_configure() -> None:
     Operators that DeepSpeed compiles go into a cache of the suite's own: a build that was killed leaves a lock there, for which every
     later run would wait.
     """
+    weights = os.environ.get("CUSET_TEST_WEIGHTS")
+    if weights and not ((Path(weights) / "config.json").is_file() and any(Path(weights).glob("*.safetensors"))):
+        raise pytest.UsageError(
+            f"CUSET_TEST_WEIGHTS={weights}: no model lies there. Expected a Hugging Face folder with config.json, a tokenizer and "
+            "*.safetensors; unset the variable to leave out the tests on real weights."
+        )
     subprocess.run = functools.partial(limited_run, subprocess.run)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         cache = ROOT / ".pytest_cache" / "torch_extensions"

@@ -130,6 +130,8 @@ def rank_environment(rank: int, ranks: int, port: int) -> dict[str, str]:
 
 def child(recipe: Path, env: dict[str, str], is_rank: bool) -> None:
     """Does not return."""
+    import torch
+
     os.setsid()
     os.chdir(recipe.parent)
     for fd, name in ((1, "stdout"), (2, "stderr")):
@@ -138,6 +140,7 @@ def child(recipe: Path, env: dict[str, str], is_rank: bool) -> None:
     os.environ.update(env)
     status = 1
     try:
+        torch.set_num_threads(int(env["OMP_NUM_THREADS"]))  # OpenMP read the server's variable when it was loaded
         if is_rank:
             from llamafactory.train.tuner import run_exp as main
 

@@ -1,3 +1,5 @@
+"""Eight short conversations as a data set: a fixture of `tests/invariant` and `tests/real`."""
+
 import json
 
 import pytest
