@@ -30,7 +30,7 @@ ModelNew` for Python). In both, one that is tagged as another kind of text (bash
 and CUDA for a Python task) comes behind all others. Then what stands outside of blocks when it looks like code, for CUDA from
 the first line that only code has; the first block that is not tagged as another kind; the first block. The rule `last`
 takes the last in each of these. `first-any` is CUDABench's own rule, for comparison with its published numbers: reasoning is
-kept; the code is what stands between the first two runs of three backticks anywhere, without a leading `cpp` or `c++`.
+kept; the code is what stands between the first two runs of three backticks anywhere, without a word directly behind the first.
 """
 
 import re

@@ -69,6 +69,8 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, validate_default=False)
     positional: ClassVar[tuple[str, ...]] = ()
+    retired: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions: what became of each, and what to use instead."""
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> Self:
@@ -233,6 +235,8 @@ def _problem(
     key = str(error["loc"][0]) if error["loc"] else ""
     where = f"{origins[key]}: " if key in origins else ""
     place, holder, field = _place(cls, error["loc"])
+    if error["type"] == "extra_forbidden" and (fate := getattr(holder, "retired", {}).get(field)):
+        return f"{where}{place}: no longer a key: {fate}. Leave it out"
     if error["type"] == "extra_forbidden":
         return f"{where}{place}: no such key; {nearest(field, holder.model_fields)}"
     if error["type"] == "missing":

@@ -203,7 +203,10 @@ def test_run_reads_its_sources_from_a_yaml_file_each_with_its_own_columns(tmp_pa
         (("one.jsonl", "validation=1"), "validation='1': expected less than 1"),
         (("one.jsonl", "--per-gpu", "4"), "settings are written key=value: per_gpu=4"),
         (("one.jsonl", "workers=0"), "workers='0': expected greater than 0"),
-        (("one.jsonl", "executor=rya"), "executor='rya': expected 'local' or 'ray'"),
+        (
+            ("one.jsonl", "executor=ray"),
+            "executor: no longer a key: curation runs on this machine, and Ray is gone; give each",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_run_is_said_before_it_begins(tmp_path, monkeypatch, given, said):

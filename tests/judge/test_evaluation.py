@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row, write_lines
-from patient_ray import patient
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
@@ -287,25 +286,8 @@ def test_who_came_first_has_the_next_turn() -> None:
     assert order == [9, 1, 3, 5, 7]
 
 
-# ------------------------------------------------------------------------------------------------------------------ Ray
-
-
-def test_ray_is_asked_for_where_it_is_missing(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)  # `import ray` fails
-    assert "pip install ray" in run([answer_row("one", 0)], "ray=true", code=2)[0]
-
-
-def test_ray_judges_as_this_machine_does(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = pytest.importorskip("ray")
-    monkeypatch.setattr(ray, "init", patient(ray.init))
-    monkeypatch.setenv("RAY_ADDRESS", "local")  # and not a cluster of other tests, which may end meanwhile
-    answers = [answer_row("one", 0), answer_row("one", 1, BROKEN), answer_row("two", 0), answer_row("one", 2, None)]
-    _, alone = run(answers)
-    _, results = run(answers, "time_limit=61", "ray=true")  # another limit, so that all is judged again
-    assert verdicts(results) == verdicts(alone)
-    assert results.run["machines"] == 1
-    assert "4 taken" in run(answers, "time_limit=61")[0]  # with Ray or without, a result is the same
-    ray.shutdown()
+def test_ray_is_no_longer_a_key(run: Any) -> None:
+    assert "ray: no longer a key: judging runs on this machine" in run([answer_row("one", 0)], "ray=true", code=2)[0]
 
 
 # ---------------------------------------------------------------------------------------------- killed and interrupted

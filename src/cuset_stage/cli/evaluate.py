@@ -32,10 +32,12 @@ class _Samples(Settings):
 
 class EvaluateSettings(EvaluationSpec, _Samples):
     positional: ClassVar[tuple[str, ...]] = ("answers",)
+    retired: ClassVar[dict[str, str]] = {
+        "ray": "judging runs on this machine, and Ray is gone; judge a part of the answers on each machine"
+    }
 
     jobs: PositiveInt | None = Field(None, description="compilations at a time; without it one a CPU")
     retry_infra: NonNegativeInt = Field(2, description="further tries when the judge's own side fails")
-    ray: bool = Field(False, description="judge on every machine of the Ray cluster at RAY_ADDRESS")
 
 
 @command(app, "evaluate", EvaluateSettings)
@@ -122,11 +124,6 @@ def evaluate(settings: EvaluateSettings) -> None:
 def _open_backend(settings: EvaluateSettings, language: str) -> tuple[Any, Any]:
     """What judges, and what knows how: `describe()` and `settings`."""
     options = {"jobs": settings.jobs, "retries": settings.retry_infra}
-    if settings.ray:
-        from ..judge.distributed import RayBackend
-
-        backend = RayBackend(settings, language, **options)
-        return backend, backend
     from ..judge.bench import Bench
 
     bench = Bench(settings, language)

@@ -51,7 +51,6 @@ def run_import(settings: ImportSettings) -> Summary:
         },
         workers=settings.workers,
         processes=True,
-        ray=settings.executor == "ray",
         notes=[column_map.note] if column_map.note else (),
         fresh=settings.fresh,
     )

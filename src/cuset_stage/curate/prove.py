@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from ..files import write_atomically
 from ..judge.audit import Code, Severity, audit_task
 from ..judge.bench import Bench, working_recorder
-from ..judge.distributed import differences
 from ..judge.gpu_activity import Recorder
 from ..judge.modules.account import IDLE_KERNEL, NO_KERNEL
 from ..judge.modules.trial import CONSTANT
@@ -30,11 +29,11 @@ from ..sandbox import SandboxError, Verdict
 from ..tasks import ModuleTask, ProgramTask, Task
 from .adapt import load_task, program_of
 from .folders import input_rows
-from .parallel import cpu_count, on_each_machine
+from .parallel import cpu_count
 from .pass_rates import pass_rates, sentences
 from .settings import ProofSettings, ProveSettings
 from .stage import Kept, Summary, run_stage
-from .stage_rows import CurationError, NotSettled, Row, RowError, sha256_text
+from .stage_rows import NotSettled, Row, RowError, sha256_text
 
 
 _SCHEMA = 3
@@ -49,22 +48,14 @@ def run_prove(settings: ProveSettings) -> Summary:
 
     Of answers that were sampled, pass_rates.jsonl says how often each task was solved.
 
-    With Ray, this machine needs neither GPU nor nvcc: those that have them say what the results depend on.
-
     Raises:
-        CurationError: the stage before has not run, or machines differ.
+        CurationError: the stage before has not run.
         SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
     """
     rows = input_rows(settings, "answer")
-    per_gpu = settings.per_gpu if settings.runs_on_gpus else None
-    workers = settings.workers
-    if settings.executor == "ray":
-        record = _common(on_each_machine(partial(_describe, settings), per_gpu=per_gpu))
-        settings = settings.model_copy(update={"arch": record["arch"]})
-    else:
-        record = _describe(settings)
-        # A thread that waits for a GPU must not keep a CPU from compiling.
-        workers = workers or cpu_count() + len(bench_of(settings).pool or ())
+    record = _describe(settings)
+    # A thread that waits for a GPU must not keep a CPU from compiling.
+    workers = settings.workers or cpu_count() + len(bench_of(settings).pool or ())
     summary = run_stage(
         settings.folder / "prove",
         "prove",
@@ -72,8 +63,6 @@ def run_prove(settings: ProveSettings) -> Summary:
         Verifier(settings),
         settings={"schema": _SCHEMA, **record, **{key: getattr(settings, key) for key in _ASKED}},
         workers=workers,
-        ray=settings.executor == "ray",
-        per_gpu=per_gpu,
         sync=True,
         fresh=settings.fresh,
     )
@@ -82,15 +71,8 @@ def run_prove(settings: ProveSettings) -> Summary:
     return replace(summary, notes=tuple(sentences(rates)))
 
 
-def _common(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the machines of a cluster say of themselves, if it is the same."""
-    if differing := differences(records):
-        raise CurationError(f"executor=ray: machines differ in what decides verdicts: {differing}")
-    return records[0]
-
-
 def bench_of(settings: ProofSettings, language: str = "cuda") -> Bench:
-    """Built once a process: with Ray, every worker has its own for each GPU that it is given.
+    """Built once a process.
 
     Raises:
         SandboxError: no nvcc, no GPU where one is wanted, or one that cannot run what `arch` says.

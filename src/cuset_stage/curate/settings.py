@@ -5,6 +5,7 @@ settings of them.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -124,9 +125,10 @@ class _Fresh(Settings):
 
 
 class _Workers(Settings):
-    executor: Literal["local", "ray"] = Field(
-        "local", description="where rows are worked on; ray: a cluster, when Ray is installed"
-    )
+    retired: ClassVar[Mapping[str, str]] = {
+        "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input="
+    }
+
     workers: PositiveInt | None = Field(None, description="rows at a time; without it as many as there are CPUs")
 
 

@@ -37,7 +37,6 @@ def run_split(settings: SplitSettings) -> Summary:
         settings={"schema": _SCHEMA},
         workers=settings.workers,
         processes=True,
-        ray=settings.executor == "ray",
         fresh=settings.fresh,
     )
 

@@ -86,8 +86,6 @@ def run_stage(
     name: str = "",
     workers: int | None = 1,
     processes: bool = False,
-    ray: bool = False,
-    per_gpu: int | None = None,
     sync: bool = False,
     fresh: bool = False,
     notes: Sequence[str] = (),
@@ -99,7 +97,7 @@ def run_stage(
         items: results of rows that they have no longer are removed, unless they are a part (`StageRows.part`).
         settings: what the results depend on; a folder made with other settings is refused.
         name: of the source, for stages that have several folders.
-        workers, processes, ray, per_gpu: as in `unordered_map`.
+        workers, processes: as in `unordered_map`.
         sync: flush every result to the disk, for results that are dear.
         fresh: delete earlier results of the stage.
         notes: for the summary.
@@ -142,9 +140,7 @@ def run_stage(
                     else:
                         yield item
 
-            results = unordered_map(
-                partial(_result, work, stage), todo(), workers=workers, processes=processes, ray=ray, per_gpu=per_gpu
-            )
+            results = unordered_map(partial(_result, work, stage), todo(), workers=workers, processes=processes)
             for item, result in results:
                 bar.update()
                 if isinstance(result, NotSettled):

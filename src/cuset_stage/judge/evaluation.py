@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..answers import ExtractRule
 from ..sandbox import Verdict
@@ -17,9 +17,6 @@ from .judgement import Judgement
 from .pipeline import Job, Pipeline
 from .results import ResultsError, ResultsWriter, as_record, code_sha256, read_results
 
-
-if TYPE_CHECKING:
-    from .distributed import RayBackend
 
 Key = tuple[str, int, int]  # task id, number of the sample, level: an answers file holds each once
 
@@ -110,7 +107,7 @@ def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
 
 def evaluate(
     samples: Sequence[Sample],
-    backend: "Pipeline | RayBackend",
+    backend: Pipeline,
     output: Path,
     *,
     header: Mapping[str, Any],
