@@ -13,7 +13,6 @@ from cuset_stage.analysis.analyze import analyze
 from cuset_stage.analysis.analyze_page import draw, probability, render
 from cuset_stage.analysis.kinds import data_rows
 from cuset_stage.analysis.requests import AnalyzeSettings
-from cuset_stage.confidence_file import ConfidenceFile
 from cuset_stage.report.cells import decimal, points
 from cuset_stage.settings import SettingsError
 from cuset_stage.spans import DEFAULT_KINDS, KINDS, find_spans
@@ -193,35 +192,6 @@ def test_rows_of_a_data_set_are_those_of_training(models):
     assert any((row.kinds & KIND_BITS["thread_indexing"]).any() for row in rows)
 
 
-def test_saved_probabilities_are_found_by_the_tokens_of_training(models, tmp_path):
-    settings = settings_of(
-        models,
-        tmp_path,
-        dataset="cuset_kernels_eval",
-        dataset_dir=str(ROOT / "data"),
-        samples=3,
-        save_confidence=tmp_path / "saved",
-        models={"first": str(models / "before"), f"{models}/deeper": str(models / "deeper")},
-    )
-    measured = analyze(settings)
-    assert len(list((tmp_path / "saved").glob("*.arrow"))) == 2  # of models whose name is a path, too
-    tokenizer = open_tokenizer(str(models / "before"))
-    options = {
-        "dataset": ["cuset_kernels_eval"],
-        "dataset_dir": str(ROOT / "data"),
-        "template": "qwen",
-        "cutoff_len": CUT,
-    }
-    plain = open_rows(tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), max_samples=3, **options).tokens()
-    file = ConfidenceFile(tmp_path / "saved" / "first.arrow")
-    assert file.about["template"] == "qwen" and file.about["cutoff_len"] == CUT
-    values = np.concatenate([file.find(row["input_ids"], row["labels"]) for row in plain])
-    assert len(values) == measured["models"]["first"]["tokens"]
-    found = measured["models"]["first"]["notions"]["eq3"]
-    count = sum(found[name]["tokens"] * found[name]["mean"]["value"] for name in ("sensitive", "neutral"))
-    assert values.sum() == pytest.approx(count, rel=1e-5)
-
-
 def test_code_as_an_answer_to_a_prompt(models, tmp_path):
     changes = {"models": str(models / "before"), "code": CODE[:1], "prompt": "Write a CUDA program."}
     alone = analyze(settings_of(models, tmp_path, **changes | {"prompt": None}))["models"]["before"]
@@ -265,6 +235,7 @@ def test_numbers_show_equally_many_digits(value, text):
             r"its tokenizer cannot be loaded \(say where it lies: tokenizer: FOLDER\)",
         ),
         ({"models": {"a": {"modell": "m"}}}, "modell: no such key; did you mean model"),
+        ({"save_confidence": "saved"}, "save_confidence: no longer a key: .* cuset_confidence: base"),
         ({"models": ""}, "name at least one model"),
         ({"dataset": ["x"], "prompt": "p"}, "prompt=... belongs to code"),
         ({"code": []}, "either code=... .* or dataset="),

@@ -423,7 +423,7 @@ formulas = st.recursive(
     weighs=st.booleans(),
     kl=st.sampled_from([0.0, 0.4]),
     trained=st.sampled_from(TRAINED),
-    confidence=st.sampled_from(["online", "base", "file"]),
+    confidence=st.sampled_from(["online", "base"]),
     rows=st.sampled_from([None, 11]),
 )
 def test_fused_and_readable_agree_for_any_rule(formula, pointwise, weighs, kl, trained, confidence, rows):
@@ -434,7 +434,7 @@ def test_fused_and_readable_agree_for_any_rule(formula, pointwise, weighs, kl, t
     chosen = ObjectiveSettings(objective=f"{__name__}:made", window=5, confidence=confidence)
     case = make_case((2, 30, 8, 37), bias=True, trained=trained, seed=24, dtype=torch.float64)
     case.cuda_mask = case.cuda_mask * 4
-    columns = {"token_weights": weights_of(case).double(), "given_confidence": weights_of(case, seed=1).double() / 3}
+    columns = {"token_weights": weights_of(case).double()}
     expected = case.dense(chosen, **columns)
     actual = case.fused(chosen, chunk_rows=rows, **columns)
     assert_same(actual, expected, tolerance=2e-4)
@@ -451,17 +451,3 @@ def test_the_base_model_s_confidence_makes_dft_of_the_frozen_model():
     expected = base.gather(1, case.labels[:, 1:][keep][:, None])[:, 0]
     torch.testing.assert_close(terms.weight, expected)
     torch.testing.assert_close(terms.confidence, expected)
-
-
-def test_a_file_s_confidence_takes_part_in_masks_and_windows():
-    case = make_case(seed=26)
-    given = weights_of(case) / 3
-    settings = ObjectiveSettings(window=8, confidence="file")
-    terms = case.fused(settings, given_confidence=given)[2]
-    assert_same(case.fused(settings, given_confidence=given), case.dense(settings, given_confidence=given))
-    keep = case.labels[:, 1:] != -100
-    torch.testing.assert_close(terms.confidence, given[:, 1:][keep])
-    expected = (given[:, 1:][keep] > 0.1).float() + case.cuda_mask[:, 1:][keep]
-    torch.testing.assert_close(terms.weight, expected)
-    with pytest.raises(ValueError, match="has no given_confidence"):
-        case.fused(settings)

@@ -43,13 +43,11 @@ def assert_in_range(terms):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("objective", [*OBJECTIVES, IN_RANGE])
 def test_values_stay_in_range(objective, dtype):
-    for seed, confidence in enumerate(("online", "online", "base", "file")):
+    for seed, confidence in enumerate(("online", "online", "base")):
         case = sharp_case(seed, dtype, trained=("hidden", "weight") if seed == 1 else ("hidden",))
         settings = ObjectiveSettings(objective=objective, window=5, confidence=confidence)
-        given = torch.full(case.labels.shape, 1.0000001)
-        given[:, ::2] = -1e-9
         for run in (case.dense, case.fused):
-            _, gradients, terms = run(settings, given_confidence=given)
+            _, gradients, terms = run(settings)
             assert_in_range(terms)
             assert all(gradient.isfinite().all() for gradient in gradients.values())
             assert objective != IN_RANGE or terms.weight.all()

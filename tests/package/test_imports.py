@@ -14,7 +14,6 @@ ROOT = PACKAGE.name
 LEAVES = {
     "attention",
     "bundled",
-    "confidence_file",
     "files",
     "jsonl",
     "named_functions",

@@ -13,10 +13,9 @@ from cuset_stage.stage.artifacts import plot_run
     [
         ([{"step": 2, "train_runtime": 1.0}], None),
         ([{"step": 2, "cuset/pairs_accuracy": 0.5}], 300),
-        ([{"step": 0, "cuset/analyze_ks_distance": 0.1, "cuset/analyze_cuda_at_most_tau": 0.5}], 600),
         ([{"step": 1, "cuset/nll": 1.0, "cuset/cuda_confidence": 0.5}, {"step": 2, "cuset/pairs_accuracy": 0.5}], 900),
     ],
-    ids=["nothing", "one panel", "confidence", "three"],
+    ids=["nothing", "one panel", "three"],
 )
 def test_a_panel_for_what_was_logged(tmp_path, log, height):
     (tmp_path / "trainer_state.json").write_text(json.dumps({"log_history": log}))

@@ -141,10 +141,13 @@ def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):
         ({"stage": "cuset", "cuset_tua": 0.2}, "cuset_tua: no such key in a recipe; did you mean cuset_tau"),
         ({"cuset_lamda": 2}, "cuset_lamda: no such key in a recipe; did you mean cuset_lambda"),
         ({"stage": "cuset", "learning_rat": 1}, "learning_rat: no such key in a recipe; did you mean learning_rate"),
+        ({"cuset_confidence_file": "p.arrow"}, "cuset_confidence_file: .* Set cuset_confidence: base"),
+        ({"stage": "cuset", "cuset_confidence": "file"}, "cuset_confidence: file: .* Set cuset_confidence: base"),
+        ({"stage": "cuset", "cuset_analyze_steps": 0}, "cuset_analyze_steps: .* Remove the key.* `cuset analyze`"),
         ({"stage": "sft", "learning_rat": 1}, "Some keys are not used by the HfArgumentParser"),  # LLaMA-Factory's own
     ],
 )
-def test_a_misspelt_stage_or_key_is_named_with_the_nearest(wrong, message, tmp_path):
+def test_a_stage_or_key_that_does_not_exist_is_named_with_what_to_write(wrong, message, tmp_path):
     keys = {"model_name_or_path": "m", "output_dir": str(tmp_path), "dataset": "d", "use_cpu": True}
     with pytest.raises(ValueError, match=message):
         get_train_args({**keys, **wrong})

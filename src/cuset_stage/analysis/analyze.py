@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from transformers.utils import logging as transformers_logging
 
 from .. import __version__
-from ..confidence_file import ConfidenceWriter
 from ..progress import Progress
 from ..settings import SettingsError
 from ..spans import KINDS
@@ -90,7 +89,7 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
     with tempfile.TemporaryFile() as spool:
         pass_one = _FirstPass(notions(settings), spool)
         with Progress(total=total, unit="file", desc=f"{name}: reading") as bar, explained(name):
-            for row, log_p in _read(reader, rows, settings, name, about):
+            for row, log_p in _read(reader, rows):
                 pass_one.add(row, log_p)
                 bar.update()
         if not pass_one.rows:
@@ -123,10 +122,8 @@ def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> t
     return sum(len(rows) for _, rows in opened), (row for name, rows in opened for row in data_rows(rows, name))
 
 
-def _read(
-    reader: Reader, rows: Iterator[KindRow], settings: AnalyzeSettings, name: str, about: dict[str, Any]
-) -> Iterator[tuple[KindRow, NDArray[np.float32]]]:
-    """Each row with the log-probabilities of its labels that are not -100, and saved where that is wanted."""
+def _read(reader: Reader, rows: Iterator[KindRow]) -> Iterator[tuple[KindRow, NDArray[np.float32]]]:
+    """Each row with the log-probabilities of its labels that are not -100."""
     ahead: list[KindRow] = []  # rows that were taken and whose numbers are not back yet
 
     def taken() -> Iterator[dict[str, Any]]:
@@ -134,16 +131,8 @@ def _read(
             ahead.append(row)
             yield {"input_ids": row.input_ids, "labels": row.labels}
 
-    found = reader(taken())
-    if settings.save_confidence is None:
-        yield from ((ahead.pop(0), log_p) for log_p in found)
-        return
-    path = settings.save_confidence / f"{name.strip('/').replace('/', '_')}.arrow"  # a name may be a path
-    with ConfidenceWriter(path, about) as writer:
-        for log_p in found:
-            row = ahead.pop(0)
-            writer.add(row.input_ids, np.exp(log_p))
-            yield row, log_p
+    for log_p in reader(taken()):
+        yield ahead.pop(0), log_p
 
 
 # ---- the first pass

@@ -1,8 +1,9 @@
 """What `cuset label`, `cuset heatmap` and `cuset analyze` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
@@ -195,6 +196,10 @@ Models = Annotated[
 
 
 class AnalyzeSettings(Settings):
+    retired: ClassVar[Mapping[str, str]] = {
+        "save_confidence": "no recipe reads its files any more; set cuset_confidence: base in the recipe"
+    }
+
     models: Models
     code: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         (), description="files of code, or folders of them; instead of dataset"
@@ -217,9 +222,6 @@ class AnalyzeSettings(Settings):
     resamples: int = Field(1000, description="draws of the bootstrap over files", ge=100)
     seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
     output: Path = Field(Path("confidence"), description="the folder for the page, the pictures and the JSON")
-    save_confidence: Path | None = Field(
-        None, description="a folder for each model's token probabilities, for cuset_confidence of a recipe"
-    )
     device: Device = "auto"
     batch_tokens: BatchTokens = 8192
     concurrency: Concurrency = 8

@@ -13,8 +13,6 @@ from ._app import app, command
 def analyze(settings: AnalyzeSettings) -> None:
     """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low (the paper's Fig. 1 and 2)."""
     check_writable("output", settings.output / "confidence.json")  # before torch is imported
-    if settings.save_confidence is not None:
-        check_writable("save_confidence", settings.save_confidence / "model.arrow")
     from ..analysis.analyze import analyze as measure
     from ..analysis.analyze_page import draw, print_summary, render
     from ..files import write_atomically

@@ -35,7 +35,6 @@ class SupervisedTokens(NamedTuple):
     kind: torch.Tensor  # integer, the kind of the CUDA span it lies in, 0: none
     sample_id: torch.Tensor | None  # the number of its sample within the row; None: a row is a sample
     given_weight: torch.Tensor | None = None  # what the data multiply its loss with; None: 1
-    given_confidence: torch.Tensor | None = None  # a probability that was computed once, for `confidence: file`
 
     @property
     def is_cuda(self) -> torch.Tensor:
@@ -53,7 +52,6 @@ def supervised_tokens(
     cuda_mask: torch.Tensor | None = None,
     sample_ids: torch.Tensor | None = None,
     token_weights: torch.Tensor | None = None,
-    given_confidence: torch.Tensor | None = None,
     *,
     positions: torch.Tensor | None = None,
 ) -> SupervisedTokens:
@@ -69,23 +67,15 @@ def supervised_tokens(
 
     kind = of_tokens(cuda_mask)
     kind = torch.zeros_like(position) if kind is None else kind
-    given = of_tokens(sample_ids), of_tokens(token_weights), of_tokens(given_confidence)
+    given = of_tokens(sample_ids), of_tokens(token_weights)
     return SupervisedTokens(row, column, position, of_tokens(labels).long(), kind, *given)
 
 
 def known_before(tokens: SupervisedTokens, settings: ObjectiveSettings) -> dict[str, torch.Tensor]:
-    """What the rule of `settings` may read of the tokens before anything is known of their logits, [num_valid] each.
-
-    Raises:
-        ValueError: the settings want a confidence from the data, and they hold none.
-    """
+    """What the rule of `settings` may read of the tokens before anything is known of their logits, [num_valid] each."""
     known = {"kind": tokens.kind, "is_cuda": tokens.is_cuda}
     if "given_weight" in settings.reads:
         known["given_weight"] = torch.ones_like(tokens.row) if tokens.given_weight is None else tokens.given_weight
-    if settings.confidence == "file":
-        if tokens.given_confidence is None:
-            raise ValueError("cuset_confidence: file, but the batch has no given_confidence.")
-        known["confidence"] = tokens.given_confidence.clamp(0.0, 1.0)
     if not settings.reads.isdisjoint(("sample", "position")):
         key = torch.stack([tokens.row.long(), (tokens.row if tokens.sample_id is None else tokens.sample_id).long()])
         begins = torch.ones_like(tokens.row, dtype=torch.bool)
@@ -241,7 +231,6 @@ def token_terms(
     settings: ObjectiveSettings,
     reference_logits: torch.Tensor | None = None,
     token_weights: torch.Tensor | None = None,
-    given_confidence: torch.Tensor | None = None,
 ) -> TokenTerms:
     r"""The terms of an objective at every supervised token of a batch.
 
@@ -249,13 +238,12 @@ def token_terms(
         logits, labels, cuda_mask, sample_ids, token_weights: as in `cuset_loss`.
         settings: the objective.
         reference_logits: [batch, length, vocab_size] of the base model, where `settings.needs_reference`.
-        given_confidence: [batch, length], the confidence of each token where `settings.confidence` is "file".
 
     Raises:
         ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits or weights, no base
-            model or confidence where the settings want one.
+            model where the settings want one.
     """
-    columns = labels, cuda_mask, sample_ids, token_weights, given_confidence
+    columns = labels, cuda_mask, sample_ids, token_weights
     check_shapes("logits", logits, *columns)
     tokens = supervised_tokens(*columns)
     check_targets(tokens.target, logits.size(-1))
@@ -358,7 +346,7 @@ def cuset_loss(
 # ---- what is refused, here and by the fused head
 
 
-COLUMNS = ("labels", "cuda_mask", "sample_ids", "token_weights", "given_confidence")
+COLUMNS = ("labels", "cuda_mask", "sample_ids", "token_weights")
 
 
 def check_shapes(name: str, tensor: torch.Tensor, *columns: torch.Tensor | None) -> None:

@@ -100,7 +100,6 @@ def fused_objective(
     reference: Reference | None = None,
     num_items_in_batch: torch.Tensor | int | None = None,
     token_weights: torch.Tensor | None = None,
-    given_confidence: torch.Tensor | None = None,
     backend: str = "auto",
     chunk_rows: int | None = None,
 ) -> tuple[torch.Tensor, TokenTerms]:
@@ -126,7 +125,7 @@ def fused_objective(
             weight and bias of its head; None in place of these two: the same head.
         num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as
             `settings.normalization` says.
-        token_weights, given_confidence: [batch, length], as in `token_terms`.
+        token_weights: [batch, length], as in `token_terms`.
         backend: see `engine.choose_backend`.
         chunk_rows: tokens that go through the head at once; None: by a budget of memory.
 
@@ -136,12 +135,12 @@ def fused_objective(
         product is computed.
 
     Raises:
-        ValueError: shapes or dtypes that do not match, no base model or confidence where the settings want one; labels
+        ValueError: shapes or dtypes that do not match, no base model where the settings want one; labels
             outside the vocabulary, NaN or infinite logits or weights: at once where no gradient is wanted, else from
             the backward pass, so that the host need not wait for the device before that; until then the loss is NaN or
             infinite.
     """
-    columns = labels, cuda_mask, sample_ids, token_weights, given_confidence
+    columns = labels, cuda_mask, sample_ids, token_weights
     _check_inputs(hidden, weight, bias, *columns)
     dtype = _compute_dtype(hidden, weight, bias)
     full = torch.promote_types(dtype, torch.float32)

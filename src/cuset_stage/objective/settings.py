@@ -23,7 +23,6 @@ NORMALIZATIONS = {
 CONFIDENCES = {
     "online": "the model's own probability of a token, as it is now",
     "base": "the base model's: with LoRA the model with its adapters off, else a frozen copy or ref_model",
-    "file": "what cuset_confidence_file holds",
 }
 THRESHOLD_DIRECTIONS = {
     "higher": "keep tokens with p >= threshold",

@@ -56,15 +56,11 @@ def extend(base: type) -> type:
         cuset_options: dict | str | None = _argument(  # noqa: RUF009
             None, "Options of the objective, where it has some, as a mapping: those of its own settings class."
         )
-        cuset_confidence: Literal["online", "base", "file"] = _argument(
+        cuset_confidence: Literal["online", "base"] = _argument(
             "online",
             "Whose probability of a token is its confidence. "
             + "; ".join(f"{k}: {v}" for k, v in CONFIDENCES.items())
             + ".",
-        )
-        cuset_confidence_file: str | None = _argument(
-            None,
-            "For cuset_confidence: file, a file that `cuset analyze save_confidence=FOLDER` wrote of the run's data.",
         )
         cuset_tau: float = _argument(0.1, "Confidence threshold tau, a probability in [0, 1).")
         cuset_lambda: float = _argument(1.0, "Weight lambda of tokens inside CUDA spans, at least 0.")
@@ -92,9 +88,6 @@ def extend(base: type) -> type:
         cuset_normalization: Literal["tokens", "samples"] = _argument(
             "tokens",
             "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + ".",
-        )
-        cuset_analyze_steps: int = _argument(
-            0, "Log the KS distance of CUDA tokens' confidence from others' after so many steps, on 64 rows; 0: never."
         )
         cuset_fused: Literal["auto", "on", "off"] = _argument(
             "auto",
@@ -192,19 +185,6 @@ def objective_settings(args: Any) -> ObjectiveSettings:
     )
 
 
-def confidence_file(args: Any) -> str:
-    """The file that the tokens' confidence is read from; empty: there is none.
-
-    Raises:
-        InputError: it cannot be read, or is no such file.
-    """
-    if args.cuset_confidence != "file":
-        return ""
-    from ..confidence_file import ConfidenceFile
-
-    return str(ConfidenceFile(args.cuset_confidence_file).path.resolve())
-
-
 def _options(value: Any) -> dict[str, Any]:
     """`cuset_options` as a mapping; text, as a command line may give it, is JSON."""
     try:
@@ -219,8 +199,7 @@ def _options(value: Any) -> dict[str, Any]:
 def objective_keys(settings: ObjectiveSettings) -> tuple[str, ...]:
     """The recipe's keys that an objective reads beside `cuset_options`."""
     windows = ("cuset_window", "cuset_region_scope") if settings.rule.sample_weight else ()
-    files = ("cuset_confidence_file",) if settings.confidence == "file" else ()
-    return (*(windows if settings.rule.keys is None else settings.rule.keys), "cuset_confidence", *files)
+    return (*(windows if settings.rule.keys is None else settings.rule.keys), "cuset_confidence")
 
 
 def hyper_parameters(args: Any) -> dict[str, str]:
@@ -262,15 +241,6 @@ def _check(args: Any) -> None:
         if not isinstance(getattr(args, key), bool):
             raise ValueError(f"{key}={getattr(args, key)!r}: expected true or false.")
     objective_settings(args)
-    if (args.cuset_confidence == "file") != (args.cuset_confidence_file is not None):
-        raise ValueError(
-            f"cuset_confidence={args.cuset_confidence!r} with cuset_confidence_file={args.cuset_confidence_file!r}: the file belongs to "
-            "cuset_confidence: file. Set both, or remove both."
-        )
-    if type(args.cuset_analyze_steps) is not int or args.cuset_analyze_steps < 0:
-        raise ValueError(
-            f"cuset_analyze_steps={args.cuset_analyze_steps!r}: expected a number of steps, or 0 for never."
-        )
     if args.cuset_fused not in ("auto", "on", "off"):
         raise ValueError(f"cuset_fused={args.cuset_fused!r}: expected auto, on or off.")
     for key, check, names in (

@@ -24,8 +24,6 @@ PANELS = {
     "least confident window": ("region_confidence_mean", "region_confidence_min", "region_confidence_max"),
     "sample weight": ("sample_weight_mean", "sample_weight_min", "sample_weight_max"),
     "share of right programs preferred": ("pairs_accuracy",),
-    "KS distance of CUDA tokens' confidence from others'": ("analyze_ks_distance",),
-    "share of tokens with a confidence of at most tau": ("analyze_cuda_at_most_tau", "analyze_other_at_most_tau"),
 }
 WEB_PANELS = ("negative log-likelihood (nats per token)", "mean confidence")  # those with room in the web UI
 

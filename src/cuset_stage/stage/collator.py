@@ -7,11 +7,11 @@ import torch
 from llamafactory.data import SFTDataCollatorWith4DAttentionMask
 from llamafactory.extras.constants import IGNORE_INDEX
 
-from .processors import COLUMNS, CONFIDENCE, WEIGHTS
+from .processors import COLUMNS, WEIGHTS
 
 
 # As narrow as the processors make them: batches lie on the device for the whole step, the next one too.
-DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32, WEIGHTS: torch.float32, CONFIDENCE: torch.float32}
+DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32, WEIGHTS: torch.float32}
 PADDING = {WEIGHTS: 1}
 
 
@@ -28,7 +28,7 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         if COLUMNS[0] not in features[0]:  # rows for generation carry no labels
             return super().__call__(features)
 
-        names = (*COLUMNS, *(name for name in (WEIGHTS, CONFIDENCE) if name in features[0]))
+        names = (*COLUMNS, *[WEIGHTS] * (WEIGHTS in features[0]))
         columns = {
             name: [torch.as_tensor(feature.pop(name), dtype=DTYPES[name]) for feature in features] for name in names
         }

@@ -13,7 +13,6 @@ from llamafactory.data.processor.processor_utils import DatasetProcessor
 from llamafactory.extras import logging
 
 from .given import COLUMN, GivenRow
-from .given_confidence import take_confidence, with_confidence
 from .token_labels import LabellingTemplate, LabelRules, Passages, unpack_labels
 
 
@@ -21,7 +20,6 @@ logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers an
 
 COLUMNS = ("cuda_mask", "sample_ids")
 WEIGHTS = "token_weights"  # a third one, where the data or the rules give weights
-CONFIDENCE = "given_confidence"  # a fourth one, where the rules name a file of it
 
 
 _active: LabelRules | None = None
@@ -76,22 +74,12 @@ class _Labelling:
         worker, passages = copy.copy(self), Passages()
         worker.template = LabellingTemplate(self.template, self.rules, zip(texts, given, strict=True), passages)
         rows = super(_Labelling, worker).preprocess_dataset(examples)
-        if self.rules.confidence_file:
-            taken = map(take_confidence, rows["labels"])
-            rows["labels"], rows[CONFIDENCE] = map(list, zip(*taken, strict=True)) if rows["labels"] else ([], [])
         table = passages.table()
         parts = [self.unpack(*row, table) for row in zip(rows["input_ids"], rows["labels"], strict=True)]
         has_weights = COLUMN in examples or self.rules.think_weight != 1.0
         for index, name in enumerate(("input_ids", "labels", *COLUMNS, *[WEIGHTS] * has_weights)):
             rows[name] = [part[index] for part in parts]
         return rows
-
-    def _encode_data_example(self, *args: Any, **kwargs: Any) -> tuple[list[int], list[int]]:
-        """An example as LLaMA-Factory encodes it, before it may be packed with others."""
-        input_ids, labels = super()._encode_data_example(*args, **kwargs)
-        if self.rules.confidence_file:
-            labels = with_confidence(input_ids, labels, self.rules.confidence_file)
-        return input_ids, labels
 
     def without_unusable_rows(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
         """Drop, and count, rows that have nothing to learn: SFT would train on their end-of-turn marker alone."""

@@ -1,4 +1,4 @@
-"""A recipe as it was read, before LLaMA-Factory parses it: misspelt keys, and paths that do not depend on the working directory."""
+"""A recipe as it was read, before LLaMA-Factory parses it: keys that do not exist, and paths that do not depend on the working directory."""
 
 import sys
 from collections.abc import Iterable
@@ -10,22 +10,24 @@ from typing import Any
 from .. import bundled
 from ..text import nearest
 from .arguments import STAGE
+from .retired import check_retired
 
 
 PATH_KEYS = ("dataset_dir", "deepspeed")
 
 
 def check_spelling(args: dict[str, Any], groups: Iterable[type]) -> None:
-    """Refuse a misspelt `stage: cuset` and a misspelt key. groups: the dataclasses whose fields the recipe's keys are.
+    """Refuse a misspelt `stage: cuset`, a key that is gone and a misspelt key. groups: the dataclasses whose fields the recipe's keys are.
 
     A recipe of another stage hears of `cuset_*` keys alone; the rest is LLaMA-Factory's to say.
 
     Raises:
-        ValueError: names the key and the nearest known one.
+        ValueError: names the key, and what to write in its place.
     """
     stage = args.get("stage", "sft")
     if stage != STAGE and isinstance(stage, str) and get_close_matches(stage, [STAGE]):
         raise ValueError(f"stage: {stage}: no such stage; did you mean {STAGE}?")
+    check_retired(args)
     known = {field.name for group in groups for field in fields(group) if field.init}
     ours = [name for name in known if name.startswith(f"{STAGE}_")]
     for key in args.keys() - known:

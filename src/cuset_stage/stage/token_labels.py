@@ -9,7 +9,6 @@ its labels in its upper bits until LLaMA-Factory is done; whatever happens to a 
 """
 
 import copy
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -44,12 +43,8 @@ class LabelRules:
     label_version: str = str(LABEL_VERSION)
     language: str = "cuda"
     language_digest: str = field(default="", init=False)  # of the file with a function of the user's own
-    confidence_file: str = ""  # where the tokens' confidence is taken from a file
-    confidence_time: int = field(default=0, init=False)  # when that was written, in nanoseconds
 
     def __post_init__(self) -> None:
-        if self.confidence_file:
-            object.__setattr__(self, "confidence_time", os.stat(self.confidence_file).st_mtime_ns)
         if is_function_name(self.language):
             object.__setattr__(self, "language_digest", function_digest(self.language, "cuset_language"))
 

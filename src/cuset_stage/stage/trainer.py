@@ -15,9 +15,8 @@ from ..objective.cuset import NonFiniteError, no_loss, supervised_positions
 from . import finite, proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
-from .confidence_log import confidence_rows
 from .head import FusedHead
-from .processors import COLUMNS, CONFIDENCE, WEIGHTS
+from .processors import COLUMNS, WEIGHTS
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -64,7 +63,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._is_evaluating = False
         self._wants_logits = False
         self._evaluated_rows: list[torch.Tensor] = []
-        self._confidence_rows: list[torch.Tensor] | None = None  # collected in place of an evaluation's
 
     def _make_fused_head(self) -> None:
         self._fused_head = self._reference_head = FusedHead(self.accelerator.unwrap_model(self.model), self.objective)
@@ -139,7 +137,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)
         columns = {name: inputs.pop(name) for name in COLUMNS}
-        columns |= {name: inputs.pop(name, None) for name in (WEIGHTS, CONFIDENCE)}
+        columns[WEIGHTS] = inputs.pop(WEIGHTS, None)
         options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
         if self._fused_head is not None and not self._wants_logits:
             reason = self._why_not_fused(model, inputs)
@@ -289,10 +287,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def _keep_for_evaluation(self, terms: TokenTerms, batch_size: int) -> None:
         """Keep each row's loss, tokens and samples: rows that a sampler repeats to fill the last batch are dropped again."""
-        if self._confidence_rows is not None:
-            rows = confidence_rows(terms, batch_size, self.objective.tau)
-            self._confidence_rows.append(self.accelerator.gather_for_metrics(rows).double().sum(dim=0).cpu())
-            return
         rows = torch.zeros(batch_size, 3, dtype=torch.float32, device=terms.nll.device)
         first = torch.ones_like(terms.sample)
         first[1:] = terms.sample[1:] != terms.sample[:-1]
@@ -300,18 +294,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         rows.index_add_(0, terms.row, values)
         # Not self.gather_function: Seq2SeqTrainer makes it the one that keeps the repeated rows.
         self._evaluated_rows.append(self.accelerator.gather_for_metrics(rows).double().sum(dim=0).cpu())
-
-    @torch.no_grad()
-    def read_confidence(self, batches: Any) -> torch.Tensor | None:
-        """The sum of `confidence_log.confidence_rows` over the batches of all ranks; None without a batch."""
-        self._confidence_rows, self._is_evaluating = [], True
-        try:
-            for batch in batches:
-                with evaluating(self.model), self.compute_loss_context_manager():
-                    self.compute_loss(self.model, self._prepare_inputs(batch))
-            return sum(self._confidence_rows) if self._confidence_rows else None
-        finally:
-            self._confidence_rows, self._is_evaluating = None, False
 
     def evaluation_loop(self, *args: Any, metric_key_prefix: str = "eval", **kwargs: Any) -> EvalLoopOutput:
         self._evaluated_rows = []

@@ -17,7 +17,6 @@ from .. import attention
 from . import proof
 from .arguments import (
     check_combination,
-    confidence_file,
     hyper_parameters,
     kernel_aliases,
     kernel_language,
@@ -26,7 +25,6 @@ from .arguments import (
 )
 from .artifacts import describe_method, log_statistics, plot_run
 from .collator import CusetDataCollator
-from .confidence_log import ConfidenceLog
 from .dataset import check_packed_length, labelled_dataset
 from .processors import LabelRules
 from .rebinding import rebind_globals
@@ -59,7 +57,6 @@ def run_cuset(
         kernel_aliases(finetuning_args),
         think_weight=float(finetuning_args.cuset_think_weight),
         language=kernel_language(finetuning_args),
-        confidence_file=confidence_file(finetuning_args),
     )
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
@@ -73,8 +70,6 @@ def run_cuset(
         options = {"fused": finetuning_args.cuset_fused, "label_summaries": label_summaries, "metrics": metrics}
         trainer = CusetTrainer(objective=objective, **options, **kwargs)
         log_statistics(trainer)
-        if finetuning_args.cuset_analyze_steps:
-            trainer.add_callback(ConfidenceLog(trainer, finetuning_args.cuset_analyze_steps))
         return trainer
 
     def create_modelcard_and_push(trainer: CusetTrainer, *args: Any, **kwargs: Any) -> None:

@@ -14,9 +14,10 @@ from .. import bundled
 from ..files import file_sha256, weights_fingerprint
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
+from ..stage.retired import check_retired
 from ..tasks import TaskError, load_tasks
 from ..tasks.prompt_file import prompt_path, read_prompts
-from ..text import nearest
+from ..text import InputError, nearest
 from .plan import Job, StudyError, model_of
 from .settings import Kind, StudySettings
 
@@ -70,6 +71,10 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
     """
     known = recipe_keys()
     for where, keys in _recipe_parts(settings):
+        try:
+            check_retired(keys)
+        except InputError as error:
+            raise StudyError(f"{where}: {error}") from None
         for key in keys:
             if key not in known:
                 raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known)}")
