@@ -82,7 +82,8 @@ class Inputs:
         self.cuda_mask = torch.randint(0, 2, (1, rows + 1), **like)
         self.sample_ids = 1 + (torch.arange(rows + 1, device=device) // 512)[None]
         self.base_hidden = (self.hidden.detach() + 0.1 * torch.randn(1, rows + 1, hidden_size, **like)).to(dtype)
-        self.target, self.is_cuda, self.sample = labels[1:], self.cuda_mask[0, 1:], self.sample_ids[0, 1:]
+        # A copy, as QuACK takes aligned memory only.
+        self.target, self.is_cuda, self.sample = labels[1:].clone(), self.cuda_mask[0, 1:], self.sample_ids[0, 1:]
 
     @property
     def rows(self) -> torch.Tensor:

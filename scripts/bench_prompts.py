@@ -46,7 +46,7 @@ def row_of(path: Path) -> dict:
         "tokens": round(float(np.mean([sample["tokens"] for sample in charged])), 1),
         "verdicts": dict(Counter(sample["verdict"] for sample in results.samples).most_common()),
         "generation": {key: run["generation"][key] for key in ("temperature", "top_p", "max_tokens", "seed")},
-        "card": sorted({gpu["name"] for gpu in run.get("gpus") or []}),
+        "gpu": ", ".join(sorted({gpu["name"] for gpu in run.get("gpus") or []})),
         "judged": run["created"],
     }
 
@@ -58,7 +58,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     rows = [row_of(path) for path in options.results]
-    options.output.write_text(json.dumps({"model": options.model, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    gpu, date = (
+        ", ".join(sorted({row[key][:length] for row in rows})) for key, length in (("gpu", None), ("judged", 10))
+    )
+    record = {"model": options.model, "gpu": gpu, "date": date, "rows": rows}
+    options.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     for row in rows:
         print(
             f"{row['prompts']}: compiled {row['compiled']['percent']} %, passed {row['passed']['percent']} %, {row['tokens']} tokens"

@@ -48,7 +48,7 @@ OUTCOMES = {
 
 
 def page() -> str:
-    sections = (training_step, rules, memory, head_and_loss, fused_against_logits, on_a_cpu, answers, judge)
+    sections = (training_step, rules, memory, head_and_loss, fused_against_logits, on_a_cpu, answers, prompts, judge)
     parts = [section() for section in (*sections, pairs, bundled_data)]
     return "\n".join(["# Benchmarks\n", NOTE.format("the records in `benchmarks/`"), *parts])
 
@@ -136,32 +136,44 @@ on top, about 0.5 GiB.
 
 
 def head_and_loss() -> str:
-    cases = record("head_h200.json")["cases"]
-    rows = []
-    for name in cases[0]["methods"]:
-        found = [case["methods"].get(name, {}) for case in cases]
-        if any("ms" in method for method in found):
-            rows.append([name, *(f"{m['ms']:.2f} / {m['extra_gib']:.2f}" if "ms" in m else "-" for m in found)])
-    ratios, settled = map(relative_times, (cases, record("head_settled_h200.json")["cases"]))
+    (path,) = (ROOT / "benchmarks").glob("head_h*.json")
     return f"""## The output layer and the loss alone
 
-A frozen head in bf16, hidden size 3584: forward, and backward to the hidden states. Milliseconds / GiB beyond inputs and weights.
-"Two products" are the matrix products alone: hidden states by weight, and gradient of the logits by weight.
+4096 supervised tokens in bf16, at the shapes of Qwen2.5 7B and 1.5B: forward, and backward to the hidden states and, with a trained head,
+to its weight. Each cell: milliseconds (their extremes over the rounds) / GiB beyond inputs and gradients. The error is the largest relative
+one of the loss and of the gradients' norms at 7B, against float64 logits of the same inputs.
 
-{table(["method", *(f"{case['length']} x {case['vocab_size']}" for case in cases)], rows)}
+{head_table(path.name, "frozen")}
 
-Times at 4096 x 152064 relative to the two products: {ratios}. These turns last 60 ms and begin at the clock that the method before has left, so
-ratios differ by up to a tenth between runs. In turns of 0.4 s, whose second half is timed: {settled}.
+{head_table(path.name, "trained")}
 
-- {source("head_h200.json", "python scripts/bench_head.py")} (its earlier form, with short turns)
-- {source("head_settled_h200.json", "python scripts/bench_head.py")}
+The products are the matrix products alone: hidden states by weight, gradient of the logits by weight, gradient of the logits by hidden
+states (three), and the logits again (four). A frozen head needs two. A trained one needs three, and four under CuSeT unless the logits are
+kept, because other tokens of a sample decide what a token weighs.
+
+A loss per token without logits is not ours alone: on TRL's, Liger's and Apple's heads CuSeT is fifteen lines of PyTorch, measured here.
+They compute the logits once more for the gradient, also where the head is frozen; with a trained head, where ours has to as well, Liger's
+and TRL's are faster. QuACK 0.6.5, which gives sums and means only, is not measured yet: it refused labels that were not aligned.
+
+- {source(path.name, "python scripts/bench_head.py")}, with {", ".join(f"{name} {of}" for name, of in record(path.name)["versions"].items() if of != "absent")}
 """
 
 
-def relative_times(cases: list[dict[str, Any]]) -> str:
-    methods = next(case["methods"] for case in cases if (case["length"], case["vocab_size"]) == (4096, 152064))
-    products = methods["two products"]["ms"]
-    return ", ".join(f"{name} {method['ms'] / products:.2f}" for name, method in methods.items() if "ms" in method)
+def head_table(name: str, head: str) -> str:
+    cases = [case for case in record(name)["cases"] if case["head"] == head]
+    rows = []
+    for method in cases[0]["methods"]:
+        results = [case["methods"].get(method, {}) for case in cases]
+        if any("ms" in result for result in results):
+            cells = [
+                f"{r['ms']:.2f} ({r['ms_min']:.2f} to {r['ms_max']:.2f}) / {r['extra_gib']:.2f}" if "ms" in r else "-"
+                for r in results
+            ]
+            error = max(results[0].get("error", {}).values(), default=None)
+            loss = results[0].get("loss") or ""
+            rows.append([method, "" if loss == "another" else loss, *cells, "" if error is None else f"{error:.1e}"])
+    shapes = [f"{case['hidden_size']} x {case['vocab_size']}" for case in cases]
+    return table([f"{head} head", "loss", *shapes, "error"], rows)
 
 
 def fused_against_logits() -> str:
@@ -266,8 +278,6 @@ def judge() -> str:
         [f"samples a second with {speed['cpus']} cores", f"{speed['single']['samples_per_s']:.1f}; `per_gpu={speed['per_gpu']}` {speed['cold']['samples_per_s']:.1f}, compiled before {speed['warm']['samples_per_s']:.1f}"],
         ["the same, relative to one after another on empty caches", f"{speed['speedup_single']:.1f} x; `per_gpu={speed['per_gpu']}` {speed['speedup_cold']:.1f} x, compiled before {speed['speedup_warm']:.1f} x"],
     ]  # fmt: skip
-    cluster = record("judge_ray.json")
-    rows.append(["two workers of a Ray cluster, relative to one, on programs that wait", f"{cluster['ratio']:.2f} x"])
     counts = [
         [title, str(sum(mutants["operators"][key].values()))]
         + [str(sum(mutants["operators"][key].get(name, 0) for name in names)) for names in OUTCOMES.values()]
@@ -285,7 +295,6 @@ def judge() -> str:
 - {source("attacks_user.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
 - {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
 - {source("judge_h200.json", f"python scripts/bench_judge.py data/kernels --samples {speed['samples']} --alone {speed['alone']['samples']} --per-gpu {speed['per_gpu']} --output outputs/judge.json")}
-- {source("judge_ray.json", f"python scripts/bench_ray.py --samples {cluster['samples']}")}
 - `benchmarks/judge_references_h200.json`, report `benchmarks/judge_references_h200.html`:
   `python scripts/judge_references.py data/kernels --check outputs/references.jsonl --json outputs/references.json`
 
@@ -357,6 +366,33 @@ A model of {large["parameters"] / 1e9:.1f} billion parameters (random weights, b
 - {source("pairs_demo.json", "cuset pairs models=outputs/demo/tiny,outputs/demo/model device=cpu output=outputs/pairs.json")}
 - {source("pairs_untrained.json", "python scripts/make_tiny_model.py seed1 --hidden-size 128 --layers 4 --seed 1; ...; cuset pairs models=seed1,...,seed6 device=cpu")}
 - {source("pairs_7b_h200.json", "python scripts/bench_pairs.py")}
+"""
+
+
+def prompts() -> str:
+    of = record("prompts_h100.json")
+
+    def cell(share: dict[str, float]) -> str:
+        return f"{share['percent']:.1f} ({share['low']:.1f} to {share['high']:.1f})"
+
+    rows = [
+        [
+            row["prompts"] if "edition" in row["prompts"] else "CUDABench's own",
+            cell(row["compiled"]),
+            cell(row["passed"]),
+            f"{row['tokens']:.0f}",
+        ]
+        for row in of["rows"]
+    ]
+    return f"""## Prompts
+
+{of["model"].split(",")[0]} as it is, on CUDABench's Level 1: one answer to each of {of["rows"][0]["answers"]} tasks at temperature
+{of["rows"][0]["generation"]["temperature"]}, percent with the interval over {of["rows"][0]["operations"]} operations. Weights: {of["model"].split(", ", 1)[1]}. Numbers compare with published ones
+under CUDABench's own prompts alone (`prompts=`, [Evaluate](evaluate.md)).
+
+{table(["prompts", "compile", "pass", "tokens"], rows)}
+
+- {source("prompts_h100.json", "python scripts/bench_prompts.py")}
 """
 
 
