@@ -44,7 +44,7 @@ def readable(weights, eight_samples):
     """The loss of a step's rows under each objective, from logits of transformers on rows that are made here."""
     tokenizer = AutoTokenizer.from_pretrained(weights)
     model = AutoModelForCausalLM.from_pretrained(
-        weights, dtype=torch.bfloat16 if ON_GPU else torch.float32, attn_implementation="eager"
+        weights, dtype=torch.bfloat16 if ON_GPU else torch.float32, attn_implementation="sdpa"
     ).to("cuda" if ON_GPU else "cpu")
     batches = []
     for row in json.loads((eight_samples / "eight.json").read_text())[:ROWS]:
@@ -85,7 +85,7 @@ def readable(weights, eight_samples):
 @pytest.mark.parametrize("objective", ["cuset", "sft", "dft", "eaft", "asft", "profit"])
 def test_each_objective_trains(train, readable, objective):
     run = train(stage="cuset", cuset_objective=objective)
-    assert run.losses[0] == pytest.approx(readable(objective), rel=2e-2 if ON_GPU else 1e-4)
+    assert run.losses[0] == pytest.approx(readable(objective), rel=5e-2 if ON_GPU else 1e-4)
     nll = [step["cuset/nll"] for step in run.steps]
     assert len(nll) == STEPS and 0 < nll[-1] < nll[0]
     assert all(math.isfinite(value) and value > 0 for value in run.losses_and_norms)
