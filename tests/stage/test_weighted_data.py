@@ -70,7 +70,7 @@ def load(tiny_model, folder, data_args):
         known = {"dataset_dir": str(folder), "cutoff_len": 128, "overwrite_cache": True}
         args = data_args(dataset=dataset, **{**known, **options})
         training = SimpleNamespace(
-            seed=1, local_process_index=0, dataloader_num_workers=1, should_log=True, should_save=True, predict_with_generate=predict
+            do_train=True, seed=1, local_process_index=0, dataloader_num_workers=1, should_log=True, should_save=True, predict_with_generate=predict
         )  # fmt: skip
         training.main_process_first = lambda **_: contextlib.nullcontext()
         model = SimpleNamespace(cache_dir=None, hf_hub_token=None)
