@@ -1,6 +1,7 @@
 """The operations in data/operations: reading them, and checking their programs on a GPU.
 
     python scripts/operations.py                        # every folder's format, and its reference on the smallest case; no GPU
+    python scripts/operations.py --rows outputs/operations    # training rows and their dataset_info.json, for dataset_dir= of a recipe
     python scripts/operations.py --gpu --output outputs/operations.json [NAME ...]    # both programs at all five sizes; resumes in OUTPUT
 
 An operation is one computation at five fixed sizes: task.json (title, family, inputs, outputs, cases), prompt.md with the sizes as
@@ -10,6 +11,7 @@ An operation is one computation at five fixed sizes: task.json (title, family, i
 """
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -23,14 +25,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from tqdm import tqdm
 
 from cuset_stage.jsonl import Appender, read_objects
+from cuset_stage.tasks.messages import C_TYPES
 from cuset_stage.tasks.shapes import evaluate_shape
 from cuset_stage.text import InputError
 
 
 FOLDER = Path(__file__).parent.parent / "data" / "operations"
+FRAMES = yaml.safe_load((FOLDER / "frames.yaml").read_text(encoding="utf-8"))
 PROGRAMS = ("simple.cu", "kernel.cu")
 GIVEN = "//@given\n"
 _SIZE = re.compile(
@@ -131,6 +136,63 @@ class Operation:
                 yield f"{name}: {is_wrong.mean():.2%} wrong, by {np.nanmax(np.abs(found - expected)):.3g} at most"
 
 
+def share(*parts: object) -> float:
+    """A number in [0, 1) that depends on the parts alone."""
+    digest = hashlib.sha256(json.dumps(["operations, edition 1", *parts]).encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def split_of(name: str) -> str:
+    """train (two thirds of all operations), develop or mini (a sixth each): by the name alone, so more operations move none."""
+    place = share("split", name)
+    return "train" if place < 2 / 3 else "develop" if place < 5 / 6 else "mini"
+
+
+def row_of(operation: Operation, file: str, case: int) -> dict[str, str]:
+    """A training row: a task at one size in one of the frames, and a program as its answer."""
+    program = operation.program(file, case, given=True)
+    given = program.partition(GIVEN)[0].rstrip() + "\n" if GIVEN in program else None
+    frames = [one for one in FRAMES if given or not one.get("given")]
+    frame = frames[int(share("frame", operation.name, file, case) * len(frames))]
+
+    def tensors(declared: list[dict[str, Any]]) -> str:
+        lines = []
+        for one in declared:
+            shape = evaluate_shape(one["shape"], operation.cases[case])
+            c_type, size = C_TYPES[one["dtype"]], np.dtype(one["dtype"]).itemsize
+            lines.append(
+                frame["tensor"].format(name=one["name"], dtype=one["dtype"], shape=shape, c_type=c_type, bytes=size)
+            )
+        return "\n".join(lines)
+
+    filled = {"title": operation.title, "description": operation.description(case).strip(), "given": given}
+    filled |= {"inputs": tensors(operation.inputs), "outputs": tensors(operation.outputs)}
+    return {
+        "system": frame["system"].replace("{given}", given or "").strip(),
+        "instruction": frame["user"].format(**filled).strip(),
+        "output": f"```cpp\n{program.replace(GIVEN, '').strip()}\n```",
+        "operation": operation.name,
+        "program": file,
+    }
+
+
+def write_rows(operations: list[Operation], folder: Path) -> None:
+    """operations.json, ten rows for each training operation, and the dataset_info.json that names it."""
+    rows = [
+        row_of(one, file, case)
+        for one in operations
+        if split_of(one.name) == "train"
+        for case in range(5)
+        for file in PROGRAMS
+    ]
+    columns = {"prompt": "instruction", "response": "output", "system": "system"}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "operations.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    info = {"operations": {"file_name": "operations.json", "columns": columns}}
+    (folder / "dataset_info.json").write_text(json.dumps(info, indent=1) + "\n", encoding="utf-8")
+    print(f"{folder / 'operations.json'}: {len(rows)} rows of {len(rows) // 10} operations")
+
+
 def check(operation: Operation) -> None:
     """The format of an operation at all sizes, and its reference on the smallest one."""
     if len({operation.description(case) for case in range(5)}) != 5:
@@ -163,11 +225,15 @@ def run_case(operation: Operation, file: str, case: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="operations; without names all")
+    parser.add_argument("--rows", type=Path, metavar="FOLDER", help="write the training rows into this folder")
     parser.add_argument("--gpu", action="store_true", help="compile and run both programs at all five sizes")
     parser.add_argument("--output", type=Path, default=Path("outputs/operations.jsonl"))
     options = parser.parse_args()
     folders = [path.parent for path in sorted(FOLDER.glob("*/task.json"))]
     operations = [Operation(folder) for folder in folders if not options.names or folder.name in options.names]
+    if options.rows:
+        write_rows(operations, options.rows)
+        return
     if not options.gpu:
         for operation in tqdm(operations):
             check(operation)

@@ -1,5 +1,6 @@
 """The operations of data/operations: their format at all sizes, and none that a benchmark has."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -77,3 +78,25 @@ def test_a_program_defines_each_size_once(program, said):
     operation.programs["simple.cu"] = f"const int COLS = 1000;\n{program}\n"
     with pytest.raises(InputError, match=re.escape(said)):
         operation.program("simple.cu", 1)
+
+
+def test_training_rows_name_every_file_and_begin_with_the_code_that_is_given(tmp_path):
+    every = [operations.Operation(folder) for folder in FOLDERS]
+    operations.write_rows(every, tmp_path)
+    rows = json.loads((tmp_path / "operations.json").read_text())
+    trained = {one.name: one for one in every if operations.split_of(one.name) == "train"}
+    assert len(rows) == 10 * len(trained) and {row["operation"] for row in rows} == trained.keys()
+    assert 0.6 < len(trained) / len(every) < 0.73
+    given = 0
+    for row in rows:
+        asked = row["system"] + row["instruction"]
+        assert all(one["name"] in row["instruction"] for one in trained[row["operation"]].inputs)
+        assert operations.GIVEN.strip() not in asked + row["output"]
+        helpers = trained[row["operation"]].programs[row["program"]].partition(operations.GIVEN)
+        if helpers[1] and helpers[0].strip() in row["system"]:
+            given += 1
+            assert row["output"].startswith("```cpp\n" + helpers[0].strip())
+        else:
+            assert "#include" not in row["system"]
+    assert 0.1 < given / len(rows) < 0.5
+    assert len({row["system"] for row in rows}) > 5
