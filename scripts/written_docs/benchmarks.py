@@ -223,7 +223,7 @@ def on_a_cpu() -> str:
 - {source("label.json", "python scripts/bench_label.py")}
 - {source("startup.json", "python scripts/bench_startup.py --pairs 200")}
 - {source("spans.json", "python scripts/measure_spans.py")}
-- {source("spans_languages.json", "python scripts/measure_languages.py FOLDER")} of commit e32c2edc
+- {source("spans_languages.json", "measure_languages.py FOLDER")} of commit e32c2edc
 """
 
 
