@@ -85,6 +85,7 @@ def readable(weights, eight_samples):
 @pytest.mark.parametrize("objective", ["cuset", "sft", "dft", "eaft", "asft", "profit"])
 def test_each_objective_trains(train, readable, objective):
     run = train(stage="cuset", cuset_objective=objective)
+    # In bf16 a token next to a threshold may fall on either side, and is one of about fifty.
     assert run.losses[0] == pytest.approx(readable(objective), rel=5e-2 if ON_GPU else 1e-4)
     nll = [step["cuset/nll"] for step in run.steps]
     assert len(nll) == STEPS and 0 < nll[-1] < nll[0]
