@@ -23,7 +23,7 @@ def bundled_files() -> set[str]:
     """The recipes, and the data without the sources that they are built from."""
     folders = [ROOT / "yaml_configs", ROOT / "data"]
     files = {path for folder in folders for path in folder.rglob("*.*") if path.is_file()}
-    return {path.relative_to(ROOT).as_posix() for path in files if "kernels" not in path.parts}
+    return {path.relative_to(ROOT).as_posix() for path in files if not {"kernels", "operations"} & set(path.parts)}
 
 
 def test_wheel_holds_the_package_and_the_startup_files(built):
