@@ -26,9 +26,9 @@ gate() {
     local run="$out/sft-${ROWS:-all}-e${EPOCHS:-1}-s${SEED:-0}" tasks="$bench/Datasets/CUDABench-Set.jsonl"
     python3 scripts/operations.py --rows "$out/rows" || return
     [ -f "$run/adapter_model.safetensors" ] || llamafactory-cli train yaml_configs/baselines/sft_qwen7b.yaml model_name_or_path="$model" \
-        dataset_dir="$out/rows" dataset=operations eval_dataset=null eval_strategy=no deepspeed=null output_dir="$run" overwrite_output_dir=true \
+        dataset_dir="$out/rows" dataset=operations eval_dataset=null 'eval_strategy="no"' deepspeed=null output_dir="$run" overwrite_output_dir=true \
         cutoff_len=2048 per_device_train_batch_size=4 gradient_accumulation_steps=2 num_train_epochs="${EPOCHS:-1}" seed="${SEED:-0}" \
-        ${ROWS:+max_samples="$ROWS"} learning_rate=1.0e-4 save_strategy=no || return
+        ${ROWS:+max_samples="$ROWS"} learning_rate=1.0e-4 'save_strategy="no"' || return
     cuset generate tasks="$tasks" prompts="$bench" model="$model" adapter="$run" temperature=0.2 top_p=0.95 max_tokens=2048 batch_size=64 \
         seed="${SEED:-0}" output="$run-answers.jsonl" || return
     cuset evaluate "$run-answers.jsonl" tasks="$tasks" method=sft per_gpu=8 record_gpu=false output="$run-results.jsonl" || return
