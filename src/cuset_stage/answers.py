@@ -17,8 +17,9 @@ any info string. They end at a fence of at least as many of the same character, 
 followed by text ("```</answer>", "``` This kernel ..."); before a fence that names a language, because their own is then
 missing; or with the text, when the answer was cut off. The next fence may follow the last on its line, even without a space
 ("``````cuda"). A markdown fence is not a block, nor a longer one around a block that names its language: the contents are
-read for blocks, up to its own closing fence. Two more forms are read: a fence that names its language after other text, when code follows ("Here it is: ```cpp"), and an answer
-that starts as code, up to its first fence without an info string (the prompt opened that block).
+read for blocks, up to its own closing fence. Two more forms are read: a fence that names its language after other text, when
+code follows ("Here it is: ```cpp"), and an answer that starts as code, up to its first fence without an info string (the
+prompt opened that block).
 
 **Containers** are what may hold a program: the cells of a notebook (`%%writefile k.cu`, `%%cuda`) and the here-documents
 (`cat > k.cu <<EOF`) in a block, or else the block; and what stands outside of blocks, cut where a tag such as `<answer>` or
@@ -30,7 +31,8 @@ ModelNew` for Python). In both, one that is tagged as another kind of text (bash
 and CUDA for a Python task) comes behind all others. Then what stands outside of blocks when it looks like code, for CUDA from
 the first line that only code has; the first block that is not tagged as another kind; the first block. The rule `last`
 takes the last in each of these. `first-any` is CUDABench's own rule, for comparison with its published numbers: reasoning is
-kept; the code is what stands between the first two runs of three backticks anywhere, without a word directly behind the first.
+kept; the code is what stands between the first two runs of three backticks anywhere, without a word directly behind the
+first.
 """
 
 import re
@@ -344,9 +346,7 @@ def _file_tag(name: str) -> str:
 
 def _heredocs(part: Container, source: str) -> list[Container]:
     """The files that a shell script writes; outside of shell blocks only what `cat` or `tee` writes is one."""
-    found: list[Container] = []
-    if "<<" not in source:  # as in most answers' prose, and far faster to see than to search for
-        return found
+    found = []
     position = 0
     while opening := _HEREDOC.search(source, position):
         line = max(position, source.rfind("\n", position, opening.start()) + 1)

@@ -18,8 +18,10 @@ EDITIONS = tuple(f"cuset-stage, edition {number}" for number in (1, 2))
 
 
 def prompts_of(run: Mapping[str, Any]) -> Any:
-    """Whose wording of CUDABench's tasks the answers of a judged run have, several as a list; None for another task set. run: the header of its results.
-    Nothing was said of it before edition 2."""
+    """Whose wording of CUDABench's tasks the answers of a judged run have, several as a list; None for another task set.
+
+    run: the header of its results. Nothing was said of prompts before edition 2.
+    """
     if (run.get("tasks") or {}).get("format") != "cudabench":
         return None
     return (run.get("generation") or {}).get("prompts") or EDITIONS[0]
