@@ -2,6 +2,7 @@
 
     python scripts/operations.py                        # every folder's format, and its reference on the smallest case; no GPU
     python scripts/operations.py --rows outputs/operations    # training rows and their dataset_info.json, for dataset_dir= of a recipe
+    python scripts/operations.py --tasks outputs/develop.jsonl    # the develop split in CUDABench's format, for cuset generate and evaluate
     python scripts/operations.py --gpu --output outputs/operations.json [NAME ...]    # both programs at all five sizes; resumes in OUTPUT
 
 An operation is one computation at five fixed sizes: task.json (title, family, inputs, outputs, cases), prompt.md with the sizes as
@@ -193,6 +194,51 @@ def write_rows(operations: list[Operation], folder: Path) -> None:
     print(f"{folder / 'operations.json'}: {len(rows)} rows of {len(rows) // 10} operations")
 
 
+GENERATE = """
+import pathlib
+pathlib.Path("data").mkdir(exist_ok=True)
+inputs = make_inputs(np.random.default_rng([0, {case}]), **{parameters})
+for name, values in inputs.items():
+    values.tofile(f"data/{{name}}.bin")
+for name, values in reference(inputs).items():
+    np.save(f"data/{{name}}_ref.npy", values)
+"""
+COMPARE = """
+def is_right(name, rtol, atol):
+    right = np.load(f"data/{name}_ref.npy")
+    values = np.fromfile(f"data/{name}.bin", dtype=right.dtype)
+    if values.size != right.size:
+        return False
+    found, right = values.reshape(right.shape).astype(np.float64), right.astype(np.float64)
+    return bool((np.abs(found - right) <= atol + rtol * np.abs(right)).all())
+
+
+print("T" if all(is_right(name, *bounds) for name, bounds in TOLERANCE.items()) else "F")
+"""
+
+
+def task_of(operation: Operation, case: int) -> dict[str, Any]:
+    """A task at one size as CUDABench writes its rows, so that its own prompts fit."""
+    reference = (operation.folder / "reference.py").read_text(encoding="utf-8")
+    parameters, description = operation.cases[case], operation.description(case).strip()
+    tensors = {
+        key: [
+            one | {"shape": str(evaluate_shape(one["shape"], parameters))}
+            for one in declared
+        ]
+        for key, declared in (("inputs", operation.inputs), ("outputs", operation.outputs))
+    }
+    return {
+        "id": f"{operation.name}_{'abcde'[case]}",
+        "task_name": operation.name,
+        **tensors,
+        **dict.fromkeys(("level1_prompt", "level2_prompt", "level3_prompt"), description),
+        "gen.py": reference + GENERATE.format(case=case, parameters=parameters),
+        "compare.py": reference + COMPARE,
+        "bench.cu": operation.program("simple.cu", case),
+    }
+
+
 def check(operation: Operation) -> None:
     """The format of an operation at all sizes, and its reference on the smallest one."""
     if len({operation.description(case) for case in range(5)}) != 5:
@@ -226,6 +272,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="operations; without names all")
     parser.add_argument("--rows", type=Path, metavar="FOLDER", help="write the training rows into this folder")
+    parser.add_argument("--tasks", type=Path, metavar="FILE", help="write the tasks of the develop split into this file")
     parser.add_argument("--gpu", action="store_true", help="compile and run both programs at all five sizes")
     parser.add_argument("--output", type=Path, default=Path("outputs/operations.jsonl"))
     options = parser.parse_args()
@@ -233,6 +280,11 @@ def main() -> None:
     operations = [Operation(folder) for folder in folders if not options.names or folder.name in options.names]
     if options.rows:
         write_rows(operations, options.rows)
+        return
+    if options.tasks:
+        tasks = [task_of(one, case) for one in operations if split_of(one.name) == "develop" for case in range(5)]
+        options.tasks.write_text("".join(json.dumps(task) + "\n" for task in tasks), encoding="utf-8")
+        print(f"{options.tasks}: {len(tasks)} tasks")
         return
     if not options.gpu:
         for operation in tqdm(operations):
