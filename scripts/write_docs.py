@@ -5,8 +5,6 @@
 Every number of a page comes from a JSON file in benchmarks/ that a script has written on the machine it names.
 """
 
-import re
-import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -14,20 +12,10 @@ from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent
 sys.path.append(str(SCRIPTS))  # tests load this file by its path
-NAMES = ("data", "curate", "benchmarks", "keys", "features", "security", "miniature")
+NAMES = ("data", "curate", "benchmarks", "keys", "features", "security")
 PAGES = {SCRIPTS.parent / "docs" / f"{name}.md": import_module(f"written_docs.{name}").page for name in NAMES}
-SHOWN = re.findall(
-    r"\(assets/miniature/(\w+\.png)\)", (SCRIPTS.parent / "docs" / "miniature.md").read_text(encoding="utf-8")
-)
-PICTURES = {
-    SCRIPTS.parent / "docs" / "assets" / "miniature" / name: SCRIPTS.parent / "benchmarks" / "study" / "report" / name
-    for name in SHOWN
-}
 
 
 if __name__ == "__main__":
     for path, write in PAGES.items():
         path.write_text(write(), encoding="utf-8")
-    for path, source in PICTURES.items():
-        path.parent.mkdir(exist_ok=True)
-        shutil.copy(source, path)
