@@ -5,13 +5,15 @@ package_data cannot reach and that data_files misses by a folder. Recipes and da
 the wheel under cuset_stage/share (`cuset_stage.bundled` finds either).
 """
 
+import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
 
-BUNDLED = ("yaml_configs/**/*.yaml", "yaml_configs/**/*.json", "data/*.json", "data/*.jsonl", "data/README.md")
+BUNDLED = ("yaml_configs/**/*.yaml", "yaml_configs/**/*.json", "data/*.json", "data/cuset_*.jsonl", "data/README.md")
 
 
 class BuildPyWithMore(build_py):
@@ -19,6 +21,7 @@ class BuildPyWithMore(build_py):
 
     def run(self):
         # (package, folder, folder in the build, files): copied into a wheel, linked by a strict editable install.
+        subprocess.run([sys.executable, "scripts/build_data.py"], check=True)
         target = str(Path(self.build_lib, "cuset_stage", "share"))
         names = sorted(str(path) for pattern in BUNDLED for path in Path().glob(pattern))
         self.data_files = [*self.data_files, ("cuset_stage", "", target, names)]

@@ -1,198 +1,379 @@
 #!/usr/bin/env python3
-"""Builds the bundled training set and the cuset-mini benchmark from data/kernels/.
+"""Builds the rows, task sets and pairs of data/ from their sources: operations/, kernels/ and pairs.jsonl. Standard library only.
 
-    python scripts/build_data.py                        write the built files of data/ and counts and table in data/README.md
-    python scripts/build_data.py --check                write nothing; exit 1 when a built file is out of date
-    python scripts/build_data.py --check --references   also run every NumPy reference on all of its cases
+    python scripts/build_data.py          # does nothing where the built files are newer than their sources
+    python scripts/build_data.py --force
 
-`--only TASK ...` checks these folders alone and ignores the built files. scripts/data_tasks.py reads a folder,
-scripts/data_references.py runs a reference; scripts/verify_data.py runs the programs on a GPU.
+Every program stands once in the repository. What is built is not committed: scripts/setup.sh builds it, so does the wheel, and the package
+runs this script where a built file is missing. A second process waits for the first one.
+
+An operation is one computation at five fixed sizes: task.json (title, family, inputs, outputs, cases), prompt.md with the sizes as
+{placeholders}, reference.py, simple.cu (what an engineer writes first), kernel.cu (another right program, faster) and, for most training
+operations, given.cu, which is written for a prompt that hands out headers and helpers for files of floats. A program defines each size
+once, on a line of its own, with the first case's value; what stands above `//@given` are helpers of its own that a prompt may hand out.
 """
 
 from __future__ import annotations
 
-import argparse
+import fcntl
+import hashlib
 import json
 import os
+import re
+import runpy
 import sys
-import time
+import tomllib
 import zlib
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from data_references import check_case, load_reference
-from data_tasks import DATA_DIR, FAMILIES, PROGRAMS, SPLITS, BundledTask, load_tasks
 
-from cuset_stage.tasks.base import TaskError
+DATA = Path(__file__).resolve().parent.parent / "data"
+BUILT = runpy.run_path(str(DATA.parent / "src" / "cuset_stage" / "bundled.py"))["BUILT"]
+PROGRAMS = ("simple.cu", "kernel.cu")
+CASES = "abcde"
+GIVEN = "//@given\n"
+HELD_OUT = 100  # operations to develop with, and as many for cuset-mini
+FRAMES = tomllib.loads((DATA / "operations" / "frames.toml").read_text(encoding="utf-8"))
+C_TYPES = {
+    "float32": ("float", 4), "float64": ("double", 8), "int8": ("signed char", 1), "uint8": ("unsigned char", 1),
+    "int16": ("short", 2), "uint16": ("unsigned short", 2), "int32": ("int", 4), "uint32": ("unsigned int", 4),
+    "int64": ("long long", 8), "uint64": ("unsigned long long", 8),
+}  # fmt: skip
+FAMILIES = (  # of data/kernels, in the order of its tasks
+    "element-wise", "reduction", "scan", "matrix product", "transpose", "stencil", "convolution", "normalisation", "softmax",
+    "histogram", "sort", "sparse", "attention", "random numbers", "image", "physics", "losses", "optimisers", "graphs", "point clouds",
+    "signal", "wavelets", "finance", "strings", "graphics", "dynamic programming", "number theory",
+)  # fmt: skip
+EXAMPLES = (
+    "matrix_a", "vecA", "inputX", "weights", "image", "signal_in", "points", "table", "src", "vector1", "img", "values_in", "tensorA", "samples",
+)  # fmt: skip
+_SIZE = re.compile(
+    r"^(?P<head>[ \t]*(?:#define[ \t]+(?P<macro>\w+)[ \t]+|(?:(?:static|inline|constexpr|const)[ \t]+)+[\w: \t]*?(?P<constant>\w+)[ \t]*=[ \t]*))"
+    r"\(?(?P<value>\d[\d'.]*)(?P<suffix>[uUlLfF]*)\)?(?P<rest>[ \t]*;?[^\n]*)$",
+    re.MULTILINE,
+)
 
 
-TRAINING_FILES = {"train": "cuset_kernels.json", "eval": "cuset_kernels_eval.json"}
-TASK_FILES = {"train": "cuset_train_tasks.jsonl", "eval": "cuset_mini.jsonl"}
-TABLE_MARKS = ("<!-- table: written by scripts/build_data.py -->", "<!-- end of table -->")
+def share(*parts: object) -> float:
+    """A number in [0, 1) that depends on the parts alone."""
+    digest = hashlib.sha256(json.dumps(["operations, edition 1", *parts]).encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def answers(task: BundledTask) -> dict[str, str]:
-    """Wording -> the program that answers it. A detailed wording asks for kernel.cu's way; where there is a second program, it answers
-    the bare wording of every other task and the plain one of the rest, so that the length of a question says nothing of its answer.
+def splits(names: list[str]) -> dict[str, str]:
+    """Name -> train, develop or mini. A hash of the name orders the operations; the last 100 are mini's, the 100 before develop's."""
+    order = sorted(names, key=lambda name: share("split", name))
+    train = len(order) - 2 * HELD_OUT
+    return {
+        name: "train" if place < train else "develop" if place < train + HELD_OUT else "mini"
+        for place, name in enumerate(order)
+    }
+
+
+def plain(name: str) -> str:
+    """A size's name without what people add to it: kRows, ROWS and rows are the same."""
+    return re.sub(r"^k(?=[A-Z])", "", name).replace("_", "").lower()
+
+
+class Operation:
+    """A folder of data/operations.
+
+    Raises:
+        ValueError: the folder breaks the format; the message names the file and what was expected.
     """
-    fast, *simple = task.programs
-    other = ("bare", "prompt")[_mixed(task.name) % 2]
-    return {wording: simple[0] if simple and wording == other else fast for wording in task.wordings}
+
+    def __init__(self, folder: Path) -> None:
+        self.name, self.folder = folder.name, folder
+        task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
+        self.title, self.family, self.inputs, self.outputs = (
+            task[key] for key in ("title", "family", "inputs", "outputs")
+        )
+        self.cases: list[dict[str, int]] = [case["parameters"] for case in task["cases"]]
+        different = {json.dumps(case, sort_keys=True) for case in self.cases}
+        if len(different) != 5 or len({tuple(case) for case in self.cases}) != 1:
+            raise ValueError(f"{self.name}/task.json: expected five different cases of the same parameters.")
+        self.prompt, self.reference = (
+            (folder / file).read_text(encoding="utf-8") for file in ("prompt.md", "reference.py")
+        )
+        files = [folder / file for file in (*PROGRAMS, "given.cu")]
+        self.programs = {file.name: file.read_text(encoding="utf-8") for file in files if file.is_file()}
+
+    def description(self, case: int) -> str:
+        """The prompt at the sizes of a case."""
+        try:
+            return self.prompt.format(**self.cases[case]).strip()
+        except (LookupError, ValueError) as error:
+            raise ValueError(
+                f"{self.name}/prompt.md: {error!r}; placeholders are {', '.join(self.cases[0])}."
+            ) from None
+
+    def tensors(self, case: int) -> dict[str, list[dict[str, Any]]]:
+        """Inputs and outputs with their shapes at the sizes of a case, as tuples."""
+
+        def at_size(tensor: dict[str, Any]) -> dict[str, Any]:
+            sizes = (eval(str(size), {"__builtins__": {}}, dict(self.cases[case])) for size in tensor["shape"])
+            return {**tensor, "shape": tuple(sizes)}
+
+        return {key: [at_size(tensor) for tensor in getattr(self, key)] for key in ("inputs", "outputs")}
+
+    def program(self, file: str, case: int, given: bool = False) -> str:
+        """A program at the sizes of a case, without the mark below the given helpers unless `given`."""
+        seen: Counter[str] = Counter()
+
+        def at_size(match: re.Match[str]) -> str:
+            for size, value in self.cases[case].items():
+                if plain(size) == plain(match["macro"] or match["constant"]):
+                    seen[size] += 1
+                    if float(match["value"].replace("'", "")) != self.cases[0][size]:
+                        raise ValueError(
+                            f"{self.name}/{file}: {match[0].strip()!r}: expected {self.cases[0][size]}, as in the first case."
+                        )
+                    return f"{match['head']}{value}{match['suffix']}{match['rest']}"
+            return match[0]
+
+        text = _SIZE.sub(at_size, self.programs[file])
+        if wrong := [size for size in self.cases[case] if seen[size] != 1]:
+            raise ValueError(
+                f"{self.name}/{file}: {', '.join(wrong)}: expected one definition of each, on a line of its own."
+            )
+        return text if given else text.replace(GIVEN, "")
+
+    def answer(self, file: str, case: int) -> tuple[str, dict[str, str] | None]:
+        """A whole program at the sizes of a case, and the helpers that a prompt hands out with it."""
+        if file != "given.cu":
+            program = self.program(file, case, given=True)
+            code = program.partition(GIVEN)[0].rstrip() + "\n" if GIVEN in program else None
+            return program.replace(GIVEN, "").strip(), {"kind": "own", "code": code} if code else None
+        chosen = FRAMES["helpers"][int(share("helpers", self.name, case) * len(FRAMES["helpers"]))]
+        program = self.program(file, case)
+        for name in ("read", "write"):
+            program = re.sub(rf"\b{name}_binary\b", chosen[name], program)
+        return f"{chosen['code'].strip()}\n\n{program.strip()}", {"kind": "floats", **chosen}
 
 
-def _mixed(text: str) -> int:
+def asked(operation: Operation, case: int, given: dict[str, str] | None, *key: object) -> dict[str, str]:
+    """The system and user text of a task: in one of the frames that fit, drawn by `key`."""
+    frames = [
+        frame
+        for frame in FRAMES["frames"]
+        if frame.get("given") == (given or {}).get("kind")
+        or (given and given["kind"] == "own" and not frame.get("given"))
+    ]
+    frame = frames[int(share("frame", operation.name, *key) * len(frames))]
+    tensors = operation.tensors(case)
+    names = {tensor["name"] for of in tensors.values() for tensor in of}
+    examples = [name for name in EXAMPLES if name not in names]
+    values = {"title": operation.title, "description": operation.description(case)}
+    values["example"] = examples[int(share("example", operation.name, *key) * len(examples))]
+    values |= {
+        name: (given or {}).get(at, "").strip()
+        for name, at in (("given", "code"), ("read", "read"), ("write", "write"))
+    }
+    for key_, of in tensors.items():
+        values[key_] = "\n".join(
+            frame["tensor"].format(**tensor, c_type=C_TYPES[tensor["dtype"]][0], bytes=C_TYPES[tensor["dtype"]][1])
+            for tensor in of
+        )
+    pattern = re.compile("|".join(rf"\{{{name}\}}" for name in values))
+    return {
+        part: pattern.sub(lambda match: str(values[match[0][1:-1]]), frame[part]).strip()
+        for part in ("system", "user")
+    }
+
+
+def training_programs(operation: Operation) -> list[tuple[str, int]]:
+    """Ten (program, case): given.cu at every size where there is one, the others at as many as are left."""
+    if "given.cu" in operation.programs:
+        return [(file, case) for case in range(5) for file in ("given.cu", PROGRAMS[case % 2])]
+    return [(file, case) for case in range(5) for file in PROGRAMS]
+
+
+def operation_row(operation: Operation, file: str, case: int) -> dict[str, str]:
+    """A training row: the task at one size, and a program as its answer."""
+    program, given = operation.answer(file, case)
+    texts = asked(operation, case, given, file, case)
+    return {
+        "system": texts["system"],
+        "instruction": texts["user"],
+        "input": "",
+        "output": f"```cpp\n{program}\n```",
+        "name": f"{operation.name}_{CASES[case]}",
+        "family": operation.family,
+        "wording": file.removesuffix(".cu"),
+    }
+
+
+def operation_task(operation: Operation, case: int, split: str) -> dict[str, Any]:
+    """A line of a task set that the judge reads: the operation at one size."""
+    texts = asked(operation, case, None, "task", case)
+    return {
+        "id": f"{operation.name}_{CASES[case]}",
+        "name": operation.name,
+        "family": operation.family,
+        "split": split,
+        "prompt": texts["user"],
+        "system": texts["system"],
+        "inputs": operation.inputs,
+        "outputs": operation.outputs,
+        "cases": [{"name": CASES[case], "parameters": operation.cases[case]}],
+        "reference": operation.reference,
+        "solution": operation.program("kernel.cu", case),
+        "alternative": operation.program("simple.cu", case),
+        "licence": "Apache-2.0",
+        "source": f"data/operations/{operation.name}",
+    }
+
+
+# ---------------------------------------------------------------------------------------- the harder tasks of data/kernels
+
+
+def read_kernel(folder: Path) -> dict[str, Any]:
+    """The texts of a folder of data/kernels, by file name, and what task.json says."""
+    texts = {
+        file.name: file.read_text(encoding="utf-8")
+        for file in sorted(folder.iterdir())
+        if file.suffix in (".md", ".cu", ".py")
+    }
+    return {"name": folder.name, **texts, **json.loads((folder / "task.json").read_text(encoding="utf-8"))}
+
+
+def mixed(text: str) -> int:
     """A number that is the same every time: for an order, or a choice, without a pattern."""
     return zlib.crc32(text.encode())
 
 
-def training_rows(tasks: list[BundledTask]) -> dict[str, list[dict[str, str]]]:
-    """The rows by split: a row a wording for training, a row a task held out. Mixed, so that `max_samples` takes some of each family.
+def kernel_rows(kernel: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """Three rows, one a wording.
 
-    LLaMA-Factory reads the alpaca columns and ignores name, family and wording.
+    A detailed wording asks for kernel.cu's way; where there is a second program, it answers the bare wording of every other task and the
+    plain one of the rest, so that the length of a question says nothing of its answer.
     """
-    rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
-    for task in tasks:
-        for wording, program in answers(task).items() if task.split == "train" else [("prompt", PROGRAMS[0])]:
-            rows[task.split].append(
-                {
-                    "instruction": task.wordings[wording],
-                    "input": "",
-                    "output": task.response(program),
-                    "name": task.name,
-                    "family": task.family,
-                    "wording": wording,
-                }
-            )
-    return {
-        split: sorted(found, key=lambda row: _mixed(row["name"] + row["wording"])) for split, found in rows.items()
-    }
+    simple_for = ("bare", "prompt")[mixed(kernel["name"]) % 2] if "simple.cu" in kernel else None
+    for wording in ("bare", "prompt", "detailed"):
+        block = f"```cpp\n{kernel['simple.cu' if wording == simple_for else 'kernel.cu'].strip()}\n```"
+        yield {
+            "system": "",
+            "instruction": kernel[f"{wording}.md"].strip(),
+            "input": "",
+            "output": block if wording == simple_for else f"{kernel['intro.md'].strip()}\n\n{block}",
+            "name": kernel["name"],
+            "family": kernel["family"],
+            "wording": wording,
+        }
 
 
-def task_row(task: BundledTask) -> dict[str, Any]:
-    """The line of a benchmark: `cuset` reads such files as task sets."""
+def kernel_task(kernel: dict[str, Any], split: str | None = None) -> dict[str, Any]:
+    """A line of a task set that the judge reads."""
     return {
-        "id": task.name,
-        "family": task.family,
-        "split": task.split,
-        **task.wordings,
+        "id": kernel["name"],
+        "family": kernel["family"],
+        "split": split or kernel["split"],
+        **{wording: kernel[f"{wording}.md"].strip() for wording in ("bare", "prompt", "detailed")},
         "system": None,
-        **{key: task.meta[key] for key in ("sizes", "inputs", "outputs", "cases")},
-        "reference": task.program.oracle.source,
-        "solution": task.program.solution,
-        "alternative": task.program.alternative,
-        "idioms": list(task.program.idioms),
+        **{key: kernel[key] for key in ("sizes", "inputs", "outputs", "cases")},
+        "reference": kernel["reference.py"],
+        "solution": kernel["kernel.cu"],
+        "alternative": kernel.get("simple.cu"),
+        "idioms": kernel["idioms"],
         "licence": "Apache-2.0",
-        "source": f"data/kernels/{task.name}",
+        "source": f"data/kernels/{kernel['name']}",
     }
 
 
-def counts_and_table(tasks: list[BundledTask]) -> str:
-    totals = [sum(task.split == split for task in tasks) for split in SPLITS]
-    rows = {split: len(found) for split, found in training_rows(tasks).items()}
-    lines = [
-        f"{len(tasks)} tasks in {len({task.family for task in tasks})} families: {totals[0]} for training, {rows['train']} rows, and "
-        f"{totals[1]} held out. {sum(len(task.programs) > 1 for task in tasks)} of them have two programs.",
-        "",
-        "| family | train | eval | tasks |",
-        "|---|---:|---:|---|",
-    ]
-    for family in FAMILIES:
-        members = [task for task in tasks if task.family == family]
-        if not members:
-            continue
-        counts = [sum(task.split == split for task in members) for split in SPLITS]
-        cells = ", ".join(f"[{task.name}](kernels/{task.name}) ({', '.join(task.program.idioms)})" for task in members)
-        lines.append(f"| {family} | {counts[0]} | {counts[1]} | {cells} |")
-    lines.append(f"| total | {totals[0]} | {totals[1]} | |")
-    return "\n".join(lines)
+def pairs(kernels: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The pairs of data/pairs.jsonl as whole responses: `wrong` is `right` with the text from `start` to `end` replaced."""
+    for line in (DATA / "pairs.jsonl").read_text(encoding="utf-8").splitlines():
+        pair = json.loads(line)
+        kernel = kernels[pair["task"]]
+        right = kernel[pair["program"]].strip()
+        wrong = (
+            right[: pair["start"]] + pair["replacement"] + right[pair["end"] :]
+            if "start" in pair
+            else kernel["simple.cu"]
+        )
+        texts = {name: f"```cpp\n{code.rstrip()}\n```" for name, code in (("right", right), ("wrong", wrong))}
+        yield {
+            "task": pair["task"],
+            **texts,
+            **{key: pair[key] for key in ("kind", "change", "verdict") if key in pair},
+        }
 
 
-def build(tasks: list[BundledTask], data_dir: Path = DATA_DIR) -> dict[Path, str]:
-    """The text of every built file, by path."""
-    built = {}
-    for split, rows in training_rows(tasks).items():
-        members = [task for task in tasks if task.split == split]
-        built[data_dir / TRAINING_FILES[split]] = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-        lines = [json.dumps(task_row(task), ensure_ascii=False) + "\n" for task in members]
-        built[data_dir / TASK_FILES[split]] = "".join(lines)
-    readme = data_dir / "README.md"
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    begin, end = TABLE_MARKS
-    if text.count(begin) != 1 or text.count(end) != 1:
-        raise TaskError(f"{readme}: expected the lines {begin!r} and {end!r} once each")
-    head, rest = text.split(begin)
-    built[readme] = f"{head}{begin}\n{counts_and_table(tasks)}\n{end}{rest.split(end)[1]}"
-    return built
+# ------------------------------------------------------------------------------------------------------------- building
 
 
-def write_built(tasks: list[BundledTask], check: bool, data_dir: Path = DATA_DIR) -> int:
-    """Write what is out of date, or with `check` only name it and return 1."""
-    stale = [
-        (path, text)
-        for path, text in build(tasks, data_dir).items()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text
-    ]
-    for path, text in stale:
-        if not check:
-            path.write_text(text, encoding="utf-8")
-        print(f"{'out of date' if check else 'written'}: data/{path.name}")
-    if check and stale:
-        print("run: python scripts/build_data.py", file=sys.stderr)
-        return 1
-    print(f"{len(tasks)} tasks, {'up to date' if not stale else f'{len(stale)} files written'}")
-    return 0
+def read_operations() -> dict[str, Operation]:
+    return {file.parent.name: Operation(file.parent) for file in sorted((DATA / "operations").glob("*/task.json"))}
 
 
-def reference_seconds(task: BundledTask) -> dict[str, float]:
-    """Run and check the reference of one task on all cases; CPU seconds by case."""
-    reference = load_reference(task)
-    seconds = {}
-    for case in task.program.cases:
-        begin = time.process_time()
-        check_case(task, case, reference)
-        seconds[case.name] = time.process_time() - begin
-    return seconds
+def build() -> dict[str, str]:
+    """The text of every built file, by name."""
+    operations = read_operations()
+    folders = [file.parent for file in (DATA / "kernels").glob("*/task.json")]
+    found = sorted(map(read_kernel, folders), key=lambda kernel: (FAMILIES.index(kernel["family"]), kernel["name"]))
+    kernels = {kernel["name"]: kernel for kernel in found}
+    split = splits(list(operations))
+    of = {
+        name: [operation for operation in operations.values() if split[operation.name] == name]
+        for name in ("train", "develop", "mini")
+    }
+    train = [operation_row(one, file, case) for one in of["train"] for file, case in training_programs(one)]
+    hard = [row for kernel in kernels.values() if kernel["split"] == "train" for row in kernel_rows(kernel)]
+    held_out = [operation_row(one, PROGRAMS[mixed(one.name) % 2], mixed(one.name) % 5) for one in of["develop"]]
+    level_2 = [kernel for kernel in kernels.values() if kernel["split"] == "eval"]
+    tasks = [operation_task(one, mixed(one.name) % 5, "train") for one in of["train"]]
+    tasks += [kernel_task(kernel) for kernel in kernels.values() if kernel["split"] == "train"]
+
+    def rows(of_split: list[dict[str, str]]) -> str:
+        # mixed, so that max_samples takes some of each family
+        return (
+            json.dumps(
+                sorted(of_split, key=lambda row: mixed(row["name"] + row["wording"])), indent=1, ensure_ascii=False
+            )
+            + "\n"
+        )
+
+    def lines(objects: list[dict[str, Any]]) -> str:
+        return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects)
+
+    return {
+        "cuset_kernels.json": rows(train),
+        "cuset_kernels_hard.json": rows(hard),
+        "cuset_kernels_eval.json": rows(held_out),
+        "cuset_train_tasks.jsonl": lines(tasks),
+        "cuset_mini.jsonl": lines([kernel_task(kernel) for kernel in level_2]),
+        "cuset_mini_2.jsonl": lines(
+            [operation_task(one, mixed(one.name) % 5, "level1") for one in of["mini"]]
+            + [kernel_task(kernel, "level2") for kernel in level_2]
+        ),
+        "cuset_pairs.jsonl": lines(list(pairs(kernels))),
+    }
 
 
-def check_references(tasks: list[BundledTask], jobs: int) -> int:
-    """Print a line a task, and at the end the findings; returns how many tasks break the rules."""
-    findings = []
-    with ProcessPoolExecutor(min(jobs, len(tasks))) as pool:
-        runs = [(task, pool.submit(reference_seconds, task)) for task in tasks]
-        for task, run in runs:
-            error = run.exception()
-            if error is None:
-                print(
-                    f"{task.name:<32}" + "".join(f"  {name} {s:.2f} s" for name, s in run.result().items()), flush=True
-                )
-            else:
-                findings.append(f"{task.name}: {type(error).__name__}: {error}")
-                print(f"{task.name:<32}  FAILED", flush=True)
-    for finding in findings:
-        print(f"error: {finding}", file=sys.stderr)
-    return len(findings)
+def is_current() -> bool:
+    """Whether every built file is there and newer than all sources."""
+    built = [DATA / name for name in BUILT]
+    if not all(path.is_file() for path in built):
+        return False
+    oldest = min(path.stat().st_mtime for path in built)
+    sources = [Path(__file__), DATA / "pairs.jsonl", *(DATA / "operations").rglob("*"), *(DATA / "kernels").rglob("*")]
+    return all(path.stat().st_mtime <= oldest for path in sources)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a built file is out of date")
-    parser.add_argument("--references", action="store_true", help="run the references of all cases on the CPU")
-    parser.add_argument("--only", nargs="+", default=[], metavar="TASK", help="check these folders, build nothing")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes for --references")
-    options = parser.parse_args(arguments)
-    try:
-        tasks = load_tasks(only=tuple(options.only))
-        if options.references and check_references(tasks, options.jobs):
-            return 1
-        if options.only:
-            print(f"{len(tasks)} tasks, well-formed")
-            return 0
-        return write_built(tasks, options.check)
-    except TaskError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+def main() -> None:
+    with (DATA / ".build.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_current() and "--force" not in sys.argv[1:]:
+            return
+        for name, text in build().items():
+            part = DATA / f".{name}.part"
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, DATA / name)
+    print(f"built in {DATA}: {', '.join(BUILT)}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

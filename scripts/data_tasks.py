@@ -9,42 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from build_data import DATA as DATA_DIR
+from build_data import FAMILIES
+
 from cuset_stage.files import file_sha256
 from cuset_stage.tasks.base import ProgramTask, TaskError
 from cuset_stage.tasks.native import read_folder
 
 
-DATA_DIR = Path(__file__).resolve().parent.parent / "data"
 SPLITS = ("train", "eval")
-FAMILIES = (
-    "element-wise",
-    "reduction",
-    "scan",
-    "matrix product",
-    "transpose",
-    "stencil",
-    "convolution",
-    "normalisation",
-    "softmax",
-    "histogram",
-    "sort",
-    "sparse",
-    "attention",
-    "random numbers",
-    "image",
-    "physics",
-    "losses",
-    "optimisers",
-    "graphs",
-    "point clouds",
-    "signal",
-    "wavelets",
-    "finance",
-    "strings",
-    "graphics",
-    "dynamic programming",
-    "number theory",
-)
 CASES = ("power_of_two", "odd", "small", "large", "special")
 MAX_FILE_BYTES = 16 * 2**20
 PROGRAMS = ("kernel.cu", "simple.cu")  # the second only where a task has two
@@ -95,11 +68,6 @@ class BundledTask:
         """The right programs by file: the fast one, and the simple one where there is one."""
         sources = (self.program.solution, self.program.alternative)
         return {name: source.strip() for name, source in zip(PROGRAMS, sources, strict=True) if source}
-
-    def response(self, program: str) -> str:
-        """A program as an answer; intro.md speaks of the fast one."""
-        block = f"```cpp\n{self.programs[program]}\n```"
-        return f"{self.intro}\n\n{block}" if program == PROGRAMS[0] else block
 
     def sha256(self, program: str) -> dict[str, str]:
         """SHA-256 of the files that decide a program's verdict, by name: its record holds for these bytes alone."""

@@ -15,13 +15,13 @@ from cuset_stage.miniature.model import make_tokenizer
 
 
 def read_texts(data: Path) -> list[str]:
-    """All strings of the LLaMA-Factory data files (lists of objects) in `data`."""
+    """All strings of the smaller LLaMA-Factory data files (lists of objects) in `data`."""
     texts = []
-    for file in sorted(data.glob("cuset_kernels*.json")):
+    for file in sorted(data.glob("cuset_kernels_*.json")):  # without the 20 MB of cuset_kernels
         for row in json.loads(file.read_text(encoding="utf-8")):
             texts += [value for value in row.values() if isinstance(value, str)]
     if not texts:
-        raise SystemExit(f"{data}: no cuset_kernels*.json to train a tokenizer on; run scripts/build_data.py first.")
+        raise SystemExit(f"{data}: no cuset_kernels_*.json to train a tokenizer on; run scripts/build_data.py first.")
     return texts
 
 

@@ -5,7 +5,8 @@
 #   CUSET_VENV=/somewhere           where the environment lies; default: .venv in this checkout
 #   CUSET_PYTHON=python3.12         the Python it is made from; default: the first of 3.11 to 3.13 found
 #
-# The second run takes no time: it only compares a stamp of the files that say what is installed. CUDA is not needed.
+# It also builds data/cuset_*.json(l) from their sources. The second run takes no time: it compares dates, and a stamp of the files that say
+# what is installed. CUDA is not needed.
 set -euo pipefail
 
 cuset_root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -63,6 +64,8 @@ else
     cuset_stamp >"$cuset_venv/cuset-stage.stamp"
     echo "setup: done; activate it with: source $cuset_venv/bin/activate"
 fi
+
+"$cuset_venv/bin/python" "$cuset_root/scripts/build_data.py"
 
 # For a script that sources this file. A shebang line of the environment works without it.
 export PATH="$cuset_venv/bin:$PATH"

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from host_programs import HOST_FLAGS
 
+from cuset_stage import bundled
 from cuset_stage.sandbox import Compiler, Limits
 from cuset_stage.tasks import load_tasks as load_task_set
 from cuset_stage.tasks.base import TaskError
@@ -42,9 +43,8 @@ import verify_data  # noqa: E402
 
 
 TASKS = {task.name: task for task in data_tasks.load_tasks()}
-ROWS = {
-    split: json.loads((DATA / name).read_text(encoding="utf-8")) for split, name in build_data.TRAINING_FILES.items()
-}
+ROWS = json.loads((bundled.data() / "cuset_kernels_hard.json").read_text(encoding="utf-8"))
+TASK_FILES = {"train": "cuset_train_tasks.jsonl", "eval": "cuset_mini.jsonl"}
 PROGRAMS = [(name, program) for name, task in sorted(TASKS.items()) for program in task.programs]
 RECORD = json.loads((ROOT / "benchmarks" / "bundled_kernels_h200.json").read_text(encoding="utf-8"))
 VERIFIED = {(result["name"], result["program"]): result for result in RECORD["tasks"]}
@@ -71,37 +71,41 @@ def fenced_block(response: str) -> str:
 # ----------------------------------------------------------------------------------------------------- built files
 
 
-def test_built_files_are_up_to_date(capsys):
-    assert build_data.main(["--check"]) == 0, capsys.readouterr().out
+@pytest.fixture(scope="module")
+def built():
+    return build_data.build()
 
 
-def test_dataset_info_names_the_built_files():
+def test_the_package_names_what_is_built_and_dataset_info_the_rows(built):
+    assert set(built) == set(bundled.BUILT)
     info = json.loads((DATA / "dataset_info.json").read_text(encoding="utf-8"))
-    assert {key: entry["file_name"] for key, entry in info.items()} == {
-        "cuset_kernels": build_data.TRAINING_FILES["train"],
-        "cuset_kernels_eval": build_data.TRAINING_FILES["eval"],
+    assert {entry["file_name"] for entry in info.values()} == {
+        name for name in bundled.BUILT if name.endswith(".json")
     }
-    for entry in info.values():
-        assert entry["columns"] == {"prompt": "instruction", "query": "input", "response": "output"}
+    for name, entry in info.items():
+        assert entry["file_name"] == f"{name}.json"
+        assert entry["columns"] == {
+            "prompt": "instruction",
+            "query": "input",
+            "response": "output",
+            "system": "system",
+        }
 
 
 def test_rows_are_alpaca_and_every_wording_of_a_training_task_is_one():
-    for split, rows in ROWS.items():
-        for row in rows:
-            assert list(row) == ["instruction", "input", "output", "name", "family", "wording"]
-            assert all(isinstance(value, str) for value in row.values())
-            assert row["instruction"] and row["output"] and not row["input"]
-        keys = [(row["name"], row["wording"]) for row in rows]
-        tasks = [task for task in TASKS.values() if task.split == split]
-        wordings = {"train": data_tasks.WORDINGS, "eval": ("prompt",)}[split]
-        assert sorted(keys) == sorted((task.name, wording) for task in tasks for wording in wordings)
-    everything = ROWS["train"] + ROWS["eval"]
-    assert len({row["instruction"] for row in everything}) == len(everything)
+    for row in ROWS:
+        assert list(row) == ["system", "instruction", "input", "output", "name", "family", "wording"]
+        assert all(isinstance(value, str) for value in row.values())
+        assert row["instruction"] and row["output"] and not row["input"] and not row["system"]
+    tasks = [task for task in TASKS.values() if task.split == "train"]
+    keys = [(row["name"], row["wording"]) for row in ROWS]
+    assert sorted(keys) == sorted((task.name, wording) for task in tasks for wording in data_tasks.WORDINGS)
+    assert len({row["instruction"] for row in ROWS}) == len(ROWS)
 
 
 def test_both_programs_of_a_task_are_answers_and_the_detailed_wording_asks_for_kernel_cu():
     answers: dict[str, dict[str, str]] = {}
-    for row in ROWS["train"]:
+    for row in ROWS:
         answers.setdefault(row["name"], {})[row["wording"]] = fenced_block(row["output"]).strip()
     simple_for = []
     for name, by_wording in answers.items():
@@ -113,17 +117,17 @@ def test_both_programs_of_a_task_are_answers_and_the_detailed_wording_asks_for_k
 
 
 def test_families_are_held_out_and_in_the_first_rows():
-    families = {split: {row["family"] for row in rows} for split, rows in ROWS.items()}
-    assert families["train"] == {task.family for task in TASKS.values()}
+    families = {split: {task.family for task in TASKS.values() if task.split == split} for split in data_tasks.SPLITS}
     assert families["train"] - families["eval"] == {"matrix product", "transpose", "sparse"}
-    assert len({row["name"] for row in ROWS["train"]}) >= 302 and len(ROWS["eval"]) >= 100
+    assert families["train"] == set(build_data.FAMILIES)
+    assert len({row["name"] for row in ROWS}) >= 302
     assert sum(len(task.programs) > 1 for task in TASKS.values()) >= 140
-    assert len({row["family"] for row in ROWS["train"][:100]}) > len(families["train"]) // 2  # max_samples: 100
+    assert len({row["family"] for row in ROWS[:100]}) > len(families["train"]) // 2  # max_samples: 100
 
 
 @pytest.mark.parametrize("split", data_tasks.SPLITS)
 def test_the_task_files_are_what_the_judge_reads_from_the_folders(split):
-    tasks = load_task_set(DATA / build_data.TASK_FILES[split]).tasks
+    tasks = [task for task in load_task_set(DATA / TASK_FILES[split]).tasks if (DATA / "kernels" / task.id).is_dir()]
     folders = {task.id: task for task in read_folder(DATA / "kernels")[0] if task.split == split}
     assert sorted(task.id for task in tasks) == sorted(folders)
     for task in tasks:
@@ -175,14 +179,13 @@ def test_the_wordings_go_from_bare_to_detailed():
 
 
 def test_responses_are_whole_programs():
-    for name, program in PROGRAMS:
-        task = TASKS[name]
-        code = fenced_block(task.response(program))
+    for row in ROWS:
+        code = fenced_block(row["output"])
         for part in ("__global__", "<<<", "int main(", "cudaGetErrorString"):
-            assert part in code, (name, program)
-        assert max(map(len, code.splitlines())) <= 119, (name, program)
+            assert part in code, row["name"]
+        assert max(map(len, code.splitlines())) <= 119, row["name"]
         # More than three characters a token (data/README.md): prompt and response together stay inside cutoff_len 4096.
-        assert max(map(len, task.wordings.values())) + len(task.response(program)) < 12_000, (name, program)
+        assert len(row["instruction"]) + len(row["output"]) < 12_000, row["name"]
 
 
 SMALL = ("small", "odd")
@@ -382,15 +385,23 @@ def test_a_weak_reference_is_refused(folder, matrix, message):
 # ---------------------------------------------------------------------------------------------------- the scripts
 
 
-def test_check_reports_a_stale_file(tmp_path, capsys):
-    copy = Path(shutil.copytree(DATA, tmp_path / "data"))
-    tasks = data_tasks.load_tasks(copy)
-    (copy / "cuset_kernels.json").write_text("[]\n")
-    assert build_data.write_built(tasks, True, copy) == 1
-    assert "out of date: data/cuset_kernels.json" in capsys.readouterr().out
-    assert (copy / "cuset_kernels.json").read_text() == "[]\n"
-    assert build_data.write_built(tasks, False, copy) == 0
-    assert (copy / "cuset_kernels.json").read_text() == (DATA / "cuset_kernels.json").read_text()
+def test_a_checkout_builds_what_is_missing_and_nothing_that_is_current(built, tmp_path, monkeypatch):
+    for name in ("data/dataset_info.json", "data/pairs.jsonl", "scripts/build_data.py", "src/cuset_stage/bundled.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    for name in ("operations", "kernels"):
+        shutil.copytree(DATA / name, tmp_path / "data" / name)
+    monkeypatch.setattr(bundled, "folder", lambda: tmp_path)
+    assert (
+        bundled.found(Path("data/cuset_mini_2.jsonl")).is_file()
+        or (tmp_path / "data" / "cuset_mini_2.jsonl").is_file()
+    )
+    for name in bundled.BUILT:
+        assert (tmp_path / "data" / name).read_bytes() == (DATA / name).read_bytes()
+    script = [sys.executable, str(tmp_path / "scripts" / "build_data.py")]
+    assert subprocess.run(script, capture_output=True, text=True, check=True).stdout == ""
+    (tmp_path / "data" / "operations" / "added.txt").touch()
+    assert "built in" in subprocess.run(script, capture_output=True, text=True, check=True).stdout
 
 
 def test_closeness_follows_the_contract():

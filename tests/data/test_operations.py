@@ -3,24 +3,27 @@
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cuset_stage.text import InputError
+from cuset_stage import bundled
 
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-import operations  # noqa: E402 - scripts are no package
+import build_data  # noqa: E402 - scripts are no package
+import operations  # noqa: E402
 
 
+ROWS = json.loads((bundled.data() / "cuset_kernels.json").read_text(encoding="utf-8"))
 FOLDERS = [path.parent for path in sorted(operations.FOLDER.glob("*/task.json"))]
 
 
 def test_every_operation_has_its_sizes_and_its_reference():
-    assert len(FOLDERS) > 300
+    assert len(FOLDERS) >= 600
     for folder in FOLDERS:
         operations.check(operations.Operation(folder))
 
@@ -32,6 +35,41 @@ def test_none_is_an_operation_of_a_benchmark():
     names = {re.sub(r"[^a-z0-9]", "", folder.name) for folder in FOLDERS}
     titles = {re.sub(r"[^a-z0-9]", "", operations.Operation(folder).title.lower()) for folder in FOLDERS}
     assert not avoided & (names | titles)
+
+
+def test_the_split_is_by_name_and_no_prompt_of_a_held_out_operation_is_trained_on():
+    split = build_data.splits([folder.name for folder in FOLDERS])
+    assert Counter(split.values())["develop"] == Counter(split.values())["mini"] == 100
+    more = build_data.splits([*split, *(f"operation_{number}" for number in range(6))])
+    assert sum(more[name] != split[name] for name in split) < 12
+    rows = ROWS
+    assert {split[row["name"][:-2]] for row in rows} == {"train"} and len(rows) == 10 * Counter(split.values())[
+        "train"
+    ]
+    mini = [
+        json.loads(line) for line in (bundled.data() / "cuset_mini_2.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    assert [Counter(task["split"] for task in mini)[level] for level in ("level1", "level2")] == [100, 100]
+    assert {split[task["name"]] for task in mini if task["split"] == "level1"} == {"mini"}
+    assert not {row["instruction"] for row in rows} & {task["prompt"] for task in mini}
+
+
+def test_rows_name_every_tensor_and_begin_with_the_code_that_is_given():
+    every = {folder.name: build_data.Operation(folder) for folder in FOLDERS}
+    begins = Counter()
+    for row in ROWS:
+        asked, operation = row["system"] + row["instruction"], every[row["name"][:-2]]
+        assert not re.search(r"\{(title|description|inputs|outputs|given|example|read|write)\}", asked), row["name"]
+        assert all(tensor["name"] in row["instruction"] for tensor in operation.inputs + operation.outputs)
+        assert row["output"].startswith("```cpp\n") and row["output"].endswith("\n```")
+        assert "//@given" not in asked + row["output"]
+        if "#include" in asked:
+            given, program = (text[text.index("#include") :] for text in (asked, row["output"]))
+            assert given[:300] == program[:300], row["name"]
+        assert (row["wording"] == "given") <= ("#include" in asked)
+        begins[row["wording"], "#include" in asked] += 1
+    assert begins["given", True] > len(ROWS) / 3 and min(begins["simple", True], begins["kernel", True]) > 0
+    assert len({row["system"] for row in ROWS}) > 100
 
 
 def test_another_seed_has_other_inputs_and_the_same_one_has_the_same():
@@ -76,27 +114,5 @@ def test_a_program_defines_each_size_once(program, said):
         "kernel.cu", 4, given=True
     )
     operation.programs["simple.cu"] = f"const int COLS = 1000;\n{program}\n"
-    with pytest.raises(InputError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(said)):
         operation.program("simple.cu", 1)
-
-
-def test_training_rows_name_every_file_and_begin_with_the_code_that_is_given(tmp_path):
-    every = [operations.Operation(folder) for folder in FOLDERS]
-    operations.write_rows(every, tmp_path)
-    rows = json.loads((tmp_path / "operations.json").read_text())
-    trained = {one.name: one for one in every if operations.split_of(one.name) == "train"}
-    assert len(rows) == 10 * len(trained) and {row["operation"] for row in rows} == trained.keys()
-    assert 0.6 < len(trained) / len(every) < 0.73
-    given = 0
-    for row in rows:
-        asked = row["system"] + row["instruction"]
-        assert all(one["name"] in row["instruction"] for one in trained[row["operation"]].inputs)
-        assert operations.GIVEN.strip() not in asked + row["output"]
-        helpers = trained[row["operation"]].programs[row["program"]].partition(operations.GIVEN)
-        if helpers[1] and helpers[0].strip() in row["system"]:
-            given += 1
-            assert row["output"].startswith("```cpp\n" + helpers[0].strip())
-        else:
-            assert "#include" not in row["system"]
-    assert 0.1 < given / len(rows) < 0.5
-    assert len({row["system"] for row in rows}) > 5

@@ -25,6 +25,7 @@ PARTS = (
     "data",
     "pyproject.toml",
     "requirements",
+    "scripts",
     "setup.cfg",
     "setup.py",
     "src",
@@ -153,7 +154,7 @@ def copy_checkout(to: Path) -> Path:
     for part in PARTS:
         if (ROOT / part).is_dir():
             shutil.copytree(
-                ROOT / part, to / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "kernels")
+                ROOT / part, to / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "cuset_*.json*")
             )
         elif (ROOT / part).exists():
             shutil.copy(ROOT / part, to / part)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cuset_stage import bundled
+
 from .conftest import ROOT, STARTUP_FILES
 
 
@@ -20,10 +22,9 @@ def names_in(wheel: Path) -> set[str]:
 
 
 def bundled_files() -> set[str]:
-    """The recipes, and the data without the sources that they are built from."""
-    folders = [ROOT / "yaml_configs", ROOT / "data"]
-    files = {path for folder in folders for path in folder.rglob("*.*") if path.is_file()}
-    return {path.relative_to(ROOT).as_posix() for path in files if not {"kernels", "operations"} & set(path.parts)}
+    """The recipes, and the data that are built from their sources."""
+    recipes = {path.relative_to(ROOT).as_posix() for path in (ROOT / "yaml_configs").rglob("*.*") if path.is_file()}
+    return recipes | {f"data/{name}" for name in ("README.md", "dataset_info.json", *bundled.BUILT)}
 
 
 def test_wheel_holds_the_package_and_the_startup_files(built):
@@ -53,7 +54,13 @@ def test_sdist_holds_what_a_wheel_is_made_from(built):
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {"setup.cfg", "setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "requirements/constraints.txt"}
     startup = {f"src/{name}" for name in STARTUP_FILES} | {"src/cuset_stage/_startup.py"}
-    assert wanted | startup | bundled_files() <= names
+    sources = {
+        "data/pairs.jsonl",
+        "data/operations/frames.toml",
+        "data/kernels/row_argmax/kernel.cu",
+        "scripts/build_data.py",
+    }
+    assert wanted | startup | sources <= names
 
 
 @pytest.mark.parametrize("kind", ["wheel", "editable", "editable_strict"])
@@ -67,9 +74,9 @@ def test_install_hooks_and_uninstall_leaves_nothing(kind, built, new_environment
     started = environment.run("-c", HOOKED)
     assert started.stdout.count("cuset_stage._startup") == 1, started
     assert started.stderr == ""
-    found = "from cuset_stage import bundled as b; print((b.recipes() / 'cuset_qwen7b.yaml').is_file(), *b.data().glob('*.jsonl'))"
+    found = "from cuset_stage import bundled as b; print((b.recipes() / 'cuset_qwen7b.yaml').is_file(), *b.data().glob('cuset_*.jsonl'))"
     assert environment.run("-c", found).stdout.count("True") == 1
-    assert environment.run("-c", found).stdout.count(".jsonl") == 3
+    assert environment.run("-c", found).stdout.count(".jsonl") == 4
 
     environment.pip("uninstall", "--yes", "cuset-stage")
     assert environment.files() == before

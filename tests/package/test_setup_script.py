@@ -1,13 +1,12 @@
 """scripts/setup.sh, as far as it goes without a network: what it refuses, and that a second run does nothing."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT, copy_checkout, write
+from .conftest import copy_checkout, write
 
 
 # Stands in for an environment's Python: this Python, except that `-m pip` only says what it was asked for.
@@ -22,10 +21,7 @@ fi
 
 @pytest.fixture
 def checkout(tmp_path) -> Path:
-    root = copy_checkout(tmp_path / "checkout")
-    (root / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts" / "setup.sh", root / "scripts")
-    return root
+    return copy_checkout(tmp_path / "checkout")
 
 
 def setup(checkout: Path, **variables: str) -> subprocess.CompletedProcess:

@@ -326,6 +326,13 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     assert again.losses == first.losses
     assert json.loads((path / "cuset_labels.json").read_text())["kinds"] == ["kernel_body", "launch_config"]
 
+    labels = json.loads((path / "cuset_labels.json").read_text())
+    assert labels["cuset_kernels"] == 2 and "cuset_kernels, edition 2" in (first.output_dir / "README.md").read_text()
+    (path / "cuset_labels.json").write_text(json.dumps({key: labels[key] for key in labels if key != "cuset_kernels"}))
+    old = llamafactory(keys, anew=True, check=False)
+    assert "was made of edition 1 of cuset_kernels" in old.output and "cuset_kernels_hard" in old.output
+    (path / "cuset_labels.json").write_text(json.dumps(labels))
+
     other = llamafactory({**keys, "cuset_sensitive_kinds": "launch_config"}, check=False)
     assert other.returncode != 0
     assert (
@@ -342,7 +349,7 @@ def test_the_record_of_a_tokenized_data_set_may_be_damaged(tmp_path, text):
 
     (tmp_path / "cuset_labels.json").write_text(text)
     with pytest.raises(ValueError, match=r"cuset_labels.json is damaged .* Give another tokenized_path"):
-        check_saved_rules(tmp_path, LabelRules(("kernel_body",)))
+        check_saved_rules(tmp_path, LabelRules(("kernel_body",)), None)
 
 
 def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path):

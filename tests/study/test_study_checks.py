@@ -151,7 +151,7 @@ def test_a_typo_in_a_recipe_names_its_file(study, tmp_path):
         (("pairs",), {"pairs": "none.jsonl"}, "pairs: none.jsonl: no such file or folder."),
         ((), {"tasks": "none.jsonl"}, "tasks: none.jsonl: no such file or folder; give the path of your copy"),
         ((), {"tasks": "README.md"}, "tasks: README.md: expected a folder or a file that ends in"),
-        (("generate",), {"only": "nix"}, "tasks: data/cuset_mini.jsonl: no task 'nix'"),
+        (("generate",), {"only": "nix"}, "tasks: data/cuset_mini_2.jsonl: no task 'nix'"),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, place, changes, message):

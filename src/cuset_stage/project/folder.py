@@ -44,7 +44,7 @@ ROLES = {
 }
 EXPECTED = "expected alpaca (instruction, input, output), sharegpt (conversations of from and value) or openai (messages of role and content)"
 OUTPUT = "output"  # where training writes, in the project's folder
-TASKS = "cuset_mini.jsonl"
+TASKS = "cuset_mini_2.jsonl"
 HELD_OUT = 0.05  # of the user's rows, for evaluation
 HELD_OUT_FROM = 40  # rows; of fewer, none are held out
 
@@ -158,7 +158,10 @@ def write_project(project: Project) -> None:
     (folder / "data").mkdir(parents=True, exist_ok=True)
     copied = [bundled.data() / TASKS]
     if project.data is None:
-        copied += [bundled.data() / f"{name}.json" for name in ("cuset_kernels", "cuset_kernels_eval", "dataset_info")]
+        copied += [
+            bundled.data() / f"{name}.json"
+            for name in ("cuset_kernels", "cuset_kernels_hard", "cuset_kernels_eval", "dataset_info")
+        ]
     else:
         info = json.dumps({project.data.name: project.data.entry}, indent=2, ensure_ascii=False)
         write_atomically(folder / "data" / "dataset_info.json", info + "\n")

@@ -2,6 +2,7 @@
 
 import functools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,11 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     print("Figure saved at:", path)
 
 
-def describe_method(output_dir: str, finetuning_args: Any) -> None:
-    """Add a section and tags to the README.md that the Trainer wrote; a second call changes nothing."""
+def describe_method(output_dir: str, finetuning_args: Any, data_notes: Sequence[str] = ()) -> None:
+    """Add a section and tags to the README.md that the Trainer wrote; a second call changes nothing.
+
+    data_notes: what was logged of the data: edition, share of CUDA.
+    """
     path = Path(output_dir) / "README.md"
     if not path.exists() or HEADING in path.read_text(encoding="utf-8"):
         return
@@ -128,6 +132,7 @@ def describe_method(output_dir: str, finetuning_args: Any) -> None:
             "token, and each sample by one minus the mean confidence of its least confident window ([arXiv 2606.16231]"
             "(https://arxiv.org/abs/2606.16231), Eq. 2 to 9).\n"
         )
+    section += "".join(f"\n- {note}" for note in data_notes) + ("\n" if data_notes else "")
     card = ModelCard.load(path, ignore_metadata_errors=True)
     _drop_dead_links(card)
     tags = list(card.data.tags or [])

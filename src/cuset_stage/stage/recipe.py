@@ -42,7 +42,7 @@ def with_paths(args: dict[str, Any], groups: Iterable[type]) -> dict[str, Any]:
     """
     if args.get("stage") != STAGE:
         return args
-    folders = [bundled.folder()]
+    folders = [bundled.data().parent]
     if len(sys.argv) > 1 and sys.argv[1].endswith((".yaml", ".yml")):
         folders.insert(0, Path(sys.argv[1]).absolute().parent)
     found = {}

@@ -313,7 +313,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         super().create_model_card(*args, **kwargs)
         if self.is_world_process_zero():
-            describe_method(self.args.output_dir, self.finetuning_args)
+            describe_method(self.args.output_dir, self.finetuning_args, self._label_summaries)
 
 
 @contextlib.contextmanager

@@ -76,7 +76,7 @@ def run_cuset(
         sft_workflow.create_modelcard_and_push(trainer, *args, **kwargs)
         # Without a push LLaMA-Factory calls the base class's method, past the trainer's.
         if training_args.do_train and trainer.is_world_process_zero():
-            describe_method(training_args.output_dir, finetuning_args)
+            describe_method(training_args.output_dir, finetuning_args, label_summaries)
 
     run = rebind_globals(
         sft_workflow.run_sft,

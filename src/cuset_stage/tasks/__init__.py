@@ -57,7 +57,7 @@ MULTIKERNELBENCH = (
 def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, only: Sequence[str] = ()) -> TaskSet:
     """Read a task set.
 
-    path: a JSONL, JSON or Parquet file, or a folder; one that is not there may come with the package, such as data/cuset_mini.jsonl. format: "auto" looks at the keys of the first row, or at what the folder holds.
+    path: a JSONL, JSON or Parquet file, or a folder; one that is not there may come with the package, such as data/cuset_mini_2.jsonl. format: "auto" looks at the keys of the first row, or at what the folder holds.
     split: only the tasks of this split. only: only the tasks with these ids or names, in the set's order.
 
     Raises TaskError with the file, the row and the key at fault; also when `split` or `only` names what the set does not have.
