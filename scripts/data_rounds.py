@@ -1,0 +1,81 @@
+"""The rounds of the bundled data: what SFT of a real model on them gives, from verdict rows to one JSON.
+
+    python scripts/data_rounds.py --add r2-results.jsonl --round 2 --seed 0 --set cudabench    # the verdicts of a judged run
+    python scripts/data_rounds.py                                                              # writes benchmarks/data_rounds.json
+
+benchmarks/data_rounds.jsonl has a row an answer (round, set, seed, operation, task, verdict, compiled: no text of a benchmark),
+benchmarks/data_rounds.yaml says of each round what was trained on and what changed. Failed answers are read on `develop`, the 100
+operations that are kept for it; CUDABench's are counted only. Intervals are over operations: seeds and sizes of one are averaged.
+"""
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import yaml
+from bench_prompts import share
+
+from cuset_stage.jsonl import read_objects
+from cuset_stage.judge.results import read_results
+
+
+FOLDER = Path(__file__).parent.parent / "benchmarks"
+ROWS = FOLDER / "data_rounds.jsonl"
+
+
+def score(rows: list[dict]) -> dict:
+    """Percent right and compiled with intervals, by seed as well, and the verdicts."""
+    result: dict = {"answers": len(rows), "seeds": sorted({row["seed"] for row in rows})}
+    for name, is_so in (
+        ("function", lambda row: row["verdict"] == "passed"),
+        ("compiled", lambda row: row["compiled"]),
+    ):
+        outcomes = defaultdict(list)
+        for row in rows:
+            outcomes[row["operation"]].append(is_so(row))
+        by_seed = {seed: [is_so(row) for row in rows if row["seed"] == seed] for seed in result["seeds"]}
+        result[name] = share(outcomes)
+        result[name]["by_seed"] = {
+            str(seed): round(100 * sum(values) / len(values), 2) for seed, values in by_seed.items()
+        }
+    return {
+        **result,
+        "operations": len({row["operation"] for row in rows}),
+        "verdicts": dict(Counter(row["verdict"] for row in rows).most_common()),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--add", type=Path, help="results of `cuset evaluate` to add the verdicts of")
+    parser.add_argument("--round", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--set", choices=("develop", "cudabench"))
+    options = parser.parse_args()
+    if options.add:
+        key = {"round": options.round, "set": options.set, "seed": options.seed}
+        with ROWS.open("a", encoding="utf-8") as file:
+            for sample in read_results(options.add).charged:
+                names = {"operation": sample["family"], "task": sample["task"], "verdict": sample["verdict"]}
+                file.write(json.dumps({**key, **names, "compiled": bool(sample["compiled"])}) + "\n")
+    rows = [row for _, row in read_objects(ROWS)]
+    rounds = []
+    for number, said in yaml.safe_load((FOLDER / "data_rounds.yaml").read_text(encoding="utf-8")).items():
+        of = {
+            name: [row for row in rows if row["round"] == number and row["set"] == name]
+            for name in ("develop", "cudabench")
+        }
+        rounds.append({"round": number, **said, **{name: score(found) for name, found in of.items() if found}})
+    (FOLDER / "data_rounds.json").write_text(json.dumps({"rounds": rounds}, indent=2) + "\n", encoding="utf-8")
+    for of in rounds:
+        for name in ("develop", "cudabench"):
+            if name in of:
+                print(
+                    f"round {of['round']}, {name}: "
+                    + ", ".join(f"{key} {of[name][key]}" for key in ("compiled", "function"))
+                )
+
+
+if __name__ == "__main__":
+    main()
