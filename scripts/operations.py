@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -169,20 +169,34 @@ def main() -> None:
         print(f"{len(operations)} operations, {dict(Counter(one.family for one in operations).most_common())}")
         return
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    rows = [row for _, row in read_objects(options.output)] if options.output.exists() else []
-    done = {(row["operation"], row["file"], row["case"], row["sha256"]) for row in rows if row["verdict"] == "passed"}
+    passed = merge(options.output)
     every = [(operation, file, case) for case in CASE_ORDER for operation in operations for file in operation.programs]
-    todo = [job for job in every if (job[0].name, *job[1:], job[0].sha256(job[1])) not in done]
+    todo = [job for job in every if job[2] not in passed[job[0].name, job[1], job[0].sha256(job[1])]]
     wrong = 0
     with Appender(options.output) as output, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         verdicts = pool.map(lambda job: run_case(*job), todo)
         for (operation, file, case), verdict in tqdm(zip(todo, verdicts, strict=True), total=len(todo)):
-            key = {"operation": operation.name, "file": file, "case": case, "sha256": operation.sha256(file)}
-            output.append({**key, "verdict": verdict})
-            if verdict != "passed":
+            if verdict == "passed":
+                key = {"operation": operation.name, "file": file, "sha256": operation.sha256(file)}
+                output.append({**key, "passed": [case]})
+            else:
                 wrong += 1
                 tqdm.write(f"{operation.name}/{file}, case {case}: {verdict}")
+    merge(options.output)
     sys.exit(bool(wrong))
+
+
+def merge(path: Path) -> dict[tuple[str, str, str], set[int]]:
+    """(operation, file, SHA-256) -> the cases that passed, by a file that gets a line for each of these."""
+    passed: dict[tuple[str, str, str], set[int]] = defaultdict(set)
+    for _, row in read_objects(path) if path.exists() else ():
+        passed[row["operation"], row["file"], row["sha256"]].update(row["passed"])
+    rows = (
+        dict(zip(("operation", "file", "sha256"), key, strict=True)) | {"passed": sorted(cases)}
+        for key, cases in sorted(passed.items())
+    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return passed
 
 
 if __name__ == "__main__":

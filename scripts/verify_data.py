@@ -279,7 +279,7 @@ def verify(options: argparse.Namespace) -> int:
 
         def keep(results: list[dict[str, Any]]) -> None:
             if options.json:
-                write_atomically(options.json, json.dumps(setting | _summary(results), indent=1) + "\n")
+                write_atomically(options.json, json.dumps(setting | _summary(results), separators=(",", ":")) + "\n")
 
         results = verify_tasks(tasks, verifier, options.jobs, known, keep)
         seconds = time.perf_counter() - begin

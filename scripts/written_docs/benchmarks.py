@@ -296,7 +296,7 @@ def judge() -> str:
 - {source("attacks_user.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
 - {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
 - {source("judge_h200.json", f"python scripts/bench_judge.py data/kernels --samples {speed['samples']} --alone {speed['alone']['samples']} --per-gpu {speed['per_gpu']} --output outputs/judge.json")}
-- `benchmarks/judge_references_h200.json`, report `benchmarks/judge_references_h200.html`:
+- `benchmarks/judge_references_h200.json`:
   `python scripts/judge_references.py data/kernels --check outputs/references.jsonl --json outputs/references.json`
 
 {bench["programs"]} of CUDABench's first 100 references (all but row {" and ".join(bench["skipped"])}, whose gen.py alone takes a minute) took {bench["ours_s"]:.0f} s with
