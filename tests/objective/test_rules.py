@@ -102,10 +102,9 @@ def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("options", [{}, {"alpha": 2}])
 def test_an_objective_that_went_says_how_to_write_it(name, published, options, tmp_path):
-    with pytest.raises(InputError, match=rf"(?s)'{name}' is no longer .* rules\.py:{name}\. ") as error:
+    with pytest.raises(InputError, match=rf"'{name}' is no longer .* docs/objectives\.md .* rules\.py:{name}, "):
         ObjectiveSettings(objective=name, options=options)
-    code = str(error.value).split("\n\n")[1]
-    assert f"{code}\n" in PAGE.read_text(encoding="utf-8")
+    code = re.search(rf"def {name}\(tokens\):\n(?:    .*\n)+", PAGE.read_text(encoding="utf-8"))[0]
     (tmp_path / "rules.py").write_text(code)
     case = make_case(bias=True, seed=30, dtype=torch.float64)
     found = case.fused(ObjectiveSettings(objective=f"{tmp_path}/rules.py:{name}"))[1]["hidden"]
@@ -238,28 +237,6 @@ def test_what_is_no_weight_is_refused_before_a_model_is_loaded(function, message
         of(function)
 
 
-def in_place(tokens):
-    return tokens.nll.clamp_(max=1.0)
-
-
-def in_place_of_data(tokens):
-    return tokens.nll.data.clamp_(max=1.0)  # autograd does not count this
-
-
-def in_place_of_many(tokens):
-    return tokens.nll.clamp_(max=1.0) if tokens.nll.numel() > 8 else tokens.nll
-
-
-def test_a_rule_that_changes_what_it_reads_is_refused():
-    message = r"changed tokens.nll in place.* clamp in place of clamp_"
-    for function in (in_place, in_place_of_data):
-        with pytest.raises(InputError, match=message):
-            of(function)
-    for method in (make_case().fused, make_case().dense):
-        with pytest.raises(InputError, match=message):
-            method(of(in_place_of_many))
-
-
 @dataclass
 class Needed:
     gamma: float
@@ -285,10 +262,10 @@ def mean_as_pointwise(tokens):
     return tokens.confidence / tokens.confidence.mean()
 
 
-def test_a_broken_promise_of_pointwise_is_refused():
-    with pytest.raises(InputError, match=r"mean_as_pointwise' promises pointwise=True, .* Remove pointwise=True"):
-        of(mean_as_pointwise)
-    ObjectiveSettings(objective="profit", threshold_direction="random")  # random weights are the token's own
+def test_a_rule_of_ones_own_is_never_taken_for_pointwise():
+    case, settings = make_case(), of(mean_as_pointwise)
+    assert not settings.rule.pointwise and ObjectiveSettings(objective="dft").rule.pointwise
+    assert_same(case.fused(settings), case.dense(settings))
 
 
 def negative_power(tokens):
@@ -419,18 +396,17 @@ formulas = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(
     formula=formulas,
-    pointwise=st.booleans(),
     weighs=st.booleans(),
     kl=st.sampled_from([0.0, 0.4]),
     trained=st.sampled_from(TRAINED),
     confidence=st.sampled_from(["online", "base"]),
     rows=st.sampled_from([None, 11]),
 )
-def test_fused_and_readable_agree_for_any_rule(formula, pointwise, weighs, kl, trained, confidence, rows):
+def test_fused_and_readable_agree_for_any_rule(formula, weighs, kl, trained, confidence, rows):
     module = sys.modules[__name__]
     module.made = eval(f"lambda t: {formula}", {"torch": torch})
-    how = {"kl": lambda options: kl, "pointwise": pointwise and "mean" not in formula}
-    rule("made", sample_weight=(lambda region: 1.5 - region) if weighs else None, **how)(module.made)
+    sample_weight = (lambda region: 1.5 - region) if weighs else None
+    rule("made", sample_weight=sample_weight, kl=lambda options: kl)(module.made)
     chosen = ObjectiveSettings(objective=f"{__name__}:made", window=5, confidence=confidence)
     case = make_case((2, 30, 8, 37), bias=True, trained=trained, seed=24, dtype=torch.float64)
     case.cuda_mask = case.cuda_mask * 4

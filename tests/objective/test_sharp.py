@@ -11,7 +11,7 @@ from cuset_stage.objective.cuset import number_samples, window_confidence
 from cuset_stage.objective.vocabulary import at_least_zero, base_divergence
 
 
-@rule("1 where every statistic is in its range", pointwise=True)
+@rule("1 where every statistic is in its range")
 def in_range(tokens):
     unit = [tokens.probability, tokens.base_probability, tokens.mass, tokens.base_mass, tokens.confidence]
     others = [tokens.nll, tokens.entropy, tokens.base_entropy, tokens.top_entropy, tokens.base_top_entropy]

@@ -12,7 +12,7 @@ The head computes what a rule reads and no more. That is found out by calling th
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -45,17 +45,8 @@ STATISTICS = {
     "sample": "the number of its sample within the batch, from 0 (integer)",
 }
 INTEGERS = ("kind", "position", "sample")
-# Objectives of version 0.1 that are no longer built in, as rules of one's own; docs/objectives.md has the same lines.
-GONE = {
-    "power": """def power(tokens):
-    p, alpha, above, below = tokens.confidence, 1.0, 0.0, 1.0
-    return p**alpha * ((p >= above) & (p <= below))""",
-    "prift_prob": """def prift_prob(tokens):
-    return tokens.base_probability""",
-    "prift_mass": """def prift_mass(tokens):
-    threshold = 0.5
-    return tokens.base_mass >= threshold""",
-}
+GONE = ("power", "prift_prob", "prift_mass")
+"""Objectives of version 0.1, which docs/objectives.md has as rules of one's own."""
 
 
 class Tokens:
@@ -75,24 +66,16 @@ class Tokens:
 
 
 class MadeUpTokens(Tokens):
-    """Eight tokens, or the first `number` of them, with all statistics; remembers in `read` which of them were asked for."""
+    """Eight tokens with all statistics; remembers in `read` which of them were asked for."""
 
-    def __init__(self, number: int = 8) -> None:
-        self._number = number
+    def __init__(self) -> None:
         self.read: set[str] = set()
-        self._given: dict[str, torch.Tensor] = {}
 
     def __getattr__(self, name: str) -> torch.Tensor:
         if name not in STATISTICS:
             return super().__getattr__(name)
         self.read.add(name)
-        return self._given.setdefault(name, _made_up(name)[: self._number].clone())
-
-    def changed_in_place(self) -> list[str]:
-        """The statistics that are not what they were when they were read."""
-        return [
-            name for name, values in self._given.items() if not torch.equal(values, _made_up(name)[: self._number])
-        ]
+        return _made_up(name)
 
 
 def _made_up(name: str) -> torch.Tensor:
@@ -115,7 +98,8 @@ class Rule:
         sample_weight: from C, the confidence of each sample's least confident window, [num_samples] (Eq. 7 of CuSeT),
             and the options, to the weight of each sample; None, also as its result: 1.
         kl: from the options to the factor of the KL term to the base model; None: there is none.
-        pointwise: a token's weight depends on nothing but the token. Spares a trained head one product of four.
+        pointwise: a token's weight depends on nothing but the token. Spares a trained head one product of four. Built-in rules alone
+            may say so: nothing checks it.
         reads: statistics that the rule reads although made-up tokens do not show it.
         keys: the recipe's keys that define the loss, of the objectives whose options are the recipe's own keys.
     """
@@ -203,8 +187,8 @@ def find_rule(name: str) -> Rule:
         found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
         if name in GONE and name not in found:
             raise InputError(
-                f"cuset_objective={name!r} is no longer built in. Put it into a file rules.py as a rule of your own:\n\n{GONE[name]}\n\n"
-                f"and set cuset_objective: rules.py:{name}. The rule holds its numbers itself: remove cuset_options."
+                f"cuset_objective={name!r} is no longer built in. docs/objectives.md has it as a rule of your own in three lines: put it into a "
+                f"file rules.py, set cuset_objective: rules.py:{name}, and remove cuset_options."
             )
         if name not in found:
             raise InputError(
@@ -214,7 +198,7 @@ def find_rule(name: str) -> Rule:
             )
         function = load_function(found[name].value, "cuset_objective")
     title = (inspect.getdoc(function) or name).partition("\n")[0].removesuffix(".")
-    return getattr(function, "rule", Rule(function, title))
+    return replace(getattr(function, "rule", Rule(function, title)), pointwise=False)
 
 
 # ---- the objectives
