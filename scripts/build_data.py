@@ -25,7 +25,7 @@ import sys
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +38,9 @@ GIVEN = "//@given\n"
 HELD_OUT = 100  # operations to develop with, and as many for cuset-mini
 FRAMES = tomllib.loads((DATA / "operations" / "frames.toml").read_text(encoding="utf-8"))
 C_TYPES = {
-    "float32": ("float", 4), "float64": ("double", 8), "int8": ("signed char", 1), "uint8": ("unsigned char", 1),
-    "int16": ("short", 2), "uint16": ("unsigned short", 2), "int32": ("int", 4), "uint32": ("unsigned int", 4),
-    "int64": ("long long", 8), "uint64": ("unsigned long long", 8),
+    "float32": ("float", "4 bytes"), "float64": ("double", "8 bytes"), "int8": ("signed char", "1 byte"), "uint8": ("unsigned char", "1 byte"),
+    "int16": ("short", "2 bytes"), "uint16": ("unsigned short", "2 bytes"), "int32": ("int", "4 bytes"), "uint32": ("unsigned int", "4 bytes"),
+    "int64": ("long long", "8 bytes"), "uint64": ("unsigned long long", "8 bytes"),
 }  # fmt: skip
 FAMILIES = (  # of data/kernels, in the order of its tasks
     "element-wise", "reduction", "scan", "matrix product", "transpose", "stencil", "convolution", "normalisation", "softmax",
@@ -55,6 +55,10 @@ _SIZE = re.compile(
     r"\(?(?P<value>\d[\d'.]*)(?P<suffix>[uUlLfF]*)\)?(?P<rest>[ \t]*;?[^\n]*)$",
     re.MULTILINE,
 )
+
+_ARITHMETIC = re.compile(
+    r"(?<![-+*/^.\w] )(?<![\w.])(?P<left>\{\w+\}|\d+) (?P<sign>[-+*]) (?P<right>\{\w+\}|\d+)(?![\w.]*[\w]| ?[*/^])"
+)  # alone: no other sign binds one of its sides
 
 
 def share(*parts: object) -> float:
@@ -104,11 +108,22 @@ class Operation:
     def description(self, case: int) -> str:
         """The prompt at the sizes of a case."""
         try:
-            return self.prompt.format(**self.cases[case]).strip()
+            return _ARITHMETIC.sub(self._evaluated(case), self.prompt).format(**self.cases[case]).strip()
         except (LookupError, ValueError) as error:
             raise ValueError(
                 f"{self.name}/prompt.md: {error!r}; placeholders are {', '.join(self.cases[0])}."
             ) from None
+
+    def _evaluated(self, case: int) -> Callable[[re.Match[str]], str]:
+        """What takes "{rows} + 1" to its number: "3001" and not "3000 + 1"."""
+
+        def evaluated(match: re.Match[str]) -> str:
+            left, right = (part.format(**self.cases[case]) for part in (match["left"], match["right"]))
+            if "{" not in match[0] or not (left + right).isdecimal():
+                return match[0]
+            return str({"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[match["sign"]](int(left), int(right)))
+
+        return evaluated
 
     def tensors(self, case: int) -> dict[str, list[dict[str, Any]]]:
         """Inputs and outputs with their shapes at the sizes of a case, as tuples."""
@@ -154,20 +169,26 @@ class Operation:
         return f"{chosen['code'].strip()}\n\n{program.strip()}", {"kind": "floats", **chosen}
 
 
-def asked(operation: Operation, case: int, given: dict[str, str] | None, *key: object) -> dict[str, str]:
-    """The system and user text of a task: in one of the frames that fit, drawn by `key`."""
+def asked(
+    operation: Operation, case: int, file: str | None = None, given: dict[str, str] | None = None
+) -> dict[str, str]:
+    """The system and user text of a task: in one of the frames that fit. file: the program that answers; None: a model does."""
     frames = [
         frame
         for frame in FRAMES["frames"]
         if frame.get("given") == (given or {}).get("kind")
         or (given and given["kind"] == "own" and not frame.get("given"))
     ]
-    frame = frames[int(share("frame", operation.name, *key) * len(frames))]
+    # the programs of one task answer different wordings
+    place = int(share("frame", operation.name, case) * len(frames)) + (*PROGRAMS, "given.cu").index(
+        file or PROGRAMS[0]
+    )
+    frame = frames[place % len(frames)]
     tensors = operation.tensors(case)
     names = {tensor["name"] for of in tensors.values() for tensor in of}
     examples = [name for name in EXAMPLES if name not in names]
     values = {"title": operation.title, "description": operation.description(case)}
-    values["example"] = examples[int(share("example", operation.name, *key) * len(examples))]
+    values["example"] = examples[int(share("example", operation.name, case, file) * len(examples))]
     values |= {
         name: (given or {}).get(at, "").strip()
         for name, at in (("given", "code"), ("read", "read"), ("write", "write"))
@@ -194,7 +215,7 @@ def training_programs(operation: Operation) -> list[tuple[str, int]]:
 def operation_row(operation: Operation, file: str, case: int) -> dict[str, str]:
     """A training row: the task at one size, and a program as its answer."""
     program, given = operation.answer(file, case)
-    texts = asked(operation, case, given, file, case)
+    texts = asked(operation, case, file, given)
     return {
         "system": texts["system"],
         "instruction": texts["user"],
@@ -208,7 +229,7 @@ def operation_row(operation: Operation, file: str, case: int) -> dict[str, str]:
 
 def operation_task(operation: Operation, case: int, split: str) -> dict[str, Any]:
     """A line of a task set that the judge reads: the operation at one size."""
-    texts = asked(operation, case, None, "task", case)
+    texts = asked(operation, case)
     return {
         "id": f"{operation.name}_{CASES[case]}",
         "name": operation.name,
