@@ -21,6 +21,6 @@ def reference(inputs):
     top = int(v.max())
     total = np.zeros(top + 1, dtype=np.int32)
     for d in range(1, top // 2 + 1):
-        total[2 * d::d] += d
+        total[2 * d :: d] += d
     s = total[v]
     return {"aliquot": s, "kind": np.sign(s - v).astype(np.int8)}

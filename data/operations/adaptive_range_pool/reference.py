@@ -8,8 +8,10 @@ TOLERANCE = {"spread": (1e-6, 4e-6)}
 def make_inputs(rng, planes, height, width, out_h, out_w):
     x = rng.normal(0, 1, (planes, height, width))
     x *= rng.uniform(0.2, 2.0, (planes, height, 1)) * rng.uniform(0.2, 2.0, (planes, 1, width))
-    return {"x": (x + rng.normal(0, 3, (planes, 1, 1))).astype(np.float32),
-            "offset": rng.uniform(-1, 1, (out_h, out_w)).astype(np.float32)}
+    return {
+        "x": (x + rng.normal(0, 3, (planes, 1, 1))).astype(np.float32),
+        "offset": rng.uniform(-1, 1, (out_h, out_w)).astype(np.float32),
+    }
 
 
 def cells(size, parts):

@@ -8,8 +8,11 @@ TOLERANCE = {"wet": (1e-5, 5e-6)}
 def make_inputs(rng, voices, samples):
     dry = rng.normal(0, 1, (voices, samples))
     frequency = rng.integers(1, 513, voices) / 4096.0
-    return {"dry": dry.astype(np.float32), "frequency": frequency.astype(np.float32),
-            "depth": rng.uniform(0, 1, voices).astype(np.float32)}
+    return {
+        "dry": dry.astype(np.float32),
+        "frequency": frequency.astype(np.float32),
+        "depth": rng.uniform(0, 1, voices).astype(np.float32),
+    }
 
 
 def reference(inputs):

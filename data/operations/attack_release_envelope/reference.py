@@ -9,8 +9,11 @@ def make_inputs(rng, channels, samples):
     t = np.arange(samples)
     loud = np.abs(np.sin(t * rng.uniform(0.001, 0.02, (channels, 1)) + rng.uniform(0, 3, (channels, 1)))) ** 3
     x = rng.normal(0, 0.6, (channels, samples)) * loud
-    return {"audio": x.astype(np.float32), "attack": rng.uniform(0.2, 0.9, channels).astype(np.float32),
-            "release": rng.uniform(0.005, 0.1, channels).astype(np.float32)}
+    return {
+        "audio": x.astype(np.float32),
+        "attack": rng.uniform(0.2, 0.9, channels).astype(np.float32),
+        "release": rng.uniform(0.005, 0.1, channels).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -15,5 +15,5 @@ def make_inputs(rng, n, columns):
 def reference(inputs):
     u, x = inputs["u"].astype(np.float64), inputs["b"].astype(np.float64)
     for i in range(len(u) - 2, -1, -1):
-        x[i] -= u[i, i + 1:] @ x[i + 1:]
+        x[i] -= u[i, i + 1 :] @ x[i + 1 :]
     return {"x": x.astype(np.float32)}

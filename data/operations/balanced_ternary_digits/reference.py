@@ -6,10 +6,10 @@ TOLERANCE = {"digits": (0, 0), "nonzero": (0, 0)}
 
 
 def make_inputs(rng, n):
-    v = rng.integers(-2**31, 2**31, n)
+    v = rng.integers(-(2**31), 2**31, n)
     small = rng.random(n) < 0.3
     v[small] = rng.integers(-400, 401, small.sum())
-    v[:4] = [0, -2**31, 2**31 - 1, -1]
+    v[:4] = [0, -(2**31), 2**31 - 1, -1]
     return {"numbers": v.astype(np.int32)}
 
 

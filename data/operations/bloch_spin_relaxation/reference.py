@@ -6,7 +6,9 @@ TOLERANCE = {"magnetization": (1e-4, 3e-5), "strongest": (1e-4, 2e-5)}
 
 
 def make_inputs(rng, voxels, pulses):
-    tissue = np.stack([rng.uniform(0.5, 4, voxels), rng.uniform(4, 25, voxels), rng.uniform(-100, 100, voxels)], axis=1)
+    tissue = np.stack(
+        [rng.uniform(0.5, 4, voxels), rng.uniform(4, 25, voxels), rng.uniform(-100, 100, voxels)], axis=1
+    )
     pulse = np.stack([rng.uniform(0.2, 3.1, pulses), rng.uniform(0.005, 0.08, pulses)], axis=1)
     return {"tissue": tissue.astype(np.float32), "pulse": pulse.astype(np.float32)}
 

@@ -7,12 +7,19 @@ TOLERANCE = {"imbalance": (1e-5, 2e-6), "microprice": (2e-6, 0)}
 
 def make_inputs(rng, snapshots, levels):
     bid = 100 + np.cumsum(rng.integers(-1, 2, snapshots)) * 0.01
-    size = lambda: rng.integers(0, 60, (snapshots, levels)) * (rng.random((snapshots, levels)) < 0.8)
+
+    def size():
+        return rng.integers(0, 60, (snapshots, levels)) * (rng.random((snapshots, levels)) < 0.8)
+
     b, a = size(), size()
     b[3::50] = 0
     a[3::100] = 0
-    return {"bid_price": bid.astype(np.float32), "ask_price": (bid + rng.integers(1, 6, snapshots) * 0.01).astype(np.float32),
-            "bid_size": b.astype(np.float32), "ask_size": a.astype(np.float32)}
+    return {
+        "bid_price": bid.astype(np.float32),
+        "ask_price": (bid + rng.integers(1, 6, snapshots) * 0.01).astype(np.float32),
+        "bid_size": b.astype(np.float32),
+        "ask_size": a.astype(np.float32),
+    }
 
 
 def reference(inputs):

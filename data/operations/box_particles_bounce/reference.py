@@ -6,8 +6,10 @@ TOLERANCE = {"new_position": (0, 0), "bounces": (0, 0)}
 
 
 def make_inputs(rng, particles):
-    return {"position": rng.integers(0, 1000001, (particles, 2)).astype(np.int32),
-            "velocity": rng.integers(-60000, 60001, (particles, 2)).astype(np.int32)}
+    return {
+        "position": rng.integers(0, 1000001, (particles, 2)).astype(np.int32),
+        "velocity": rng.integers(-60000, 60001, (particles, 2)).astype(np.int32),
+    }
 
 
 def reference(inputs):

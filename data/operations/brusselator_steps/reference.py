@@ -6,7 +6,10 @@ TOLERANCE = {"x_after": (5e-5, 1e-5), "y_after": (5e-5, 1e-5)}
 
 
 def make_inputs(rng, height, width):
-    return {"x": (1 + rng.uniform(-0.9, 1.5, (height, width))).astype(np.float32), "y": (3 + rng.uniform(-2, 2, (height, width))).astype(np.float32)}
+    return {
+        "x": (1 + rng.uniform(-0.9, 1.5, (height, width))).astype(np.float32),
+        "y": (3 + rng.uniform(-2, 2, (height, width))).astype(np.float32),
+    }
 
 
 def reference(inputs):

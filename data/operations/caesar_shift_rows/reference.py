@@ -7,7 +7,10 @@ TOLERANCE = {"cipher": (0, 0)}
 
 def make_inputs(rng, rows, width):
     pool = np.frombuffer(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ  .,@[`{09\x80\xe1\xfa", np.uint8)
-    return {"text": pool[rng.integers(0, len(pool), (rows, width))], "key": rng.integers(-1000, 1001, rows).astype(np.int32)}
+    return {
+        "text": pool[rng.integers(0, len(pool), (rows, width))],
+        "key": rng.integers(-1000, 1001, rows).astype(np.int32),
+    }
 
 
 def reference(inputs):

@@ -20,9 +20,9 @@ def reference(inputs):
     forward, backward = np.zeros((2, len(v), n), np.uint32)
     bad = np.zeros((len(v), n), bool)
     for k in range(11):
-        w = v[:, k:k + n]
+        w = v[:, k : k + n]
         bad |= w == 4
         forward = forward * np.uint32(4) + (w & np.uint32(3))
         backward += (np.uint32(3) - (w & np.uint32(3))) << np.uint32(2 * k)
-    code = np.where(bad, np.uint32(0xffffffff), np.minimum(forward, backward))
+    code = np.where(bad, np.uint32(0xFFFFFFFF), np.minimum(forward, backward))
     return {"code": code.astype(np.uint32), "valid": (~bad).sum(axis=1).astype(np.int32)}

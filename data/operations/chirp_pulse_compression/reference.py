@@ -8,10 +8,10 @@ TOLERANCE = {"power": (2e-4, 5e-6)}
 def make_inputs(rng, pulses, samples):
     j = np.arange(128)
     s = np.exp(1j * np.pi * (j - 64.0) ** 2 / 128)
-    z = (rng.normal(0, 0.4, (pulses, samples)) + 1j * rng.normal(0, 0.4, (pulses, samples)))
+    z = rng.normal(0, 0.4, (pulses, samples)) + 1j * rng.normal(0, 0.4, (pulses, samples))
     for p in range(pulses):
         for d in rng.integers(0, samples - 127, 3):
-            z[p, d:d + 128] += rng.uniform(0.3, 1.5) * np.exp(1j * rng.uniform(0, 6)) * s
+            z[p, d : d + 128] += rng.uniform(0.3, 1.5) * np.exp(1j * rng.uniform(0, 6)) * s
     return {"echo": np.stack([z.real, z.imag], axis=-1).astype(np.float32)}
 
 
@@ -22,6 +22,6 @@ def reference(inputs):
     n = z.shape[1] - 127
     acc = np.zeros((len(z), n), complex)
     for j in range(128):
-        acc += c[j] * z[:, j:j + n]
+        acc += c[j] * z[:, j : j + n]
     acc /= 128
-    return {"power": (acc.real ** 2 + acc.imag ** 2).astype(np.float32)}
+    return {"power": (acc.real**2 + acc.imag**2).astype(np.float32)}

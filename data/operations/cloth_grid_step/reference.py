@@ -8,8 +8,10 @@ TOLERANCE = {"new_position": (1e-6, 2e-4), "new_velocity": (1e-4, 2e-3)}
 def make_inputs(rng, rows, cols):
     r, c = np.meshgrid(np.arange(rows), np.arange(cols), indexing="ij")
     flat = np.stack([c, np.zeros_like(r), -r], axis=2)
-    return {"position": (flat + rng.uniform(-0.3, 0.3, (rows, cols, 3))).astype(np.float32),
-            "velocity": rng.normal(0, 1, (rows, cols, 3)).astype(np.float32)}
+    return {
+        "position": (flat + rng.uniform(-0.3, 0.3, (rows, cols, 3))).astype(np.float32),
+        "velocity": rng.normal(0, 1, (rows, cols, 3)).astype(np.float32),
+    }
 
 
 def reference(inputs):

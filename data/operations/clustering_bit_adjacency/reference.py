@@ -9,7 +9,7 @@ def make_inputs(rng, vertices):
     near = np.abs(np.subtract.outer(np.arange(vertices), np.arange(vertices)))
     chance = 0.5 * np.exp(-near / (vertices / 12)) + 0.02
     upper = np.triu(rng.random((vertices, vertices)) < chance, 1)
-    quiet = rng.permutation(vertices)[:vertices // 20]
+    quiet = rng.permutation(vertices)[: vertices // 20]
     upper[quiet] = False
     upper[:, quiet] = False
     upper[quiet[1], (quiet[1] + 1) % vertices if quiet[1] + 1 < vertices else 0] = quiet[1] + 1 < vertices

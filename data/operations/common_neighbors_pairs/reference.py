@@ -13,8 +13,11 @@ def make_inputs(rng, nodes, edges, pairs):
     order = np.lexsort((other, owner))
     a = rng.integers(0, nodes, pairs)
     b = (a + rng.integers(-span, span + 1, pairs)) % nodes
-    return {"row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
-            "neighbor": other[order].astype(np.int32), "pair": np.stack([a, b], axis=1).astype(np.int32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
+        "neighbor": other[order].astype(np.int32),
+        "pair": np.stack([a, b], axis=1).astype(np.int32),
+    }
 
 
 def reference(inputs):

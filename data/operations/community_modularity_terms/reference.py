@@ -6,14 +6,17 @@ TOLERANCE = {"inside": (1e-5, 1e-3), "term": (1e-5, 1e-7)}
 
 
 def make_inputs(rng, nodes, edges, communities):
-    community = rng.permutation((np.arange(nodes) * communities // nodes)).astype(np.int32)
+    community = rng.permutation(np.arange(nodes) * communities // nodes).astype(np.int32)
     order = np.argsort(community, kind="stable")
     place = np.argsort(order)
     u = rng.integers(0, nodes, edges)
     near = order[(place[u] + rng.integers(-15, 16, edges)) % nodes]
     v = np.where(rng.random(edges) < 0.5, near, rng.integers(0, nodes, edges))
-    return {"edge": np.stack([u, v], axis=1).astype(np.int32),
-            "weight": (rng.integers(1, 17, edges) * 0.25).astype(np.float32), "community": community}
+    return {
+        "edge": np.stack([u, v], axis=1).astype(np.int32),
+        "weight": (rng.integers(1, 17, edges) * 0.25).astype(np.float32),
+        "community": community,
+    }
 
 
 def reference(inputs):

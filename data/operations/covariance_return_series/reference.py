@@ -11,8 +11,10 @@ def make_inputs(rng, pairs, days):
     x = common + rng.normal(0, 0.008, (pairs, days)) + rng.normal(0, 0.0005, (pairs, 1))
     y = load * common + rng.normal(0, 0.01, (pairs, days))
     scale = rng.uniform(5, 300, (2, pairs, 1))
-    return {"first": (scale[0] * np.exp(np.clip(np.cumsum(x, 1), -3, 3))).astype(np.float32),
-            "second": (scale[1] * np.exp(np.clip(np.cumsum(y, 1), -3, 3))).astype(np.float32)}
+    return {
+        "first": (scale[0] * np.exp(np.clip(np.cumsum(x, 1), -3, 3))).astype(np.float32),
+        "second": (scale[1] * np.exp(np.clip(np.cumsum(y, 1), -3, 3))).astype(np.float32),
+    }
 
 
 def reference(inputs):
@@ -22,5 +24,8 @@ def reference(inputs):
     y -= y.mean(axis=1, keepdims=True)
     n = x.shape[1] - 1
     sxy, sxx, syy = (x * y).sum(1) / n, (x * x).sum(1) / n, (y * y).sum(1) / n
-    return {"covariance": sxy.astype(np.float32), "correlation": (sxy / np.sqrt(sxx * syy)).astype(np.float32),
-            "beta": (sxy / sxx).astype(np.float32)}
+    return {
+        "covariance": sxy.astype(np.float32),
+        "correlation": (sxy / np.sqrt(sxx * syy)).astype(np.float32),
+        "beta": (sxy / sxx).astype(np.float32),
+    }

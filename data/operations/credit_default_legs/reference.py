@@ -9,8 +9,11 @@ def make_inputs(rng, names, quarters):
     level = rng.uniform(0.006, 0.06, (names, 1))
     hazard = level * rng.uniform(0.5, 1.5, (names, quarters)) * (1 + np.arange(quarters) / quarters)
     discount = np.exp(-np.cumsum(rng.uniform(0.002, 0.011, quarters)))
-    return {"hazard": hazard.astype(np.float32), "discount": discount.astype(np.float32),
-            "recovery": rng.uniform(0.2, 0.6, names).astype(np.float32)}
+    return {
+        "hazard": hazard.astype(np.float32),
+        "discount": discount.astype(np.float32),
+        "recovery": rng.uniform(0.2, 0.6, names).astype(np.float32),
+    }
 
 
 def reference(inputs):

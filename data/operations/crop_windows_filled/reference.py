@@ -8,8 +8,11 @@ TOLERANCE = {"crops": (0, 0)}
 def make_inputs(rng, height, width, channels, windows):
     corners = np.stack([rng.integers(-16, height - 8, windows), rng.integers(-20, width - 10, windows)], axis=1)
     corners[0], corners[1] = (-40, 5), (height - 24, width - 32)
-    return {"picture": rng.random((height, width, channels)).astype(np.float32),
-            "corners": corners.astype(np.int32), "fill": rng.uniform(-1, 0, channels).astype(np.float32)}
+    return {
+        "picture": rng.random((height, width, channels)).astype(np.float32),
+        "corners": corners.astype(np.int32),
+        "fill": rng.uniform(-1, 0, channels).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -9,7 +9,10 @@ def make_inputs(rng, rows, entries):
     owner = np.sort((rows * rng.random(entries) ** 1.4).astype(np.int64))
     value = rng.normal(0, 1, entries) * np.exp(rng.normal(0, 2, rows))[owner]
     value[rng.random(rows)[owner] < 0.05] = 0
-    return {"row_start": np.searchsorted(owner, np.arange(rows + 1)).astype(np.int32), "value": value.astype(np.float32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(rows + 1)).astype(np.int32),
+        "value": value.astype(np.float32),
+    }
 
 
 def reference(inputs):

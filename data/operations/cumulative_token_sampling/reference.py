@@ -11,10 +11,10 @@ def make_inputs(rng, rows, vocab):
     w[::5, : vocab // 2] = 0
     w[:, vocab // 2] += 7
     # sums stay below 2^31, so that draw * total fits unsigned 64-bit arithmetic
-    limit = 2 ** 31 // vocab
+    limit = 2**31 // vocab
     w = np.minimum(w, limit).astype(np.int32)
-    draw = rng.integers(0, 2 ** 32, rows, dtype=np.uint32)
-    draw[0], draw[1] = 0, 2 ** 32 - 1
+    draw = rng.integers(0, 2**32, rows, dtype=np.uint32)
+    draw[0], draw[1] = 0, 2**32 - 1
     return {"weights": w, "draw": draw}
 
 

@@ -7,8 +7,11 @@ TOLERANCE = {"daughter": (1e-4, 1e-4), "activity": (1e-4, 1e-4)}
 
 def make_inputs(rng, samples, moments):
     constant = rng.integers(1, 33, (samples, 2)) / 16
-    return {"amount": rng.uniform(0, 10, (samples, 2)).astype(np.float32), "constant": constant.astype(np.float32),
-            "moment": np.sort(rng.uniform(0, 12, moments)).astype(np.float32)}
+    return {
+        "amount": rng.uniform(0, 10, (samples, 2)).astype(np.float32),
+        "constant": constant.astype(np.float32),
+        "moment": np.sort(rng.uniform(0, 12, moments)).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -7,15 +7,18 @@ TOLERANCE = {"field": (2e-4, 2e-3)}
 
 def make_inputs(rng, points, dipoles):
     size = dipoles ** (1 / 3)
-    return {"point": rng.uniform(0, size, (points, 3)).astype(np.float32), "place": rng.uniform(0, size, (dipoles, 3)).astype(np.float32),
-            "moment": rng.normal(0.2, 1, (dipoles, 3)).astype(np.float32)}
+    return {
+        "point": rng.uniform(0, size, (points, 3)).astype(np.float32),
+        "place": rng.uniform(0, size, (dipoles, 3)).astype(np.float32),
+        "moment": rng.normal(0.2, 1, (dipoles, 3)).astype(np.float32),
+    }
 
 
 def reference(inputs):
     point, moment = inputs["point"].astype(np.float64), inputs["moment"].astype(np.float64)
     px, py, pz = point.T
     field = np.zeros((3, len(point)))
-    for place, m in zip(inputs["place"].astype(np.float64), moment):
+    for place, m in zip(inputs["place"].astype(np.float64), moment, strict=False):
         dx, dy, dz = px - place[0], py - place[1], pz - place[2]
         r2 = dx * dx + dy * dy + dz * dz + 0.04
         r3 = 1 / (r2 * np.sqrt(r2))

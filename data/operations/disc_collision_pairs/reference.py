@@ -9,8 +9,10 @@ def make_inputs(rng, pairs):
     angle = rng.uniform(0, 2 * np.pi, pairs)
     first = rng.uniform(-5, 5, (pairs, 2))
     second = first + np.stack([np.cos(angle), np.sin(angle)], axis=1) * rng.uniform(0.5, 2, (pairs, 1))
-    return {"state": np.concatenate([first, second, rng.normal(0, 1, (pairs, 4))], axis=1).astype(np.float32),
-            "mass": rng.uniform(0.5, 4, (pairs, 2)).astype(np.float32)}
+    return {
+        "state": np.concatenate([first, second, rng.normal(0, 1, (pairs, 4))], axis=1).astype(np.float32),
+        "mass": rng.uniform(0.5, 4, (pairs, 2)).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -9,9 +9,14 @@ def make_inputs(rng, signals, nodes, edges):
     u = rng.integers(0, nodes, edges)
     v = np.minimum(u + rng.integers(1, 30, edges), nodes - 1)
     phase = np.linspace(0, 1, nodes)[None, :] * rng.uniform(5, 300, (signals, 1))
-    signal = np.sin(phase) * rng.uniform(0.5, 3, (signals, 1)) + rng.normal(0, 1, (signals, nodes)) * rng.uniform(0.05, 0.5, (signals, 1))
-    return {"edge": np.stack([u, v], axis=1).astype(np.int32), "weight": rng.uniform(0.1, 2.0, edges).astype(np.float32),
-            "signal": signal.astype(np.float32)}
+    signal = np.sin(phase) * rng.uniform(0.5, 3, (signals, 1)) + rng.normal(0, 1, (signals, nodes)) * rng.uniform(
+        0.05, 0.5, (signals, 1)
+    )
+    return {
+        "edge": np.stack([u, v], axis=1).astype(np.int32),
+        "weight": rng.uniform(0.1, 2.0, edges).astype(np.float32),
+        "signal": signal.astype(np.float32),
+    }
 
 
 def reference(inputs):

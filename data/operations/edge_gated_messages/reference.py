@@ -7,9 +7,12 @@ TOLERANCE = {"updated": (1e-4, 1e-4)}
 
 def make_inputs(rng, nodes, edges, channels):
     owner = np.sort((nodes * rng.random(edges) ** 1.3).astype(np.int64))
-    return {"row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
-            "source": rng.integers(0, nodes, edges).astype(np.int32), "gate": rng.normal(0, 2, edges).astype(np.float32),
-            "feature": rng.normal(0, 1, (nodes, channels)).astype(np.float32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
+        "source": rng.integers(0, nodes, edges).astype(np.int32),
+        "gate": rng.normal(0, 2, edges).astype(np.float32),
+        "feature": rng.normal(0, 1, (nodes, channels)).astype(np.float32),
+    }
 
 
 def reference(inputs):
@@ -18,6 +21,6 @@ def reference(inputs):
     updated = feature.astype(np.float64)
     filled = np.flatnonzero(np.diff(start) > 0)
     for c in range(0, feature.shape[1], 16):
-        message = g[:, None].astype(np.float64) * feature[inputs["source"], c:c + 16]
-        updated[filled, c:c + 16] += np.add.reduceat(message, start[filled], axis=0)
+        message = g[:, None].astype(np.float64) * feature[inputs["source"], c : c + 16]
+        updated[filled, c : c + 16] += np.add.reduceat(message, start[filled], axis=0)
     return {"updated": updated.astype(np.float32)}

@@ -15,6 +15,13 @@ def make_inputs(rng, records):
 
 def reference(inputs):
     p = inputs["packets"]
-    field = lambda a, b, kind: np.ascontiguousarray(p[:, a:b]).view(kind)[:, 0]
-    return {"ids": field(0, 4, ">u4").astype(np.uint32), "kinds": field(4, 6, ">u2").astype(np.int32),
-            "offsets": field(6, 8, ">i2").astype(np.int32), "values": field(8, 12, ">f4").astype(np.float32)}
+
+    def field(a, b, kind):
+        return np.ascontiguousarray(p[:, a:b]).view(kind)[:, 0]
+
+    return {
+        "ids": field(0, 4, ">u4").astype(np.uint32),
+        "kinds": field(4, 6, ">u2").astype(np.int32),
+        "offsets": field(6, 8, ">i2").astype(np.int32),
+        "values": field(8, 12, ">f4").astype(np.float32),
+    }

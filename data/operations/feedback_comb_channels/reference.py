@@ -14,8 +14,8 @@ def make_inputs(rng, channels, samples):
 
 def reference(inputs):
     y = inputs["x"].astype(np.float64)
-    for c, (d, g) in enumerate(zip(inputs["delay"], inputs["gain"].astype(np.float64))):
+    for c, (d, g) in enumerate(zip(inputs["delay"], inputs["gain"].astype(np.float64), strict=False)):
         for t in range(d, y.shape[1], d):
             n = min(d, y.shape[1] - t)
-            y[c, t:t + n] += g * y[c, t - d:t - d + n]
+            y[c, t : t + n] += g * y[c, t - d : t - d + n]
     return {"y": y.astype(np.float32)}

@@ -13,5 +13,5 @@ def make_inputs(rng, batch, height, width):
 def reference(inputs):
     out = inputs["images"].copy()
     for b, f in enumerate(inputs["flags"]):
-        out[b] = inputs["images"][b][::-1 if f & 2 else 1, ::-1 if f & 1 else 1, ::-1 if f & 4 else 1]
+        out[b] = inputs["images"][b][:: -1 if f & 2 else 1, :: -1 if f & 1 else 1, :: -1 if f & 4 else 1]
     return {"flipped": out}

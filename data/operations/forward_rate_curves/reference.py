@@ -18,5 +18,8 @@ def reference(inputs):
     t = inputs["time"].astype(np.float64)
     zt = inputs["zero_rate"].astype(np.float64) * t
     f = np.diff(zt, axis=1, prepend=0.0) / np.diff(t, prepend=0.0)
-    return {"discount": np.exp(-zt).astype(np.float32), "forward": f.astype(np.float32),
-            "steepest": np.argmax(f, axis=1).astype(np.int32)}
+    return {
+        "discount": np.exp(-zt).astype(np.float32),
+        "forward": f.astype(np.float32),
+        "steepest": np.argmax(f, axis=1).astype(np.int32),
+    }

@@ -6,16 +6,16 @@ TOLERANCE = {"x": (1e-4, 5e-5)}
 
 
 def make_inputs(rng, batch, n):
-    l = rng.normal(0.0, 0.7 / np.sqrt(n), (batch, n, n))
-    l[:, np.arange(n), np.arange(n)] = rng.uniform(0.8, 2.0, (batch, n)) * rng.choice([-1.0, 1.0], (batch, n))
+    lower = rng.normal(0.0, 0.7 / np.sqrt(n), (batch, n, n))
+    lower[:, np.arange(n), np.arange(n)] = rng.uniform(0.8, 2.0, (batch, n)) * rng.choice([-1.0, 1.0], (batch, n))
     i, j = np.triu_indices(n, 1)
-    l[:, i, j] = 500.0
-    return {"l": l.astype(np.float32), "b": rng.normal(0.0, 3.0, (batch, n)).astype(np.float32)}
+    lower[:, i, j] = 500.0
+    return {"l": lower.astype(np.float32), "b": rng.normal(0.0, 3.0, (batch, n)).astype(np.float32)}
 
 
 def reference(inputs):
-    l, b = inputs["l"].astype(np.float64), inputs["b"].astype(np.float64)
+    lower, b = inputs["l"].astype(np.float64), inputs["b"].astype(np.float64)
     x = np.zeros_like(b)
     for i in range(b.shape[1]):
-        x[:, i] = (b[:, i] - np.sum(l[:, i, :i] * x[:, :i], axis=1)) / l[:, i, i]
+        x[:, i] = (b[:, i] - np.sum(lower[:, i, :i] * x[:, :i], axis=1)) / lower[:, i, i]
     return {"x": x.astype(np.float32)}

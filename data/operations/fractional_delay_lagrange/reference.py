@@ -18,9 +18,13 @@ def reference(inputs):
     for c, delay in enumerate(inputs["delay"].astype(np.float64)):
         d = int(np.floor(delay))
         q = delay - d
-        h = (-q * (q - 1) * (q - 2) / 6, (q + 1) * (q - 1) * (q - 2) / 2,
-             -(q + 1) * q * (q - 2) / 2, (q + 1) * q * (q - 1) / 6)
+        h = (
+            -q * (q - 1) * (q - 2) / 6,
+            (q + 1) * (q - 1) * (q - 2) / 2,
+            -(q + 1) * q * (q - 2) / 2,
+            (q + 1) * q * (q - 1) / 6,
+        )
         for k in range(4):
             shift = d - 1 + k
-            y[c, shift:] += h[k] * x[c, :n - shift]
+            y[c, shift:] += h[k] * x[c, : n - shift]
     return {"y": y.astype(np.float32)}

@@ -11,8 +11,11 @@ def make_inputs(rng, nodes, entries):
     owner, other = np.concatenate([a, b]), np.concatenate([b, a])
     order = np.argsort(owner, kind="stable")
     level = rng.choice([-1, 0, 1, 2], nodes, p=[0.7, 0.02, 0.1, 0.18])
-    return {"row_start": np.searchsorted(owner[order], np.arange(nodes + 1)).astype(np.int32),
-            "neighbor": other[order].astype(np.int32), "level": level.astype(np.int32)}
+    return {
+        "row_start": np.searchsorted(owner[order], np.arange(nodes + 1)).astype(np.int32),
+        "neighbor": other[order].astype(np.int32),
+        "level": level.astype(np.int32),
+    }
 
 
 def reference(inputs):
@@ -23,4 +26,7 @@ def reference(inputs):
     parent = np.full(nodes, nodes)
     np.minimum.at(parent, owner[good], neighbor[good])
     found = parent < nodes
-    return {"new_level": np.where(found, 3, level).astype(np.int32), "parent": np.where(found, parent, -1).astype(np.int32)}
+    return {
+        "new_level": np.where(found, 3, level).astype(np.int32),
+        "parent": np.where(found, parent, -1).astype(np.int32),
+    }

@@ -11,11 +11,18 @@ def make_inputs(rng, levels, lats, lons):
     i, j = np.arange(lons) / lons, np.arange(lats)[:, None] / lats
     h = 5500 - 600 * j + np.zeros((levels, 1, 1))
     for k in range(1, 5):
-        a, p, q = rng.uniform(20, 100, (levels, 1, 1)), rng.uniform(0, 6, (levels, 1, 1)), rng.uniform(2, 9, (levels, 1, 1))
+        a, p, q = (
+            rng.uniform(20, 100, (levels, 1, 1)),
+            rng.uniform(0, 6, (levels, 1, 1)),
+            rng.uniform(2, 9, (levels, 1, 1)),
+        )
         h = h + a * np.sin(2 * np.pi * k * i + p + q * j)
     h = h + rng.normal(0, 2, h.shape)
-    return {"height": h.astype(np.float32), "coriolis": f.astype(np.float32),
-            "spacing": (40000000 / lons * np.cos(np.radians(latitude))).astype(np.float32)}
+    return {
+        "height": h.astype(np.float32),
+        "coriolis": f.astype(np.float32),
+        "spacing": (40000000 / lons * np.cos(np.radians(latitude))).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -10,7 +10,11 @@ def make_inputs(rng, batch, n):
     i = np.arange(n)
     a[:, i, i] = 0.0
     radius = np.abs(a).sum(axis=2)
-    share = np.where(rng.random((batch, n)) < rng.uniform(0.1, 0.9, (batch, 1)), rng.uniform(1.02, 1.6, (batch, n)), rng.uniform(0.0, 0.98, (batch, n)))
+    share = np.where(
+        rng.random((batch, n)) < rng.uniform(0.1, 0.9, (batch, 1)),
+        rng.uniform(1.02, 1.6, (batch, n)),
+        rng.uniform(0.0, 0.98, (batch, n)),
+    )
     a[:, i, i] = radius * share * rng.choice([-1.0, 1.0], (batch, n))
     return {"a": a.astype(np.float32)}
 

@@ -10,8 +10,11 @@ def make_inputs(rng, n, entries):
     col = np.where(rng.random(entries) < 0.15, owner, rng.integers(0, n, entries))
     value = rng.integers(-40, 41, entries) * 0.125
     value[col == owner] *= rng.choice([1.0, 20.0], (col == owner).sum())
-    return {"row_start": np.searchsorted(owner, np.arange(n + 1)).astype(np.int32), "col": col.astype(np.int32),
-            "value": value.astype(np.float32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(n + 1)).astype(np.int32),
+        "col": col.astype(np.int32),
+        "value": value.astype(np.float32),
+    }
 
 
 def reference(inputs):
@@ -21,4 +24,7 @@ def reference(inputs):
     on = inputs["col"] == owner
     centre = np.bincount(owner[on], value[on], n)
     radius = np.bincount(owner[~on], np.abs(value[~on]), n)
-    return {"disc": np.stack([centre, radius], axis=1).astype(np.float32), "dominant": (np.abs(centre) > radius).astype(np.int32)}
+    return {
+        "disc": np.stack([centre, radius], axis=1).astype(np.float32),
+        "dominant": (np.abs(centre) > radius).astype(np.int32),
+    }

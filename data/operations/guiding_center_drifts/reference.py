@@ -8,9 +8,12 @@ TOLERANCE = {"drift": (1e-4, 1e-5), "radius": (1e-4, 2e-5)}
 def make_inputs(rng, particles):
     b = rng.normal(0, 1, (particles, 3))
     b *= rng.uniform(0.5, 3, (particles, 1)) / np.linalg.norm(b, axis=1, keepdims=True)
-    return {"electric": rng.normal(0, 1, (particles, 3)).astype(np.float32), "magnetic": b.astype(np.float32),
-            "velocity": rng.normal(0, 2, (particles, 3)).astype(np.float32),
-            "charge_mass": (rng.uniform(0.5, 2, particles) * rng.choice([-1, 1], particles)).astype(np.float32)}
+    return {
+        "electric": rng.normal(0, 1, (particles, 3)).astype(np.float32),
+        "magnetic": b.astype(np.float32),
+        "velocity": rng.normal(0, 2, (particles, 3)).astype(np.float32),
+        "charge_mass": (rng.uniform(0.5, 2, particles) * rng.choice([-1, 1], particles)).astype(np.float32),
+    }
 
 
 def reference(inputs):

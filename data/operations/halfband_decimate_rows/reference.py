@@ -16,5 +16,5 @@ def reference(inputs):
     n = x.shape[1]
     p = np.pad(x, ((0, 0), (3, 4)))
     h = np.array([-1, 0, 9, 16, 9, 0, -1]) / 32
-    y = sum(h[k] * p[:, k:k + n:2] for k in range(7))
+    y = sum(h[k] * p[:, k : k + n : 2] for k in range(7))
     return {"y": y.astype(np.float32)}

@@ -32,5 +32,4 @@ def reference(inputs):
     status = np.where(p == 1, 1, np.where(s > 0, 2, 0)).astype(np.uint8)
     data = ((fixed >> 2) & 1 | ((fixed >> 4) & 7) << 1).astype(np.uint8)
     r = inputs["received"]
-    return {"data": data[r], "status": status[r],
-            "totals": np.bincount(status[r], minlength=3).astype(np.int32)}
+    return {"data": data[r], "status": status[r], "totals": np.bincount(status[r], minlength=3).astype(np.int32)}

@@ -18,5 +18,5 @@ def reference(inputs):
     y = np.zeros_like(x)
     for k in range(-15, 16, 2):
         h = 2 / (np.pi * k) * (0.54 + 0.46 * np.cos(np.pi * k / 15))
-        y += h * p[:, 15 - k:15 - k + n]
+        y += h * p[:, 15 - k : 15 - k + n]
     return {"quadrature": y.astype(np.float32)}

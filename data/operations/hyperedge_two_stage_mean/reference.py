@@ -18,7 +18,7 @@ def reference(inputs):
     nodes = len(feature)
     mean = np.zeros((len(member), feature.shape[1]))
     for k in range(member.shape[1]):
-        mean += np.where(member[:, k:k + 1] < 0, 0, feature[np.maximum(member[:, k], 0)])
+        mean += np.where(member[:, k : k + 1] < 0, 0, feature[np.maximum(member[:, k], 0)])
     mean /= (member >= 0).sum(axis=1, keepdims=True)
     e, k = np.nonzero(member >= 0)
     v = member[e, k]
@@ -28,5 +28,5 @@ def reference(inputs):
     out = feature.copy()
     first = (np.cumsum(count) - count)[filled]
     for c in range(0, feature.shape[1], 16):
-        out[filled, c:c + 16] = np.add.reduceat(mean[e[order], c:c + 16], first, axis=0) / count[filled, None]
+        out[filled, c : c + 16] = np.add.reduceat(mean[e[order], c : c + 16], first, axis=0) / count[filled, None]
     return {"smoothed": out.astype(np.float32)}

@@ -21,6 +21,6 @@ def reference(inputs):
     near = np.zeros_like(strong)
     for dy in range(3):
         for dx in range(3):
-            near |= p[dy:dy + h, dx:dx + w]
+            near |= p[dy : dy + h, dx : dx + w]
     label = np.where(strong, 2, np.where((s >= 0.375) & near, 1, 0)).astype(np.uint8)
     return {"label": label, "kept": (label > 0).sum(axis=1).astype(np.int32)}

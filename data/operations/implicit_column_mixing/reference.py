@@ -8,7 +8,10 @@ TOLERANCE = {"mixed": (5e-5, 2e-5)}
 def make_inputs(rng, levels, columns):
     e = np.exp(rng.normal(0, 1.5, (levels, columns)))
     e[rng.random((levels, columns)) < 0.1] = 0
-    return {"tracer": (rng.normal(0, 1, (levels, columns)) + 2 * rng.random((levels, 1))).astype(np.float32), "exchange": e.astype(np.float32)}
+    return {
+        "tracer": (rng.normal(0, 1, (levels, columns)) + 2 * rng.random((levels, 1))).astype(np.float32),
+        "exchange": e.astype(np.float32),
+    }
 
 
 def reference(inputs):

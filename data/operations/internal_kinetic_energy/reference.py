@@ -9,7 +9,10 @@ def make_inputs(rng, molecules, atoms):
     mass = rng.choice([1.0, 12.0, 14.0, 16.0], (molecules, atoms))
     mass[rng.random((molecules, atoms)) < 0.25] = 0
     mass[:, 3] = 12.0
-    velocity = rng.normal(0, 40, (molecules, 1, 3)) + rng.normal(0, 1, (molecules, atoms, 3)) / np.sqrt(np.maximum(mass, 1))[:, :, None]
+    velocity = (
+        rng.normal(0, 40, (molecules, 1, 3))
+        + rng.normal(0, 1, (molecules, atoms, 3)) / np.sqrt(np.maximum(mass, 1))[:, :, None]
+    )
     velocity[mass == 0] = 500
     return {"mass": mass.astype(np.float32), "velocity": velocity.astype(np.float32)}
 

@@ -9,6 +9,7 @@ def make_inputs(rng, rows, len_a, len_b):
     def sets(count):
         gaps = rng.integers(1, 2 + rng.integers(1, 4, (rows, 1)), (rows, count))
         return (np.cumsum(gaps, axis=1) - rng.integers(0, count + 1, (rows, 1))).astype(np.int32)
+
     a, b = sets(len_a), sets(len_b)
     same = min(len_a, len_b)
     b[0, :same] = a[0, :same]
@@ -24,5 +25,7 @@ def reference(inputs):
     want = (a + shift).ravel()
     where = np.minimum(np.searchsorted(flat, want), len(flat) - 1)
     common = (flat[where] == want).reshape(a.shape).sum(axis=1)
-    return {"common": common.astype(np.int32),
-            "jaccard": (common / (a.shape[1] + b.shape[1] - common)).astype(np.float32)}
+    return {
+        "common": common.astype(np.int32),
+        "jaccard": (common / (a.shape[1] + b.shape[1] - common)).astype(np.float32),
+    }

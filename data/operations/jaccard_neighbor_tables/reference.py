@@ -19,5 +19,5 @@ def reference(inputs):
     for k in range(degree):
         other = table[table[:, k]]
         for j in range(degree):
-            both[:, k] += (other == table[:, j:j + 1]).any(axis=1)
+            both[:, k] += (other == table[:, j : j + 1]).any(axis=1)
     return {"jaccard": (both / (2 * degree - both)).astype(np.float32)}

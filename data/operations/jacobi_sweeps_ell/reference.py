@@ -11,8 +11,12 @@ def make_inputs(rng, n, width):
     value = rng.normal(0, 1, (width, n)).astype(np.float32)
     total = np.where(col < 0, 0, np.abs(value)).sum(axis=0)
     diagonal = (total * rng.uniform(1.1, 1.6, n) + 0.5) * rng.choice([-1, 1], n)
-    return {"col": col.astype(np.int32), "value": value, "diagonal": diagonal.astype(np.float32),
-            "b": rng.normal(0, 3, n).astype(np.float32)}
+    return {
+        "col": col.astype(np.int32),
+        "value": value,
+        "diagonal": diagonal.astype(np.float32),
+        "b": rng.normal(0, 3, n).astype(np.float32),
+    }
 
 
 def reference(inputs):
@@ -21,7 +25,7 @@ def reference(inputs):
     x = np.zeros(len(b))
     for _ in range(10):
         total = np.zeros(len(b))
-        for c, v in zip(col, value):
+        for c, v in zip(col, value, strict=False):
             total += v * x[np.maximum(c, 0)]
         x = (b - total) / d
     return {"x": x.astype(np.float32)}

@@ -19,6 +19,6 @@ def reference(inputs):
     h, w = g.shape
     p = np.pad(g, 1, mode="edge")
     shift = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)]
-    n = np.stack([p[1 + dy:1 + dy + h, 1 + dx:1 + dx + w] for dy, dx in shift])
+    n = np.stack([p[1 + dy : 1 + dy + h, 1 + dx : 1 + dx + w] for dy, dx in shift])
     r = 8 * (n + np.roll(n, 1, axis=0) + np.roll(n, -1, axis=0)) - 3 * n.sum(axis=0)
     return {"strength": r.max(axis=0).astype(np.int32), "direction": r.argmax(axis=0).astype(np.uint8)}

@@ -20,6 +20,6 @@ def reference(inputs):
         s = np.zeros_like(c)
         for dy in (-2, -1, 1, 2):
             for dx in (-(3 - abs(dy)), 3 - abs(dy)):
-                s += p[2 + dy:2 + dy + h, 2 + dx:2 + dx + w]
+                s += p[2 + dy : 2 + dy + h, 2 + dx : 2 + dx + w]
         c = np.where(free, s, 0).astype(np.uint32)
     return {"walks": c}

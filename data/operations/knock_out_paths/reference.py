@@ -7,8 +7,10 @@ TOLERANCE = {"payoff": (1e-5, 1e-5), "hit": (0, 0)}
 
 def make_inputs(rng, paths, steps):
     walk = np.cumsum(rng.normal(0.03 / steps, 0.22 / np.sqrt(steps), (paths, steps)), axis=1)
-    return {"path": np.round(100 * np.exp(walk), 2).astype(np.float32),
-            "strike": (rng.integers(160, 220, paths) / 2).astype(np.float32)}
+    return {
+        "path": np.round(100 * np.exp(walk), 2).astype(np.float32),
+        "strike": (rng.integers(160, 220, paths) / 2).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -9,6 +9,7 @@ def make_inputs(rng, rows, len_a, len_b):
     def draw(n):
         v = rng.normal(rng.uniform(-0.7, 0.7, (rows, 1)), rng.uniform(0.6, 1.4, (rows, 1)), (rows, n))
         return np.sort(np.rint(v * 20) / 16 + 0.0, axis=1).astype(np.float32)
+
     return {"sample_a": draw(len_a), "sample_b": draw(len_b)}
 
 
@@ -23,5 +24,7 @@ def reference(inputs):
     j = np.searchsorted((b + shift).ravel(), want, side="right").reshape(v.shape) - base * nb
     d = np.abs(i * nb - j * na)
     k = d.argmax(axis=1)[:, None]
-    return {"distance": (np.take_along_axis(d, k, 1)[:, 0] / (na * nb)).astype(np.float32),
-            "location": np.take_along_axis(v, k, 1)[:, 0].astype(np.float32)}
+    return {
+        "distance": (np.take_along_axis(d, k, 1)[:, 0] / (na * nb)).astype(np.float32),
+        "location": np.take_along_axis(v, k, 1)[:, 0].astype(np.float32),
+    }

@@ -16,7 +16,7 @@ def reference(inputs):
     v = inputs["image"]
     h, w = v.shape
     p = np.pad(v, 1, mode="edge")
-    total = sum(p[dy:dy + h, dx:dx + w] for dy in range(3) for dx in range(3))
+    total = sum(p[dy : dy + h, dx : dx + w] for dy in range(3) for dx in range(3))
     lap = 9 * v - total
     cross = np.zeros((h, w), dtype=bool)
     for a, b, part in ((lap[:, :-1], lap[:, 1:], cross[:, :-1]), (lap[:-1], lap[1:], cross[:-1])):

@@ -7,7 +7,11 @@ TOLERANCE = {"advected": (1e-4, 2e-5)}
 
 def make_inputs(rng, rings, cells):
     place = np.arange(cells) / cells
-    density = 1 + np.sin(2 * np.pi * (rng.integers(1, 9, (rings, 1)) * place + rng.random((rings, 1)))) + rng.normal(0, 0.3, (rings, cells))
+    density = (
+        1
+        + np.sin(2 * np.pi * (rng.integers(1, 9, (rings, 1)) * place + rng.random((rings, 1))))
+        + rng.normal(0, 0.3, (rings, cells))
+    )
     return {"density": density.astype(np.float32), "courant": rng.uniform(-0.95, 0.95, rings).astype(np.float32)}
 
 

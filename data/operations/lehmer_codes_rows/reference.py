@@ -16,5 +16,5 @@ def reference(inputs):
     p = inputs["perms"]
     codes = np.zeros_like(p)
     for i in range(p.shape[1]):
-        codes[:, i] = (p[:, i + 1:] < p[:, i:i + 1]).sum(axis=1)
+        codes[:, i] = (p[:, i + 1 :] < p[:, i : i + 1]).sum(axis=1)
     return {"codes": codes, "inversions": codes.sum(axis=1).astype(np.int32)}

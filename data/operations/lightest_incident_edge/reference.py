@@ -10,7 +10,10 @@ def make_inputs(rng, nodes, edges):
     v = rng.integers(0, nodes, edges)
     v[::40] = u[::40]
     u[1], v[1] = 0, nodes - 1
-    return {"edge": np.stack([u, v], axis=1).astype(np.int32), "weight": (rng.integers(1, 200, edges) * 0.125).astype(np.float32)}
+    return {
+        "edge": np.stack([u, v], axis=1).astype(np.int32),
+        "weight": (rng.integers(1, 200, edges) * 0.125).astype(np.float32),
+    }
 
 
 def reference(inputs):

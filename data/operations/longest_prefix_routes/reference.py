@@ -22,14 +22,19 @@ def make_inputs(rng, n, routes):
     address = base[pick] ^ rng.integers(0, low)
     wild = rng.random(n) < 0.3
     address[wild] = rng.integers(0, 2**32, wild.sum())
-    return {"addresses": address.astype(np.uint32), "prefixes": base.astype(np.uint32),
-            "prefix_len": length.astype(np.int32)}
+    return {
+        "addresses": address.astype(np.uint32),
+        "prefixes": base.astype(np.uint32),
+        "prefix_len": length.astype(np.int32),
+    }
 
 
 def reference(inputs):
     a = inputs["addresses"].astype(np.int64)
     best, route, count = np.full(len(a), -1), np.full(len(a), -1), np.zeros(len(a), dtype=np.int32)
-    for j, (p, length) in enumerate(zip(inputs["prefixes"].astype(np.int64), inputs["prefix_len"].astype(np.int64))):
+    for j, (p, length) in enumerate(
+        zip(inputs["prefixes"].astype(np.int64), inputs["prefix_len"].astype(np.int64), strict=False)
+    ):
         hit = ((a ^ p) & mask(length)) == 0
         count += hit
         better = hit & (length > best)

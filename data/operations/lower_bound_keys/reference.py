@@ -7,7 +7,7 @@ TOLERANCE = {"position": (0, 0), "copies": (0, 0)}
 
 def make_inputs(rng, entries, n):
     table = np.sort(rng.integers(-entries, entries, entries))
-    table[entries // 3:entries // 3 + entries // 10] = table[entries // 3]
+    table[entries // 3 : entries // 3 + entries // 10] = table[entries // 3]
     keys = rng.integers(-entries - 3, entries + 3, n)
     keys[rng.random(n) < 0.2] = table[entries // 3]
     return {"table": np.sort(table).astype(np.int32), "keys": keys.astype(np.int32)}

@@ -15,6 +15,6 @@ def make_inputs(rng, batch, n):
 def reference(inputs):
     lu = inputs["a"].astype(np.float64)
     for k in range(lu.shape[1] - 1):
-        lu[:, k + 1:, k] /= lu[:, k, k][:, None]
-        lu[:, k + 1:, k + 1:] -= lu[:, k + 1:, k, None] * lu[:, k, None, k + 1:]
+        lu[:, k + 1 :, k] /= lu[:, k, k][:, None]
+        lu[:, k + 1 :, k + 1 :] -= lu[:, k + 1 :, k, None] * lu[:, k, None, k + 1 :]
     return {"lu": lu.astype(np.float32)}

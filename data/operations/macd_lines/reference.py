@@ -21,5 +21,7 @@ def reference(inputs):
         macd[t] = fast - slow
         signal += 0.2 * (macd[t] - signal)
         hist[t] = macd[t] - signal
-    return {"macd": np.ascontiguousarray(macd.T).astype(np.float32),
-            "histogram": np.ascontiguousarray(hist.T).astype(np.float32)}
+    return {
+        "macd": np.ascontiguousarray(macd.T).astype(np.float32),
+        "histogram": np.ascontiguousarray(hist.T).astype(np.float32),
+    }

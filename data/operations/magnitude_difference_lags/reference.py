@@ -17,5 +17,7 @@ def make_inputs(rng, frames):
 
 def reference(inputs):
     x = inputs["x"]
-    d = np.stack([np.abs(x[:, :256] - x[:, lag:lag + 256]).sum(axis=1, dtype=np.float32) for lag in range(20, 220)], axis=1)
+    d = np.stack(
+        [np.abs(x[:, :256] - x[:, lag : lag + 256]).sum(axis=1, dtype=np.float32) for lag in range(20, 220)], axis=1
+    )
     return {"amdf": d / np.float32(256), "best": (d.argmin(axis=1) + 20).astype(np.int32)}

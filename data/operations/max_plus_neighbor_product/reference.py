@@ -8,8 +8,11 @@ TOLERANCE = {"best": (0, 0), "choice": (0, 0)}
 def make_inputs(rng, nodes, width):
     neighbor = rng.integers(0, nodes, (nodes, width)).astype(np.int32)
     neighbor[rng.random((nodes, width)) < rng.random((nodes, 1))] = -1
-    return {"neighbor": neighbor, "gain": (rng.integers(-40, 41, (nodes, width)) * 0.25).astype(np.float32),
-            "potential": (rng.integers(-30, 31, nodes) * 0.25).astype(np.float32)}
+    return {
+        "neighbor": neighbor,
+        "gain": (rng.integers(-40, 41, (nodes, width)) * 0.25).astype(np.float32),
+        "potential": (rng.integers(-30, 31, nodes) * 0.25).astype(np.float32),
+    }
 
 
 def reference(inputs):

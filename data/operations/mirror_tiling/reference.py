@@ -11,6 +11,10 @@ def make_inputs(rng, planes, height, width):
 
 def reference(inputs):
     tile = inputs["tile"]
-    rows = [np.concatenate([(tile if i % 2 == 0 else tile[:, ::-1])[:, :, ::-1 if j % 2 else 1]
-                            for j in range(4)], axis=2) for i in range(3)]
+    rows = [
+        np.concatenate(
+            [(tile if i % 2 == 0 else tile[:, ::-1])[:, :, :: -1 if j % 2 else 1] for j in range(4)], axis=2
+        )
+        for i in range(3)
+    ]
     return {"mosaic": np.concatenate(rows, axis=1)}

@@ -9,7 +9,10 @@ def make_inputs(rng, pairs, length):
     left = rng.integers(0, 256, (pairs, length), dtype=np.uint8)
     rate = rng.choice([0.0, 0.3 / length, 3.0 / length, 0.1, 0.9], (pairs, 1), p=[0.1, 0.2, 0.3, 0.2, 0.2])
     change = rng.random((pairs, length), dtype=np.float32) < rate
-    return {"left": left, "right": left ^ (change * rng.integers(1, 256, (pairs, length), dtype=np.uint8)).astype(np.uint8)}
+    return {
+        "left": left,
+        "right": left ^ (change * rng.integers(1, 256, (pairs, length), dtype=np.uint8)).astype(np.uint8),
+    }
 
 
 def reference(inputs):

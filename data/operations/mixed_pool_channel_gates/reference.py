@@ -6,8 +6,10 @@ TOLERANCE = {"y": (1e-5, 2e-6)}
 
 
 def make_inputs(rng, batch, channels, height, width):
-    return {"x": rng.normal(-0.5, 1.5, (batch, channels, height, width)).astype(np.float32),
-            "gate": rng.uniform(0, 1, channels).astype(np.float32)}
+    return {
+        "x": rng.normal(-0.5, 1.5, (batch, channels, height, width)).astype(np.float32),
+        "gate": rng.uniform(0, 1, channels).astype(np.float32),
+    }
 
 
 def reference(inputs):
@@ -17,7 +19,7 @@ def reference(inputs):
     edge = ((0, 0), (0, 0), (1, 2), (1, 2))
     p, q = np.pad(x, edge, constant_values=-np.inf), np.pad(x, edge)
     ones = np.pad(np.ones((1, 1, h, w)), edge)
-    top = np.full(x.shape[:2] + (oh, ow), -np.inf, dtype=np.float32)
+    top = np.full((*x.shape[:2], oh, ow), -np.inf, dtype=np.float32)
     total, count = np.zeros(top.shape), np.zeros((1, 1, oh, ow))
     for dy in range(3):
         for dx in range(3):

@@ -13,7 +13,10 @@ def make_inputs(rng, height, width):
 def reference(inputs):
     v = inputs["picture"].astype(np.int64)
     rows, cols = np.arange(0, v.shape[0], 12), np.arange(0, v.shape[1], 12)
-    add = lambda a: np.add.reduceat(np.add.reduceat(a, rows, axis=0), cols, axis=1)
-    count = add(np.ones(v.shape[:2] + (1,), dtype=np.int64))
+
+    def add(a):
+        return np.add.reduceat(np.add.reduceat(a, rows, axis=0), cols, axis=1)
+
+    count = add(np.ones((*v.shape[:2], 1), dtype=np.int64))
     mean = (2 * add(v) + count) // (2 * count)
-    return {"mosaic": mean.repeat(12, 0).repeat(12, 1)[:v.shape[0], :v.shape[1]].astype(np.uint8)}
+    return {"mosaic": mean.repeat(12, 0).repeat(12, 1)[: v.shape[0], : v.shape[1]].astype(np.uint8)}

@@ -9,7 +9,7 @@ def make_inputs(rng, tables, bins_x, bins_y):
     x, y = np.arange(bins_x)[:, None] / bins_x, np.arange(bins_y) / bins_y
     width = rng.uniform(0.1, 1.0, (tables, 1, 1))
     shift = rng.uniform(-0.3, 0.3, (tables, 1, 1))
-    lam = 20 * np.exp(-((x - y + shift) / width) ** 2) * rng.uniform(0.2, 1, (tables, bins_x, 1))
+    lam = 20 * np.exp(-(((x - y + shift) / width) ** 2)) * rng.uniform(0.2, 1, (tables, bins_x, 1))
     c = rng.poisson(lam)
     c[rng.random((tables, bins_x)) < 0.1] = 0
     c[1] = 0
@@ -29,4 +29,7 @@ def reference(inputs):
     mi = (p * np.log2(ratio)).sum(axis=(1, 2))
     h = -(px * np.log2(np.where(px > 0, px, 1))).sum(axis=(1, 2))
     one = (px > 0).sum(axis=(1, 2)) == 1
-    return {"information": mi.astype(np.float32), "uncertainty": np.where(one, 0, mi / np.where(one, 1, h)).astype(np.float32)}
+    return {
+        "information": mi.astype(np.float32),
+        "uncertainty": np.where(one, 0, mi / np.where(one, 1, h)).astype(np.float32),
+    }

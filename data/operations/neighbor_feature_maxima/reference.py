@@ -7,9 +7,11 @@ TOLERANCE = {"pooled": (0, 0)}
 
 def make_inputs(rng, nodes, edges, dim):
     owner = np.sort((nodes * rng.random(edges) ** 1.3).astype(np.int64))
-    return {"row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
-            "neighbor": rng.integers(0, nodes, edges).astype(np.int32),
-            "feature": rng.normal(-0.7, 1.0, (nodes, dim)).astype(np.float32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
+        "neighbor": rng.integers(0, nodes, edges).astype(np.int32),
+        "feature": rng.normal(-0.7, 1.0, (nodes, dim)).astype(np.float32),
+    }
 
 
 def reference(inputs):

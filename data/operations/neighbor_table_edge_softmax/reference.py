@@ -10,7 +10,11 @@ def make_inputs(rng, nodes, slots, heads):
     table[rng.random((nodes, slots)) < rng.random((nodes, 1)) * 0.8] = -1
     receive = rng.normal(0, 2, (nodes, heads))
     receive[rng.random(nodes) < 0.1] += 200
-    return {"table": table, "receive": receive.astype(np.float32), "send": rng.normal(0, 2, (nodes, heads)).astype(np.float32)}
+    return {
+        "table": table,
+        "receive": receive.astype(np.float32),
+        "send": rng.normal(0, 2, (nodes, heads)).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -18,6 +18,6 @@ def reference(inputs):
     s, ww = np.zeros((clips, count + 3, 64)), np.zeros((count + 3, 64))
     for q in range(4):
         part = slice(64 * q, 64 * q + 64)
-        s[:, q:q + count] += f[:, :, part] * w[part]
-        ww[q:q + count] += w[part] ** 2
+        s[:, q : q + count] += f[:, :, part] * w[part]
+        ww[q : q + count] += w[part] ** 2
     return {"audio": (s / np.maximum(ww, 0.05)).reshape(clips, -1).astype(np.float32)}

@@ -16,6 +16,6 @@ def reference(inputs):
     count = np.zeros(total.shape[1:])
     for a in range(size):
         for b in range(size):
-            total[:, a:a + 3 * ny - 2:3, b:b + 3 * nx - 2:3] += p[:, :, :, a, b]
-            count[a:a + 3 * ny - 2:3, b:b + 3 * nx - 2:3] += 1
+            total[:, a : a + 3 * ny - 2 : 3, b : b + 3 * nx - 2 : 3] += p[:, :, :, a, b]
+            count[a : a + 3 * ny - 2 : 3, b : b + 3 * nx - 2 : 3] += 1
     return {"image": (total / count).astype(np.float32)}

@@ -9,7 +9,7 @@ def make_inputs(rng, rows, bins):
     b = np.arange(bins)
     centre = rng.uniform(-1, bins, (rows, 1))
     width = rng.uniform(1.0, 4.0, (rows, 1))
-    x = 3.0 * np.exp(-((b - centre) / width) ** 2) + rng.normal(0, 0.3, (rows, bins)) - 1.0
+    x = 3.0 * np.exp(-(((b - centre) / width) ** 2)) + rng.normal(0, 0.3, (rows, bins)) - 1.0
     x = np.round(x * 512) / 512
     x[::9, 3:7] = 5.0
     x[4::9, -1] = 6.0

@@ -6,8 +6,11 @@ TOLERANCE = {"new_angle": (1e-4, 1e-4), "new_speed": (1e-4, 3e-4)}
 
 
 def make_inputs(rng, pendulums):
-    return {"angle": rng.uniform(-2.2, 2.2, pendulums).astype(np.float32), "speed": rng.uniform(-0.8, 0.8, pendulums).astype(np.float32),
-            "length": rng.uniform(0.5, 2.0, pendulums).astype(np.float32)}
+    return {
+        "angle": rng.uniform(-2.2, 2.2, pendulums).astype(np.float32),
+        "speed": rng.uniform(-0.8, 0.8, pendulums).astype(np.float32),
+        "length": rng.uniform(0.5, 2.0, pendulums).astype(np.float32),
+    }
 
 
 def reference(inputs):

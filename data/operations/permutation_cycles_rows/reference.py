@@ -25,5 +25,8 @@ def reference(inputs):
         reach *= 2
     lengths = np.bincount((label + size * np.arange(rows)[:, None]).ravel(), minlength=rows * size).reshape(rows, size)
     cycles = (lengths > 0).sum(axis=1)
-    return {"cycle_count": cycles.astype(np.int32), "longest": lengths.max(axis=1).astype(np.int32),
-            "sign": np.where((size - cycles) % 2 == 0, 1, -1).astype(np.int32)}
+    return {
+        "cycle_count": cycles.astype(np.int32),
+        "longest": lengths.max(axis=1).astype(np.int32),
+        "sign": np.where((size - cycles) % 2 == 0, 1, -1).astype(np.int32),
+    }

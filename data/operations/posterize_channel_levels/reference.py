@@ -6,8 +6,10 @@ TOLERANCE = {"poster": (0, 0), "code": (0, 0)}
 
 
 def make_inputs(rng, height, width):
-    return {"picture": rng.integers(0, 256, (height, width, 3)).astype(np.uint8),
-            "levels": rng.permutation(np.arange(2, 17))[:3].astype(np.int32)}
+    return {
+        "picture": rng.integers(0, 256, (height, width, 3)).astype(np.uint8),
+        "levels": rng.permutation(np.arange(2, 17))[:3].astype(np.int32),
+    }
 
 
 def reference(inputs):

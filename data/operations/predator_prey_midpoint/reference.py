@@ -6,9 +6,11 @@ TOLERANCE = {"prey_after": (1e-4, 1e-5), "predator_after": (1e-4, 1e-5)}
 
 
 def make_inputs(rng, habitats):
-    return {"prey": rng.uniform(0.01, 6.0, habitats).astype(np.float32),
-            "predator": np.exp(rng.uniform(-6.9, 1.2, habitats)).astype(np.float32),
-            "growth": rng.uniform(0.3, 1.8, habitats).astype(np.float32)}
+    return {
+        "prey": rng.uniform(0.01, 6.0, habitats).astype(np.float32),
+        "predator": np.exp(rng.uniform(-6.9, 1.2, habitats)).astype(np.float32),
+        "growth": rng.uniform(0.3, 1.8, habitats).astype(np.float32),
+    }
 
 
 def reference(inputs):

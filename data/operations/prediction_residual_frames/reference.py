@@ -10,7 +10,7 @@ def make_inputs(rng, clips, frames):
     t = np.arange(n)
     x = np.sin(t * rng.uniform(0.05, 0.6, (clips, 1))) + rng.normal(0, 0.3, (clips, n))
     k = np.arange(10)
-    a = rng.normal(0, 0.5, (clips, frames, 10)) * 0.8 ** k
+    a = rng.normal(0, 0.5, (clips, frames, 10)) * 0.8**k
     return {"speech": x.reshape(clips, frames, 160).astype(np.float32), "predictor": a.astype(np.float32)}
 
 
@@ -21,5 +21,5 @@ def reference(inputs):
     past = np.pad(s.reshape(clips, -1), ((0, 0), (10, 0)))
     e = s.copy()
     for k in range(1, 11):
-        e -= a[:, :, k - 1:k] * past[:, 10 - k:10 - k + frames * size].reshape(s.shape)
+        e -= a[:, :, k - 1 : k] * past[:, 10 - k : 10 - k + frames * size].reshape(s.shape)
     return {"residual": e.astype(np.float32)}

@@ -12,4 +12,6 @@ def make_inputs(rng, batch, side):
 
 
 def reference(inputs):
-    return {"rotated": np.stack([np.rot90(x, int(k)) for x, k in zip(inputs["images"], inputs["turns"])])}
+    return {
+        "rotated": np.stack([np.rot90(x, int(k)) for x, k in zip(inputs["images"], inputs["turns"], strict=False)])
+    }

@@ -11,8 +11,11 @@ def make_inputs(rng, total, dim, batch, max_len):
     offsets = np.concatenate(([0], np.cumsum(share)))
     offsets = np.floor(offsets / offsets[-1] * total)
     offsets[-1] = total
-    return {"values": rng.normal(0, 1, (total, dim)).astype(np.float32), "offsets": offsets.astype(np.int32),
-            "position": rng.normal(0, 1, (max_len, dim)).astype(np.float32)}
+    return {
+        "values": rng.normal(0, 1, (total, dim)).astype(np.float32),
+        "offsets": offsets.astype(np.int32),
+        "position": rng.normal(0, 1, (max_len, dim)).astype(np.float32),
+    }
 
 
 def reference(inputs):
@@ -22,6 +25,6 @@ def reference(inputs):
     valid = np.zeros((batch, max_len), np.uint8)
     for b in range(batch):
         n = min(max_len, offsets[b + 1] - offsets[b])
-        padded[b, :n] = values[offsets[b]:offsets[b] + n] + position[:n]
+        padded[b, :n] = values[offsets[b] : offsets[b] + n] + position[:n]
         valid[b, :n] = 1
     return {"padded": padded, "valid": valid}

@@ -11,7 +11,10 @@ def make_inputs(rng, nodes, entries):
     owner = slot // span
     other = (owner + slot % span - span // 2) % nodes
     order = np.lexsort((other, owner))
-    return {"row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32), "neighbor": other[order].astype(np.int32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
+        "neighbor": other[order].astype(np.int32),
+    }
 
 
 def reference(inputs):
@@ -21,4 +24,7 @@ def reference(inputs):
     keys, wanted = owner * nodes + neighbor, neighbor * nodes + owner
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     found = keys[at] == wanted
-    return {"reverse": np.where(found, at, -1).astype(np.int32), "mutual": np.bincount(owner[found], minlength=nodes).astype(np.int32)}
+    return {
+        "reverse": np.where(found, at, -1).astype(np.int32),
+        "mutual": np.bincount(owner[found], minlength=nodes).astype(np.int32),
+    }

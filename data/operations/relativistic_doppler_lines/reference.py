@@ -6,8 +6,11 @@ TOLERANCE = {"observed": (1e-5, 1e-4), "redshift": (1e-5, 3e-6)}
 
 
 def make_inputs(rng, sources, lines):
-    return {"beta": rng.uniform(0, 0.95, sources).astype(np.float32), "cosine": rng.uniform(-1, 1, sources).astype(np.float32),
-            "wavelength": np.sort(rng.uniform(300, 900, lines)).astype(np.float32)}
+    return {
+        "beta": rng.uniform(0, 0.95, sources).astype(np.float32),
+        "cosine": rng.uniform(-1, 1, sources).astype(np.float32),
+        "wavelength": np.sort(rng.uniform(300, 900, lines)).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -6,8 +6,11 @@ TOLERANCE = {"apparent": (1e-5, 3e-4)}
 
 
 def make_inputs(rng, bodies):
-    return {"position": rng.normal(0, 10, (bodies, 3)).astype(np.float32), "velocity": rng.normal(0, 5, (bodies, 3)).astype(np.float32),
-            "spin": rng.normal(0, 1, (2, 3)).astype(np.float32)}
+    return {
+        "position": rng.normal(0, 10, (bodies, 3)).astype(np.float32),
+        "velocity": rng.normal(0, 5, (bodies, 3)).astype(np.float32),
+        "spin": rng.normal(0, 1, (2, 3)).astype(np.float32),
+    }
 
 
 def reference(inputs):

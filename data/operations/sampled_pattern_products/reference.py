@@ -6,9 +6,13 @@ TOLERANCE = {"product": (1e-4, 1e-4)}
 
 
 def make_inputs(rng, rows, cols, rank, entries):
-    return {"left": rng.normal(0, 1, (rows, rank)).astype(np.float32), "right": rng.normal(0, 1, (cols, rank)).astype(np.float32),
-            "row": np.sort(rng.integers(0, rows, entries)).astype(np.int32), "col": rng.integers(0, cols, entries).astype(np.int32),
-            "value": rng.normal(0, 1, entries).astype(np.float32)}
+    return {
+        "left": rng.normal(0, 1, (rows, rank)).astype(np.float32),
+        "right": rng.normal(0, 1, (cols, rank)).astype(np.float32),
+        "row": np.sort(rng.integers(0, rows, entries)).astype(np.int32),
+        "col": rng.integers(0, cols, entries).astype(np.int32),
+        "value": rng.normal(0, 1, entries).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -16,6 +16,6 @@ def reference(inputs):
     n = x.shape[1] - 6
     a = np.array([-2, 3, 6, 7, 6, 3, -2]) / 21
     b = np.array([22, -67, -58, 0, 58, 67, -22]) / 252
-    smooth = sum(a[k] * x[:, k:k + n] for k in range(7))
-    slope = sum(b[k] * x[:, k:k + n] for k in range(7))
+    smooth = sum(a[k] * x[:, k : k + n] for k in range(7))
+    slope = sum(b[k] * x[:, k : k + n] for k in range(7))
     return {"smooth": smooth.astype(np.float32), "slope": slope.astype(np.float32)}

@@ -8,9 +8,12 @@ TOLERANCE = {"result": (1e-5, 5e-5)}
 def make_inputs(rng, rows, cols, updates):
     target = rng.integers(0, rows, updates)
     target[rng.random(updates) < 0.1] = -1
-    return {"base": rng.normal(0, 1, (rows, cols)).astype(np.float32),
-            "source": rng.normal(0, 1, (updates, cols)).astype(np.float32),
-            "target": target.astype(np.int32), "weight": rng.uniform(-1, 2, updates).astype(np.float32)}
+    return {
+        "base": rng.normal(0, 1, (rows, cols)).astype(np.float32),
+        "source": rng.normal(0, 1, (updates, cols)).astype(np.float32),
+        "target": target.astype(np.int32),
+        "weight": rng.uniform(-1, 2, updates).astype(np.float32),
+    }
 
 
 def reference(inputs):

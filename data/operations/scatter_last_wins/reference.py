@@ -9,8 +9,11 @@ def make_inputs(rng, size, updates):
     position = (size * rng.random(updates) ** 1.7).astype(np.int64)
     stray = rng.random(updates) < 0.03
     position[stray] = np.where(rng.random(stray.sum()) < 0.5, -1 - position[stray], size + position[stray])
-    return {"initial": rng.normal(0, 1, size).astype(np.float32), "position": position.astype(np.int32),
-            "value": rng.normal(4, 1, updates).astype(np.float32)}
+    return {
+        "initial": rng.normal(0, 1, size).astype(np.float32),
+        "position": position.astype(np.int32),
+        "value": rng.normal(4, 1, updates).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -6,9 +6,11 @@ TOLERANCE = {"best": (0, 0), "hits": (0, 0)}
 
 
 def make_inputs(rng, rows, cols, updates):
-    return {"initial": rng.integers(-1000, 200, (rows, cols)).astype(np.int32),
-            "values": rng.integers(-2000, 1000, (updates, cols)).astype(np.int32),
-            "index": (rows * rng.random(updates) ** 1.5).astype(np.int32)}
+    return {
+        "initial": rng.integers(-1000, 200, (rows, cols)).astype(np.int32),
+        "values": rng.integers(-2000, 1000, (updates, cols)).astype(np.int32),
+        "index": (rows * rng.random(updates) ** 1.5).astype(np.int32),
+    }
 
 
 def reference(inputs):

@@ -7,9 +7,12 @@ TOLERANCE = {"vega": (1e-4, 1e-4), "vanna": (1e-4, 2e-5), "volga": (1e-4, 5e-4)}
 
 def make_inputs(rng, count):
     spot = rng.uniform(20, 200, count)
-    return {"spot": spot.astype(np.float32), "strike": (spot * rng.uniform(0.6, 1.6, count)).astype(np.float32),
-            "maturity": rng.uniform(0.3, 4, count).astype(np.float32),
-            "volatility": rng.uniform(0.12, 0.7, count).astype(np.float32)}
+    return {
+        "spot": spot.astype(np.float32),
+        "strike": (spot * rng.uniform(0.6, 1.6, count)).astype(np.float32),
+        "maturity": rng.uniform(0.3, 4, count).astype(np.float32),
+        "volatility": rng.uniform(0.12, 0.7, count).astype(np.float32),
+    }
 
 
 def reference(inputs):
@@ -18,5 +21,8 @@ def reference(inputs):
     d2 = d1 - s * np.sqrt(T)
     phi = np.exp(-d1 * d1 / 2) / np.sqrt(2 * np.pi)
     vega = S * phi * np.sqrt(T)
-    return {"vega": vega.astype(np.float32), "vanna": (-phi * d2 / s).astype(np.float32),
-            "volga": (vega * d1 * d2 / s).astype(np.float32)}
+    return {
+        "vega": vega.astype(np.float32),
+        "vanna": (-phi * d2 / s).astype(np.float32),
+        "volga": (vega * d1 * d2 / s).astype(np.float32),
+    }

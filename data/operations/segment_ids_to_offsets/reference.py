@@ -15,4 +15,7 @@ def reference(inputs):
     ids = inputs["ids"]
     lengths = np.bincount(ids, minlength=len(inputs["capacity"]))
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    return {"offsets": offsets.astype(np.int32), "excess": np.maximum(lengths - inputs["capacity"], 0).astype(np.int32)}
+    return {
+        "offsets": offsets.astype(np.int32),
+        "excess": np.maximum(lengths - inputs["capacity"], 0).astype(np.int32),
+    }

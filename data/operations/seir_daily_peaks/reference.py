@@ -8,8 +8,11 @@ TOLERANCE = {"course": (5e-4, 1e-3), "peak": (5e-4, 1e-3)}
 def make_inputs(rng, days, regions):
     wave = 0.22 + 0.12 * np.sin(np.arange(days)[:, None] / 15 + rng.uniform(0, 6, (1, regions)))
     population = np.exp(rng.uniform(8, 14, regions))
-    return {"contact": (wave * rng.uniform(0.5, 1.5, (days, regions))).astype(np.float32),
-            "population": population.astype(np.float32), "infected": (population * rng.uniform(0.001, 0.05, regions)).astype(np.float32)}
+    return {
+        "contact": (wave * rng.uniform(0.5, 1.5, (days, regions))).astype(np.float32),
+        "population": population.astype(np.float32),
+        "infected": (population * rng.uniform(0.001, 0.05, regions)).astype(np.float32),
+    }
 
 
 def reference(inputs):

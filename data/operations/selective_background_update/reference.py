@@ -14,8 +14,12 @@ def make_inputs(rng, count, height, width):
         frames[k][moving] = 255 - frames[k][moving]
     edge = rng.random((count, height, width)) < 0.05
     frames[edge] = np.broadcast_to(scene + 25, frames.shape)[edge]
-    return {"frames": np.clip(frames, 0, 255).astype(np.uint8),
-            "initial": (256 * (scene + rng.integers(-3, 4, (height, width)) * (rng.random((height, width)) < 0.5))).astype(np.int32)}
+    return {
+        "frames": np.clip(frames, 0, 255).astype(np.uint8),
+        "initial": (256 * (scene + rng.integers(-3, 4, (height, width)) * (rng.random((height, width)) < 0.5))).astype(
+            np.int32
+        ),
+    }
 
 
 def reference(inputs):

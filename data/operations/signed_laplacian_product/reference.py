@@ -7,9 +7,12 @@ TOLERANCE = {"y": (1e-4, 1e-4)}
 
 def make_inputs(rng, nodes, entries):
     owner = np.sort((nodes * rng.random(entries) ** 1.2).astype(np.int64))
-    return {"row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
-            "neighbor": rng.integers(0, nodes, entries).astype(np.int32),
-            "weight": rng.normal(0.2, 1, entries).astype(np.float32), "x": rng.normal(0, 1, nodes).astype(np.float32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
+        "neighbor": rng.integers(0, nodes, entries).astype(np.int32),
+        "weight": rng.normal(0.2, 1, entries).astype(np.float32),
+        "x": rng.normal(0, 1, nodes).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -16,5 +16,5 @@ def reference(inputs):
     n = u.shape[1]
     k = np.arange(1, n + 1)
     modes = u @ np.sin(np.pi * np.outer(k, k) / (n + 1))
-    energy = (k * k * modes ** 2).sum(axis=1) / (n + 1.0) ** 3
+    energy = (k * k * modes**2).sum(axis=1) / (n + 1.0) ** 3
     return {"modes": modes.astype(np.float32), "energy": energy.astype(np.float32)}

@@ -20,7 +20,7 @@ def reference(inputs):
     least = np.arange(v.max() + 1, dtype=np.int32)
     for p in range(2, int(v.max() ** 0.5) + 2):
         if least[p] == p:
-            part = least[p * p::p]
+            part = least[p * p :: p]
             part[part == np.arange(p * p, v.max() + 1, p)] = p
     count, rest = np.zeros_like(v), v.copy()
     while (rest > 1).any():

@@ -8,8 +8,11 @@ TOLERANCE = {"sums": (1e-5, 2e-5), "counts": (0, 0)}
 def make_inputs(rng, items, cols, segments):
     segment = np.sort((segments * rng.random(items) ** 1.3).astype(np.int32))
     segment[segment == segments // 2] += 1
-    return {"data": rng.normal(0.3, 1, (items, cols)).astype(np.float32), "segment": segment.astype(np.int32),
-            "scale": rng.uniform(-1, 2, segments).astype(np.float32)}
+    return {
+        "data": rng.normal(0.3, 1, (items, cols)).astype(np.float32),
+        "segment": segment.astype(np.int32),
+        "scale": rng.uniform(-1, 2, segments).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -9,7 +9,11 @@ def make_inputs(rng, frames, bins):
     b = np.arange(bins)
     middle = rng.uniform(0.05, 0.95, (frames, 1)) * bins
     width = rng.uniform(1.0, 0.2 * bins, (frames, 1))
-    x = np.exp(-((b - middle) / width) ** 2) * rng.uniform(0.2, 1.0, (frames, bins)) * rng.uniform(0.1, 10, (frames, 1))
+    x = (
+        np.exp(-(((b - middle) / width) ** 2))
+        * rng.uniform(0.2, 1.0, (frames, bins))
+        * rng.uniform(0.1, 10, (frames, 1))
+    )
     x[x < 1e-6] = 0.0
     x[rng.random(frames) < 0.05] = 0.0
     return {"magnitude": x.astype(np.float32)}

@@ -7,8 +7,10 @@ TOLERANCE = {"flatness": (1e-4, 2e-3)}
 
 def make_inputs(rng, frames, bins):
     b = np.arange(bins)
-    tone = np.exp(-((b - rng.uniform(0, bins, (frames, 1))) / rng.uniform(1, 60, (frames, 1))) ** 2)
-    x = rng.exponential(1.0, (frames, bins)) * 10.0 ** rng.uniform(-8, 0, (frames, 1)) + tone * rng.uniform(0, 5, (frames, 1))
+    tone = np.exp(-(((b - rng.uniform(0, bins, (frames, 1))) / rng.uniform(1, 60, (frames, 1))) ** 2))
+    x = rng.exponential(1.0, (frames, bins)) * 10.0 ** rng.uniform(-8, 0, (frames, 1)) + tone * rng.uniform(
+        0, 5, (frames, 1)
+    )
     x[rng.random((frames, bins)) < 0.05] = 0.0
     return {"power": x.astype(np.float32)}
 

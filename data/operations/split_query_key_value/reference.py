@@ -6,8 +6,10 @@ TOLERANCE = {"query": (1e-5, 1e-6), "key": (1e-5, 1e-6), "value": (1e-5, 1e-6)}
 
 
 def make_inputs(rng, batch, tokens, heads, head_dim):
-    return {"fused": rng.normal(0, 1, (batch, tokens, 3, heads, head_dim)).astype(np.float32),
-            "bias": rng.normal(0, 0.5, (3, heads, head_dim)).astype(np.float32)}
+    return {
+        "fused": rng.normal(0, 1, (batch, tokens, 3, heads, head_dim)).astype(np.float32),
+        "bias": rng.normal(0, 0.5, (3, heads, head_dim)).astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -22,5 +22,8 @@ def reference(inputs):
     day = np.where(found, np.argmax(closed, axis=1), p.shape[1] - 1)
     r = np.arange(len(p))
     reason = np.where(found, np.where(stop[r, day], 1, 2), 0)
-    return {"exit_day": day.astype(np.int32), "reason": reason.astype(np.int32),
-            "profit": (p[r, day] - p[:, 0]).astype(np.int32)}
+    return {
+        "exit_day": day.astype(np.int32),
+        "reason": reason.astype(np.int32),
+        "profit": (p[r, day] - p[:, 0]).astype(np.int32),
+    }

@@ -10,14 +10,14 @@ def make_inputs(rng, rows, width, letters):
     lines = pool[rng.integers(0, len(pool), (rows, width))]
     lines[rng.random((rows, width)) < rng.random((rows, 1))] = ord("_")
     pattern = pool[rng.integers(0, 33, letters)].copy()
-    pattern[1] = pattern[0] ^ 32 if 65 <= (pattern[0] & 0xdf) <= 90 else ord("a")
+    pattern[1] = pattern[0] ^ 32 if 65 <= (pattern[0] & 0xDF) <= 90 else ord("a")
     # the pattern is planted in half of the rows, in some of them cut short
     planted = np.nonzero(rng.random(rows) < 0.5)[0]
     step = width // letters
     where = np.arange(letters) * step + rng.integers(0, step, (len(planted), letters))
     lines[planted[:, None], where] = pattern
     cut = planted[::4]
-    lines[cut, width - width // 3:] = ord("/")
+    lines[cut, width - width // 3 :] = ord("/")
     return {"lines": lines, "pattern": pattern}
 
 

@@ -13,8 +13,12 @@ def make_inputs(rng, people, regions):
     income = np.floor(rng.gamma(1.8, 38000, people))
     edge = rng.random(people) < 0.05
     income[edge] = lower[region[edge], rng.integers(0, 8, edge.sum())]
-    return {"income": income.astype(np.float32), "region": region.astype(np.int32),
-            "lower": lower.astype(np.float32), "rate": rate.astype(np.float32)}
+    return {
+        "income": income.astype(np.float32),
+        "region": region.astype(np.int32),
+        "lower": lower.astype(np.float32),
+        "rate": rate.astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -15,11 +15,14 @@ def make_inputs(rng, batch, length):
 
 def reference(inputs):
     x, n = inputs["tokens"], inputs["lengths"][:, None]
-    batch, length = x.shape
+    _batch, length = x.shape
     t = np.arange(length + 1)
     wide = np.pad(x, ((0, 0), (1, 1)))
     source = np.where(t == 0, 1, np.where(t <= n, wide[:, :-1], 0))
     known = np.where(wide[:, 1:] == 3, -100, wide[:, 1:])
     label = np.where(t < n, known, np.where(t == n, 2, -100))
-    return {"decoder_input": source.astype(np.int32), "label": label.astype(np.int32),
-            "label_count": np.array([(label != -100).sum()], np.int32)}
+    return {
+        "decoder_input": source.astype(np.int32),
+        "label": label.astype(np.int32),
+        "label_count": np.array([(label != -100).sum()], np.int32),
+    }

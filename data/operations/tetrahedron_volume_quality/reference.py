@@ -17,4 +17,7 @@ def reference(inputs):
     v = (e[:, 0] * np.cross(e[:, 1], e[:, 2])).sum(axis=1) / 6
     pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     edges = sum(((p[:, i] - p[:, j]) ** 2).sum(axis=1) for i, j in pairs)
-    return {"volume": v.astype(np.float32), "quality": (12 * np.cbrt(3 * np.maximum(v, 0)) ** 2 / edges).astype(np.float32)}
+    return {
+        "volume": v.astype(np.float32),
+        "quality": (12 * np.cbrt(3 * np.maximum(v, 0)) ** 2 / edges).astype(np.float32),
+    }

@@ -19,5 +19,5 @@ def reference(inputs):
     letter = (low >= 97) & (low <= 122)
     start = letter.copy()
     start[:, 1:] &= ~letter[:, :-1]
-    titled = np.where(letter, np.where(start, t & 0xdf, low), t)
+    titled = np.where(letter, np.where(start, t & 0xDF, low), t)
     return {"titled": titled.astype(np.uint8), "words": start.sum(axis=1).astype(np.int32)}

@@ -7,10 +7,14 @@ TOLERANCE = {"embedding": (1e-5, 3e-6)}
 
 def make_inputs(rng, batch, length, width):
     ids = (3000 * rng.random((batch, length)) ** 2).astype(np.int32)
-    ids[:, -length // 5:] = 0
+    ids[:, -length // 5 :] = 0
     segment = np.arange(length) > rng.integers(1, length, (batch, 1))
-    return {"ids": ids, "segment": segment.astype(np.int32), "token_table": rng.normal(0, 0.5, (3000, width)).astype(np.float32),
-            "segment_table": rng.normal(0, 0.5, (2, width)).astype(np.float32)}
+    return {
+        "ids": ids,
+        "segment": segment.astype(np.int32),
+        "token_table": rng.normal(0, 0.5, (3000, width)).astype(np.float32),
+        "segment_table": rng.normal(0, 0.5, (2, width)).astype(np.float32),
+    }
 
 
 def reference(inputs):

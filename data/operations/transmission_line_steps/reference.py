@@ -6,7 +6,10 @@ TOLERANCE = {"new_voltage": (1e-4, 2e-5), "new_current": (1e-4, 2e-5)}
 
 
 def make_inputs(rng, lines, cells):
-    return {"voltage": rng.normal(0, 1, (lines, cells)).astype(np.float32), "current": rng.normal(0, 1, (lines, cells - 1)).astype(np.float32)}
+    return {
+        "voltage": rng.normal(0, 1, (lines, cells)).astype(np.float32),
+        "current": rng.normal(0, 1, (lines, cells - 1)).astype(np.float32),
+    }
 
 
 def reference(inputs):

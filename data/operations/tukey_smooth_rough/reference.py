@@ -17,7 +17,7 @@ def reference(inputs):
     a[:, 1:-1] = np.median(np.stack([x[:, :-2], x[:, 1:-1], x[:, 2:]]), axis=0)
     b = a.copy()
     n = x.shape[1] - 4
-    b[:, 2:-2] = np.sort(np.stack([a[:, k:k + n] for k in range(5)]), axis=0)[2]
+    b[:, 2:-2] = np.sort(np.stack([a[:, k : k + n] for k in range(5)]), axis=0)[2]
     c = b.copy()
     c[:, 1:-1] = 0.25 * b[:, :-2] + 0.5 * b[:, 1:-1] + 0.25 * b[:, 2:]
     return {"smooth": c.astype(np.float32), "rough": (x - c).astype(np.float32)}

@@ -11,7 +11,10 @@ def make_inputs(rng, frames, pixels):
     blue = red * np.exp(5 * np.log(0.8 / 0.6) - 14387.77 * (1 / 0.6 - 1 / 0.8) / t)
     hot = rng.random((frames, pixels)) < 0.03
     blue = np.where(hot, red * 6, blue)
-    return {"blue": np.clip(blue + 64, 0, 65535).astype(np.uint16), "red": np.clip(red + 60, 0, 65535).astype(np.uint16)}
+    return {
+        "blue": np.clip(blue + 64, 0, 65535).astype(np.uint16),
+        "red": np.clip(red + 60, 0, 65535).astype(np.uint16),
+    }
 
 
 def reference(inputs):
@@ -20,4 +23,7 @@ def reference(inputs):
     bottom = 5 * np.log(0.8 / 0.6) - np.log(np.where(valid, b, 1) / np.where(valid, r, 1))
     t = np.where(bottom > 0, 14387.77 * (1 / 0.6 - 1 / 0.8) / np.where(bottom > 0, bottom, 1), 5000)
     t = np.where(valid, np.clip(t, 500, 5000), 0)
-    return {"temperature": t.astype(np.float32), "average": (t.sum(axis=1) / np.maximum(valid.sum(axis=1), 1)).astype(np.float32)}
+    return {
+        "temperature": t.astype(np.float32),
+        "average": (t.sum(axis=1) / np.maximum(valid.sum(axis=1), 1)).astype(np.float32),
+    }

@@ -9,7 +9,7 @@ def make_inputs(rng, groups, points, terms):
     x = rng.uniform(-1.0, 1.0, (groups, points))
     x[:, ::97] = 0.0
     w = rng.normal(0.3, 1.0, (groups, points)) + x * rng.normal(0.0, 0.5, (groups, 1))
-    exponent = np.concatenate([[0, 1], 2 + np.sort(rng.permutation(12)[:terms - 2])])
+    exponent = np.concatenate([[0, 1], 2 + np.sort(rng.permutation(12)[: terms - 2])])
     return {"x": x.astype(np.float32), "w": w.astype(np.float32), "exponent": exponent.astype(np.int32)}
 
 

@@ -6,10 +6,13 @@ TOLERANCE = {"corrected": (2e-5, 1e-6)}
 
 
 def make_inputs(rng, channels, height, width):
-    c = np.stack([rng.uniform(-1.0, -0.3, channels), rng.uniform(-0.5, 0.4, channels),
-                  rng.uniform(-0.3, 0.2, channels)], axis=1)
-    return {"image": rng.uniform(-0.05, 1.0, (channels, height, width)).astype(np.float32),
-            "coefficients": c.astype(np.float32)}
+    c = np.stack(
+        [rng.uniform(-1.0, -0.3, channels), rng.uniform(-0.5, 0.4, channels), rng.uniform(-0.3, 0.2, channels)], axis=1
+    )
+    return {
+        "image": rng.uniform(-0.05, 1.0, (channels, height, width)).astype(np.float32),
+        "coefficients": c.astype(np.float32),
+    }
 
 
 def reference(inputs):

@@ -7,8 +7,10 @@ TOLERANCE = {"walks": (0, 0)}
 
 def make_inputs(rng, nodes, entries):
     owner = np.sort((nodes * rng.random(entries) ** 1.2).astype(np.int64))
-    return {"row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
-            "neighbor": rng.integers(0, nodes, entries).astype(np.int32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
+        "neighbor": rng.integers(0, nodes, entries).astype(np.int32),
+    }
 
 
 def reference(inputs):

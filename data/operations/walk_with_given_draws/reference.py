@@ -7,10 +7,12 @@ TOLERANCE = {"path": (0, 0)}
 
 def make_inputs(rng, nodes, entries, walks, steps):
     owner = np.sort((nodes * rng.random(entries) ** 1.1).astype(np.int64))
-    return {"row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
-            "neighbor": rng.integers(0, nodes, entries).astype(np.int32),
-            "origin": rng.integers(0, nodes, walks).astype(np.int32),
-            "draw": rng.random((steps, walks), dtype=np.float32)}
+    return {
+        "row_start": np.searchsorted(owner, np.arange(nodes + 1)).astype(np.int32),
+        "neighbor": rng.integers(0, nodes, entries).astype(np.int32),
+        "origin": rng.integers(0, nodes, walks).astype(np.int32),
+        "draw": rng.random((steps, walks), dtype=np.float32),
+    }
 
 
 def reference(inputs):

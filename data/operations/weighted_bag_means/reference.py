@@ -10,10 +10,13 @@ def make_inputs(rng, vocab, dim, tokens, bags):
     cuts[3] = cuts[2]
     ids = rng.integers(1, vocab, tokens)
     ids[rng.random(tokens) < 0.15] = 0
-    ids[cuts[5]:cuts[6]] = 0
-    return {"table": rng.normal(0, 1, (vocab, dim)).astype(np.float32), "ids": ids.astype(np.int32),
-            "weights": rng.uniform(0.1, 2, tokens).astype(np.float32),
-            "offsets": np.concatenate(([0], cuts, [tokens])).astype(np.int32)}
+    ids[cuts[5] : cuts[6]] = 0
+    return {
+        "table": rng.normal(0, 1, (vocab, dim)).astype(np.float32),
+        "ids": ids.astype(np.int32),
+        "weights": rng.uniform(0.1, 2, tokens).astype(np.float32),
+        "offsets": np.concatenate(([0], cuts, [tokens])).astype(np.int32),
+    }
 
 
 def reference(inputs):
@@ -23,7 +26,7 @@ def reference(inputs):
     sums, mass = np.zeros((bags, dim)), np.zeros(bags)
     full = np.nonzero(np.diff(offsets))[0]
     for lo in range(0, len(full), 4000):
-        part = full[lo:lo + 4000]
+        part = full[lo : lo + 4000]
         a, z = offsets[part[0]], offsets[part[-1] + 1]
         rows = inputs["table"][ids[a:z]].astype(np.float64) * w[a:z, None]
         sums[part] = np.add.reduceat(rows, offsets[part] - a, axis=0)

@@ -13,5 +13,7 @@ def make_inputs(rng, batch, height, width):
 
 def reference(inputs):
     p = inputs["images"].astype(np.float64) * inputs["gains"].astype(np.float64)[:, :, None, None]
-    return {"balanced": np.minimum(p, 1).astype(np.float32),
-            "clipped": (p > 1).any(axis=1).sum(axis=(1, 2)).astype(np.int32)}
+    return {
+        "balanced": np.minimum(p, 1).astype(np.float32),
+        "clipped": (p > 1).any(axis=1).sum(axis=(1, 2)).astype(np.int32),
+    }
