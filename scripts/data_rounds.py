@@ -66,6 +66,8 @@ def main() -> None:
             name: [row for row in rows if row["round"] == number and row["set"] == name]
             for name in ("develop", "cudabench")
         }
+        if said.get("restated"):
+            of["without_restated"] = [row for row in of["cudabench"] if row["operation"] not in said["restated"]]
         rounds.append({"round": number, **said, **{name: score(found) for name, found in of.items() if found}})
     (FOLDER / "data_rounds.json").write_text(json.dumps({"rounds": rounds}, indent=2) + "\n", encoding="utf-8")
     for of in rounds:

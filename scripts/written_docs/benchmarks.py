@@ -398,11 +398,18 @@ def percent(share: dict[str, float]) -> str:
     return f"{share['percent']:.1f} ({share['low']:.1f} to {share['high']:.1f})"
 
 
+NAMES_OF_SETS = {
+    "cudabench": "CUDABench",
+    "without_restated": "CUDABench, without operations that training ones restated",
+    "develop": "development",
+}
+
+
 def data_rounds() -> str:
     [untrained] = [row for row in record("prompts_h100.json")["rows"] if "edition" not in row["prompts"]]
     rows = [["as it is", "", "", "CUDABench", percent(untrained["compiled"]), percent(untrained["passed"])]]
     for one in record("data_rounds.json")["rounds"]:
-        for key, name in (("cudabench", "CUDABench"), ("develop", "development")):
+        for key, name in NAMES_OF_SETS.items():
             if key in one:
                 trained = [f"round {one['round']}", one["trained"], str(len(one[key]["seeds"])), name]
                 rows.append([*trained, percent(one[key]["compiled"]), percent(one[key]["function"])])

@@ -69,7 +69,7 @@ int main() {
     attention_weights<<<BATCH, threads>>>(d_keys, d_query, d_v, d_lengths, d_attention, WIDTH);
     weighted_sum<<<(numel + threads - 1) / threads, threads>>>(d_keys, d_attention, d_context, BATCH, WIDTH);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "CUDA failure" << "\n";
+        std::cerr << "CUDA failure\n";
         return 1;
     }
 

@@ -39,8 +39,8 @@ __global__ void average_ranks(const float* x, float* ranks) {
 }
 
 int main() {
-    float* h_x = new float[(ROWS * WIDTH)];
-    float* h_ranks = new float[(ROWS * WIDTH)];
+    float* h_x = new float[ROWS * WIDTH];
+    float* h_ranks = new float[ROWS * WIDTH];
     read_data("data/x.bin", h_x, ROWS * WIDTH);
 
     float *d_x, *d_ranks;

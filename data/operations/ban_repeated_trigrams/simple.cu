@@ -15,7 +15,7 @@ struct GpuArray {
     size_t count;
     explicit GpuArray(size_t n) : count(n) {
         if (cudaMalloc(&ptr, n * sizeof(T)) != cudaSuccess) {
-            std::cerr << "out of device memory" << "\n";
+            std::cerr << "out of device memory\n";
             std::exit(1);
         }
     }

@@ -48,7 +48,7 @@ int main() {
 
     bilinear<<<BATCH, THREADS>>>(d_x, d_a, d_y, d_form);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "CUDA error" << "\n";
+        std::cerr << "CUDA error\n";
         return 1;
     }
     cudaDeviceSynchronize();

@@ -43,7 +43,7 @@ int main() {
     dim3 grid((COLS + 15) / 16, (ROWS + 15) / 16);
     add_correction<<<grid, block>>>(d_fine, d_coarse, d_corrected);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "CUDA error" << "\n";
+        std::cerr << "CUDA error\n";
         return 1;
     }
 

@@ -47,7 +47,7 @@ int main() {
     int blocksPerGrid = (kParticles + threadsPerBlock - 1) / threadsPerBlock;
     bounce<<<blocksPerGrid, threadsPerBlock>>>(d_position, d_velocity, d_new_position, d_bounces, kParticles);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "launch failed" << "\n";
+        std::cerr << "launch failed\n";
         return 1;
     }
 

@@ -51,7 +51,7 @@ int main() {
     std::swap(d_x, d_x_after);
     std::swap(d_y, d_y_after);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "CUDA error" << "\n";
+        std::cerr << "CUDA error\n";
         return 1;
     }
 

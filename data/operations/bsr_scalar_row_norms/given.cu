@@ -50,7 +50,7 @@ int main() {
                                                                     kBlockRows, kSize);
     block_norms<<<(kBlocks + threads - 1) / threads, threads>>>(d_block, d_block_norm, kBlocks, kSize);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "kernel failed" << "\n";
+        std::cerr << "kernel failed\n";
         return 1;
     }
     cudaDeviceSynchronize();

@@ -38,7 +38,7 @@ int main() {
     const int block = 512;
     bucketize<<<(COUNT + block - 1) / block, block>>>(d_x, d_edges, d_bucket, d_fraction, COUNT, EDGE_COUNT);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "error" << "\n";
+        std::cerr << "error\n";
         return 1;
     }
     cudaDeviceSynchronize();

@@ -48,7 +48,7 @@ int main() {
     const int blocks = (kN + threads - 1) / threads;
     civil_dates<<<blocks, threads>>>(d_days, d_dates, d_weekday, kN);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "GPU error" << "\n";
+        std::cerr << "GPU error\n";
         return 1;
     }
 

@@ -51,7 +51,7 @@ int main() {
 
   join_rows<<<ROWS, 64>>>(d_a_values, d_a_offsets, d_b_values, d_b_offsets, d_joined, d_joined_offsets, ROWS);
   if (cudaDeviceSynchronize() != cudaSuccess) {
-    std::cerr << "error" << "\n";
+    std::cerr << "error\n";
     return 1;
   }
 

@@ -68,7 +68,7 @@ int main() {
 
     pair_statistics<<<PAIRS, THREADS>>>(d_first, d_second, d_covariance, d_correlation, d_beta, DAYS);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "error" << "\n";
+        std::cerr << "error\n";
         return 1;
     }
     cudaDeviceSynchronize();

@@ -9,7 +9,7 @@ struct DeviceArray {
     T* data = nullptr;
     explicit DeviceArray(size_t count) {
         if (cudaMalloc(&data, count * sizeof(T)) != cudaSuccess)
-            { fprintf(stderr, "%s\n", "cudaMalloc failed"); exit(1); }
+            { fprintf(stderr, "cudaMalloc failed\n"); exit(1); }
     }
     ~DeviceArray() { cudaFree(data); }
     DeviceArray(const DeviceArray&) = delete;
@@ -55,10 +55,10 @@ int main() {
     std::vector<float> h_area(elements);
     std::ifstream fIn("data/f.bin", std::ios::binary);
     if (!fIn.read(reinterpret_cast<char*>(h_f.data()), elements * sizeof(float)))
-        { fprintf(stderr, "%s\n", "cannot read data/f.bin"); exit(1); }
+        { fprintf(stderr, "cannot read data/f.bin\n"); exit(1); }
     std::ifstream tIn("data/t.bin", std::ios::binary);
     if (!tIn.read(reinterpret_cast<char*>(h_t.data()), POINTS * sizeof(float)))
-        { fprintf(stderr, "%s\n", "cannot read data/t.bin"); exit(1); }
+        { fprintf(stderr, "cannot read data/t.bin\n"); exit(1); }
 
     DeviceArray<float> gpu_f(elements);
     DeviceArray<float> gpu_t(POINTS);
@@ -67,7 +67,7 @@ int main() {
     cudaMemcpy(gpu_t.data, h_t.data(), POINTS * sizeof(float), cudaMemcpyHostToDevice);
 
     trapezoid_block<<<ROWS, BLOCK>>>(gpu_f.data, gpu_t.data, gpu_area.data);
-    if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "%s\n", "launch failed"); exit(1); }
+    if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "launch failed\n"); exit(1); }
     cudaMemcpy(h_area.data(), gpu_area.data, elements * sizeof(float), cudaMemcpyDeviceToHost);
 
     std::ofstream("data/area.bin", std::ios::binary)

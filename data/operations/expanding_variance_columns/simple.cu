@@ -8,7 +8,7 @@ template <typename T>
 struct GpuArray {
   T* p = nullptr;
   explicit GpuArray(size_t count) {
-    if (cudaMalloc(&p, count * sizeof(T)) != cudaSuccess) { fprintf(stderr, "%s\n", "cudaMalloc failed"); exit(1); }
+    if (cudaMalloc(&p, count * sizeof(T)) != cudaSuccess) { fprintf(stderr, "cudaMalloc failed\n"); exit(1); }
   }
   ~GpuArray() { cudaFree(p); }
   GpuArray(const GpuArray&) = delete;
@@ -36,14 +36,14 @@ int main() {
   std::vector<float> var(kRows * kCols);
   std::ifstream in("data/x.bin", std::ios::binary);
   if (!in.read(reinterpret_cast<char*>(x.data()), kRows * kCols * sizeof(float)))
-      { fprintf(stderr, "%s\n", "cannot read data/x.bin"); exit(1); }
+      { fprintf(stderr, "cannot read data/x.bin\n"); exit(1); }
 
   GpuArray<float> dev_x(kRows * kCols);
   GpuArray<float> dev_var(kRows * kCols);
   cudaMemcpy(dev_x.p, x.data(), kRows * kCols * sizeof(float), cudaMemcpyHostToDevice);
 
   expanding_variance<<<(kCols - 1) / 128 + 1, 128>>>(dev_x.p, dev_var.p);
-  if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "%s\n", "launch failed"); exit(1); }
+  if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "launch failed\n"); exit(1); }
   cudaMemcpy(var.data(), dev_var.p, kRows * kCols * sizeof(float), cudaMemcpyDeviceToHost);
 
   std::ofstream("data/var.bin", std::ios::binary)

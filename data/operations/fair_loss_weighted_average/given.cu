@@ -67,7 +67,7 @@ int main() {
     accumulate<<<blocks, 256>>>(d_pred, d_target, d_weight, d_sums, SAMPLES, OUTPUTS);
     divide<<<1, 1>>>(d_sums, d_loss);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "kernel launch failed" << "\n";
+        std::cerr << "kernel launch failed\n";
         return 1;
     }
 

@@ -38,7 +38,7 @@ int main() {
   dim3 grid((NODES + 255) / 256);
   climb_to_root<<<grid, block>>>(d_parent, d_length, d_root, d_distance, NODES);
   if (cudaGetLastError() != cudaSuccess) {
-    std::cerr << "launch failed" << "\n";
+    std::cerr << "launch failed\n";
     return 1;
   }
   cudaDeviceSynchronize();

@@ -57,10 +57,10 @@ __global__ void forward_fill_stretches(const float* __restrict__ x, const unsign
 }
 
 int main() {
-  float* host_x = new float[(STEPS * CHANNELS)];
-  unsigned char* host_valid = new unsigned char[(STEPS * CHANNELS)];
+  float* host_x = new float[STEPS * CHANNELS];
+  unsigned char* host_valid = new unsigned char[STEPS * CHANNELS];
   float* host_initial = new float[CHANNELS];
-  float* host_filled = new float[(STEPS * CHANNELS)];
+  float* host_filled = new float[STEPS * CHANNELS];
   readFile("data/x.bin", host_x, STEPS * CHANNELS * sizeof(float));
   readFile("data/valid.bin", host_valid, STEPS * CHANNELS * sizeof(unsigned char));
   readFile("data/initial.bin", host_initial, CHANNELS * sizeof(float));

@@ -41,7 +41,7 @@ int main() {
     const int grid = (kN + block - 1) / block;
     decode_bytes<<<grid, block>>>(d_received, d_data, d_status, d_totals, kN);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "GPU error" << "\n";
+        std::cerr << "GPU error\n";
         return 1;
     }
     cudaDeviceSynchronize();

@@ -40,7 +40,7 @@ int main() {
     const int block_size = 128;
     great_circle<<<(N + block_size - 1) / block_size, block_size>>>(d_start, d_goal, d_km, d_bearing, N);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "kernel failed" << "\n";
+        std::cerr << "kernel failed\n";
         return 1;
     }
 

@@ -43,7 +43,7 @@ int main() {
         from = to;
     }
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "error" << "\n";
+        std::cerr << "error\n";
         return 1;
     }
     cudaDeviceSynchronize();

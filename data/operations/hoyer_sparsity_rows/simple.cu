@@ -9,7 +9,7 @@ struct Buffer {
   T* ptr = nullptr;
   explicit Buffer(size_t count) {
     if (cudaMalloc(&ptr, count * sizeof(T)) != cudaSuccess)
-        { fprintf(stderr, "%s\n", "cudaMalloc failed"); exit(1); }
+        { fprintf(stderr, "cudaMalloc failed\n"); exit(1); }
   }
   ~Buffer() { cudaFree(ptr); }
   Buffer(const Buffer&) = delete;
@@ -62,7 +62,7 @@ int main() {
   std::vector<int> host_zeros(ROWS);
   std::ifstream in("data/x.bin", std::ios::binary);
   if (!in.read(reinterpret_cast<char*>(host_x.data()), ROWS * COLS * sizeof(float)))
-      { fprintf(stderr, "%s\n", "cannot read data/x.bin"); exit(1); }
+      { fprintf(stderr, "cannot read data/x.bin\n"); exit(1); }
 
   Buffer<float> dev_x(ROWS * COLS);
   Buffer<float> dev_sparsity(ROWS);
@@ -70,7 +70,7 @@ int main() {
   dev_x.upload(host_x);
 
   hoyer<<<ROWS, BLOCK>>>(dev_x.ptr, dev_sparsity.ptr, dev_zeros.ptr);
-  if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "%s\n", "launch failed"); exit(1); }
+  if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "launch failed\n"); exit(1); }
   dev_sparsity.download(host_sparsity);
   dev_zeros.download(host_zeros);
 

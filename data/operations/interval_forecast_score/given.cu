@@ -61,7 +61,7 @@ int main() {
 
     score_series<<<SERIES, 128>>>(d_lower, d_upper, d_actual, d_score, d_covered, STEPS);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "launch failed" << "\n";
+        std::cerr << "launch failed\n";
         return 1;
     }
     cudaDeviceSynchronize();

@@ -54,7 +54,7 @@ int main() {
         jacobi<<<grid, block>>>(d_col, d_value, d_diagonal, d_b, d_other, d_x, N, WIDTH);
     }
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "jacobi kernel" << "\n";
+        std::cerr << "jacobi kernel\n";
         return 1;
     }
 

@@ -9,7 +9,7 @@ struct DeviceArray {
     T* p = nullptr;
     explicit DeviceArray(size_t count) {
         if (cudaMalloc(&p, count * sizeof(T)) != cudaSuccess)
-            { fprintf(stderr, "%s\n", "cudaMalloc failed"); exit(1); }
+            { fprintf(stderr, "cudaMalloc failed\n"); exit(1); }
     }
     ~DeviceArray() { cudaFree(p); }
     DeviceArray(const DeviceArray&) = delete;
@@ -57,10 +57,10 @@ int main() {
     std::vector<float> tau(ROWS);
     std::ifstream xIn("data/x.bin", std::ios::binary);
     if (!xIn.read(reinterpret_cast<char*>(x.data()), elements * sizeof(float)))
-        { fprintf(stderr, "%s\n", "cannot read data/x.bin"); exit(1); }
+        { fprintf(stderr, "cannot read data/x.bin\n"); exit(1); }
     std::ifstream yIn("data/y.bin", std::ios::binary);
     if (!yIn.read(reinterpret_cast<char*>(y.data()), elements * sizeof(float)))
-        { fprintf(stderr, "%s\n", "cannot read data/y.bin"); exit(1); }
+        { fprintf(stderr, "cannot read data/y.bin\n"); exit(1); }
 
     DeviceArray<float> gpu_x(elements);
     DeviceArray<float> gpu_y(elements);
@@ -70,7 +70,7 @@ int main() {
     gpu_y.upload(y);
 
     kendall_shared<<<ROWS, BLOCK>>>(gpu_x.p, gpu_y.p, gpu_balance.p, gpu_tau.p);
-    if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "%s\n", "launch failed"); exit(1); }
+    if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "launch failed\n"); exit(1); }
     gpu_balance.download(balance);
     gpu_tau.download(tau);
 

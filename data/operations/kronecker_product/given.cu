@@ -36,7 +36,7 @@ int main() {
     int grid = (k_count + block - 1) / block;
     kronecker<<<grid, block>>>(d_a, d_b, d_k);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "kernel failed" << "\n";
+        std::cerr << "kernel failed\n";
         return 1;
     }
 

@@ -54,7 +54,7 @@ int main() {
   const int blocks = (kRows + threads - 1) / threads;
   ks_distance<<<blocks, threads>>>(d_sample_a, d_sample_b, d_distance, d_location, kRows, kLenA, kLenB);
   if (cudaDeviceSynchronize() != cudaSuccess) {
-    std::cerr << "error" << "\n";
+    std::cerr << "error\n";
     return 1;
   }
 

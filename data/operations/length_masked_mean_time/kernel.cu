@@ -9,7 +9,7 @@ struct Buffer {
   T* data = nullptr;
   explicit Buffer(size_t count) {
     if (cudaMalloc(&data, count * sizeof(T)) != cudaSuccess)
-        { fprintf(stderr, "%s\n", "cudaMalloc failed"); exit(1); }
+        { fprintf(stderr, "cudaMalloc failed\n"); exit(1); }
   }
   ~Buffer() { cudaFree(data); }
   Buffer(const Buffer&) = delete;
@@ -59,13 +59,13 @@ int main() {
   std::vector<float> h_mean(meanCount);
   std::ifstream xIn("data/x.bin", std::ios::binary);
   if (!xIn.read(reinterpret_cast<char*>(h_x.data()), xSize * sizeof(float)))
-      { fprintf(stderr, "%s\n", "cannot read data/x.bin"); exit(1); }
+      { fprintf(stderr, "cannot read data/x.bin\n"); exit(1); }
   std::ifstream lengthsIn("data/lengths.bin", std::ios::binary);
   if (!lengthsIn.read(reinterpret_cast<char*>(h_lengths.data()), BATCH * sizeof(int)))
-      { fprintf(stderr, "%s\n", "cannot read data/lengths.bin"); exit(1); }
+      { fprintf(stderr, "cannot read data/lengths.bin\n"); exit(1); }
   std::ifstream skipIn("data/skip.bin", std::ios::binary);
   if (!skipIn.read(reinterpret_cast<char*>(h_skip.data()), skipCount * sizeof(unsigned char)))
-      { fprintf(stderr, "%s\n", "cannot read data/skip.bin"); exit(1); }
+      { fprintf(stderr, "cannot read data/skip.bin\n"); exit(1); }
 
   Buffer<float> gpu_x(xSize);
   Buffer<int> gpu_lengths(BATCH);
@@ -78,7 +78,7 @@ int main() {
   dim3 block(TX, TY);
   dim3 grid((FEATURES + TX - 1) / TX, BATCH);
   masked_mean_split<<<grid, block>>>(gpu_x.data, gpu_lengths.data, gpu_skip.data, gpu_mean.data);
-  if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "%s\n", "launch failed"); exit(1); }
+  if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "launch failed\n"); exit(1); }
   cudaMemcpy(h_mean.data(), gpu_mean.data, meanCount * sizeof(float), cudaMemcpyDeviceToHost);
 
   std::ofstream("data/mean.bin", std::ios::binary)

@@ -9,7 +9,7 @@ struct DeviceBuffer {
     T* p = nullptr;
     explicit DeviceBuffer(size_t count) {
         if (cudaMalloc(&p, count * sizeof(T)) != cudaSuccess)
-            { fprintf(stderr, "%s\n", "cudaMalloc failed"); exit(1); }
+            { fprintf(stderr, "cudaMalloc failed\n"); exit(1); }
     }
     ~DeviceBuffer() { cudaFree(p); }
     DeviceBuffer(const DeviceBuffer&) = delete;
@@ -54,10 +54,10 @@ int main() {
     std::vector<int> h_wait(n);
     std::ifstream serviceIn("data/service.bin", std::ios::binary);
     if (!serviceIn.read(reinterpret_cast<char*>(h_service.data()), n * sizeof(int)))
-        { fprintf(stderr, "%s\n", "cannot read data/service.bin"); exit(1); }
+        { fprintf(stderr, "cannot read data/service.bin\n"); exit(1); }
     std::ifstream gapIn("data/gap.bin", std::ios::binary);
     if (!gapIn.read(reinterpret_cast<char*>(h_gap.data()), n * sizeof(int)))
-        { fprintf(stderr, "%s\n", "cannot read data/gap.bin"); exit(1); }
+        { fprintf(stderr, "cannot read data/gap.bin\n"); exit(1); }
 
     DeviceBuffer<int> d_service(n);
     DeviceBuffer<int> d_gap(n);
@@ -66,7 +66,7 @@ int main() {
     cudaMemcpy(d_gap.p, h_gap.data(), n * sizeof(int), cudaMemcpyHostToDevice);
 
     queue_waits_scan<<<(QUEUES - 1) / WARPS + 1, 32 * WARPS>>>(d_service.p, d_gap.p, d_wait.p);
-    if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "%s\n", "launch failed"); exit(1); }
+    if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "launch failed\n"); exit(1); }
     cudaMemcpy(h_wait.data(), d_wait.p, n * sizeof(int), cudaMemcpyDeviceToHost);
 
     std::ofstream("data/wait.bin", std::ios::binary)

@@ -8,7 +8,7 @@ template <typename T>
 struct DeviceBuffer {
   T* p = nullptr;
   explicit DeviceBuffer(size_t count) {
-    if (cudaMalloc(&p, count * sizeof(T)) != cudaSuccess) { fprintf(stderr, "%s\n", "cudaMalloc failed"); exit(1); }
+    if (cudaMalloc(&p, count * sizeof(T)) != cudaSuccess) { fprintf(stderr, "cudaMalloc failed\n"); exit(1); }
   }
   ~DeviceBuffer() { cudaFree(p); }
   DeviceBuffer(const DeviceBuffer&) = delete;
@@ -63,10 +63,10 @@ int main() {
   std::vector<float> h_lme(kRows);
   std::ifstream xIn("data/x.bin", std::ios::binary);
   if (!xIn.read(reinterpret_cast<char*>(h_x.data()), kRows * kCols * sizeof(float)))
-      { fprintf(stderr, "%s\n", "cannot read data/x.bin"); exit(1); }
+      { fprintf(stderr, "cannot read data/x.bin\n"); exit(1); }
   std::ifstream tauIn("data/tau.bin", std::ios::binary);
   if (!tauIn.read(reinterpret_cast<char*>(h_tau.data()), kRows * sizeof(float)))
-      { fprintf(stderr, "%s\n", "cannot read data/tau.bin"); exit(1); }
+      { fprintf(stderr, "cannot read data/tau.bin\n"); exit(1); }
 
   DeviceBuffer<float> gpu_x(kRows * kCols);
   DeviceBuffer<float> gpu_tau(kRows);
@@ -75,7 +75,7 @@ int main() {
   cudaMemcpy(gpu_tau.p, h_tau.data(), kRows * sizeof(float), cudaMemcpyHostToDevice);
 
   log_mean_exp_online<<<kRows, kBlock>>>(gpu_x.p, gpu_tau.p, gpu_lme.p);
-  if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "%s\n", "launch failed"); exit(1); }
+  if (cudaGetLastError() != cudaSuccess) { fprintf(stderr, "launch failed\n"); exit(1); }
   cudaMemcpy(h_lme.data(), gpu_lme.p, kRows * sizeof(float), cudaMemcpyDeviceToHost);
 
   std::ofstream("data/lme.bin", std::ios::binary)

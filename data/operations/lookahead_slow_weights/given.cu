@@ -61,7 +61,7 @@ int main() {
     lookahead<<<grid, threads>>>(d_fast, d_slow, d_counter, d_period, d_fast_out, d_slow_out,
                                  d_counter_out, WIDTH);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "launch error" << "\n";
+        std::cerr << "launch error\n";
         return 1;
     }
 

@@ -40,7 +40,7 @@ int main() {
   dim3 grid((WIDTH / 4 + 15) / 16, (HEIGHT / 4 + 15) / 16);
   majority_vote<<<grid, block>>>(d_labels, d_winner, d_votes, HEIGHT, WIDTH);
   if (cudaDeviceSynchronize() != cudaSuccess) {
-    std::cerr << "CUDA error" << "\n";
+    std::cerr << "CUDA error\n";
     return 1;
   }
 

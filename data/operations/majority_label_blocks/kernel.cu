@@ -14,7 +14,7 @@ struct DevArray {
     size_t count;
     explicit DevArray(size_t n) : count(n) {
         if (cudaMalloc(&p, n * sizeof(T)) != cudaSuccess) {
-            std::cerr << "out of device memory" << "\n";
+            std::cerr << "out of device memory\n";
             std::exit(1);
         }
     }

@@ -41,7 +41,7 @@ int main() {
   int blocks = (kTotal + threads - 1) / threads;
   max_neighbors<<<blocks, threads>>>(d_row_start, d_neighbor, d_feature, d_pooled, kDim, kTotal);
   if (cudaGetLastError() != cudaSuccess) {
-    std::cerr << "launch failed" << "\n";
+    std::cerr << "launch failed\n";
     return 1;
   }
   cudaDeviceSynchronize();

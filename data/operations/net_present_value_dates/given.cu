@@ -44,7 +44,7 @@ int main() {
   const int blocks = (PROJECTS + threads - 1) / threads;
   present_values<<<blocks, threads>>>(d_amounts, d_days, d_rate, d_value, d_positive_share, PROJECTS, FLOWS);
   if (cudaGetLastError() != cudaSuccess) {
-    std::cerr << "error" << "\n";
+    std::cerr << "error\n";
     return 1;
   }
   cudaDeviceSynchronize();

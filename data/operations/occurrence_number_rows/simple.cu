@@ -41,9 +41,9 @@ __global__ void occurrence_number(const unsigned char* code, int* number) {
 }
 
 int main() {
-  unsigned char* host_code = new unsigned char[(kRows * kCols)];
+  unsigned char* host_code = new unsigned char[kRows * kCols];
   load_values("data/code.bin", host_code, kRows * kCols * sizeof(unsigned char));
-  int* host_number = new int[(kRows * kCols)];
+  int* host_number = new int[kRows * kCols];
 
   unsigned char* dev_code = nullptr;
   int* dev_number;

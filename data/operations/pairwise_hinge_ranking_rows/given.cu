@@ -56,7 +56,7 @@ int main() {
 
     ranking_loss<<<QUERIES, 128>>>(d_scores, d_relevance, d_loss, d_pairs, ITEMS);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "kernel launch failed" << "\n";
+        std::cerr << "kernel launch failed\n";
         return 1;
     }
 

@@ -61,7 +61,7 @@ int main() {
 
   peak_rows<<<ROWS, THREADS>>>(d_response, d_position, d_height, BINS);
   if (cudaGetLastError() != cudaSuccess) {
-    std::cerr << "error" << "\n";
+    std::cerr << "error\n";
     return 1;
   }
   cudaDeviceSynchronize();

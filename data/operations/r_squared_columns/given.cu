@@ -53,7 +53,7 @@ int main() {
     const int blocks = kOutputs;
     r_squared<<<blocks, 256>>>(d_pred, d_truth, d_r2, kSamples, kOutputs);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "error in the kernel" << "\n";
+        std::cerr << "error in the kernel\n";
         return 1;
     }
 

@@ -47,7 +47,7 @@ int main() {
         radiate<<<blocks, threads>>>(d_other, d_rate, d_result, kPlates, total);
     }
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "launch failed" << "\n";
+        std::cerr << "launch failed\n";
         return 1;
     }
 

@@ -50,7 +50,7 @@ int main() {
   int blocks = (kBodies + threads - 1) / threads;
   apparent_forces<<<blocks, threads>>>(d_position, d_velocity, d_spin, d_apparent, kBodies);
   if (cudaDeviceSynchronize() != cudaSuccess) {
-    std::cerr << "GPU error" << "\n";
+    std::cerr << "GPU error\n";
     return 1;
   }
 

@@ -43,7 +43,7 @@ int main() {
     dim3 grid((N + block.x - 1) / block.x);
     count_crossings<<<grid, block>>>(d_first, d_second, d_crossings, N, M);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "segment kernel" << "\n";
+        std::cerr << "segment kernel\n";
         return 1;
     }
     cudaDeviceSynchronize();

@@ -54,7 +54,7 @@ int main() {
     const int blocks = ROWS;
     shape_statistics<<<blocks, BLOCK>>>(d_x, d_skew, d_kurt, COLS);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "kernel launch failed" << "\n";
+        std::cerr << "kernel launch failed\n";
         return 1;
     }
 

@@ -36,7 +36,7 @@ int main() {
 
     prime_factors<<<(N + 255) / 256, 256>>>(d_numbers, d_smallest, d_factor_count, N);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "GPU error" << "\n";
+        std::cerr << "GPU error\n";
         return 1;
     }
 

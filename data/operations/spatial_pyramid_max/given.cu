@@ -44,7 +44,7 @@ int main() {
     const int blocks = (PLANES * 21 + threads - 1) / threads;
     pyramid_max<<<blocks, threads>>>(d_maps, d_bins, PLANES);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "spatial kernel" << "\n";
+        std::cerr << "spatial kernel\n";
         return 1;
     }
 

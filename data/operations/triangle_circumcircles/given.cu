@@ -39,7 +39,7 @@ int main() {
     int blocks = (N + threads - 1) / threads;
     circumcircle<<<blocks, threads>>>(d_triangles, d_circle, d_obtuse, N);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "launch failed" << "\n";
+        std::cerr << "launch failed\n";
         return 1;
     }
     cudaDeviceSynchronize();

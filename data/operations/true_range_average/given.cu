@@ -46,7 +46,7 @@ int main() {
     const int block = 128;
     true_range<<<(ASSETS + block - 1) / block, block>>>(d_high, d_low, d_close, d_atr, ASSETS, DAYS);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "GPU error" << "\n";
+        std::cerr << "GPU error\n";
         return 1;
     }
 

@@ -51,7 +51,7 @@ int main() {
     dim3 grid(ROWS);
     biweight_rows<<<grid, block>>>(d_residual, d_loss, d_outliers, COLS);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "CUDA error" << "\n";
+        std::cerr << "CUDA error\n";
         return 1;
     }
     cudaDeviceSynchronize();

@@ -43,7 +43,7 @@ int main() {
     const int blocks = (BATCH * PIXELS + threads - 1) / threads;
     normalize_backward<<<blocks, threads>>>(d_x, d_dy, d_dx, BATCH, CHANNELS, PIXELS);
     if (cudaGetLastError() != cudaSuccess) {
-        std::cerr << "error" << "\n";
+        std::cerr << "error\n";
         return 1;
     }
     cudaDeviceSynchronize();

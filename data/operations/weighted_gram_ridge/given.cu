@@ -45,7 +45,7 @@ int main() {
     dim3 grid(ROWS, ROWS);
     weighted_gram<<<grid, BLOCK>>>(d_a, d_w, d_g, ROWS, COLS);
     if (cudaDeviceSynchronize() != cudaSuccess) {
-        std::cerr << "kernel failed" << "\n";
+        std::cerr << "kernel failed\n";
         return 1;
     }
 

@@ -56,9 +56,9 @@ __global__ void weighted_median(const float* x, const int* weight, float* median
 }
 
 int main() {
-    float* h_x = new float[(kRows * kWidth)];
+    float* h_x = new float[kRows * kWidth];
     load_array("data/x.bin", h_x, kRows * kWidth);
-    int* h_weight = new int[(kRows * kWidth)];
+    int* h_weight = new int[kRows * kWidth];
     load_array("data/weight.bin", h_weight, kRows * kWidth);
     float* h_median = new float[kRows];
 

@@ -1,0 +1,222 @@
+"""The chain on one GPU, from recipe to verdicts: training, sampling, judging and loading, with plain `stage: sft` beside ours.
+
+    python scripts/bench_chain.py MODEL CUDABENCH                      # writes benchmarks/chain_CARD.json; 20 minutes on an H100
+    python scripts/bench_chain.py MODEL CUDABENCH --parts train --rounds 5
+    python scripts/bench_chain.py outputs/tiny CUDABENCH --smoke --out /tmp    # on a CPU: that it runs
+
+MODEL: a Hugging Face folder. CUDABENCH: a clone. Training is LoRA on `cuset_kernels` with the keys in KEYS, alike in both stages; ours and
+sft take turns, a run a turn. Its tokens are non-padding input tokens per second of wall time between the first and the last entry of the
+log, which has an entry each ten steps. "Not slower" means that the lower end of the ratio's 95 % interval (t over the logarithms of the turns' ratios)
+is at least 0.97. Sampling counts the tokens of answers over the command's time, loading included; `load_s` is the same command for one token.
+Judging begins with an empty cache. `total_s` is three epochs of 5,000 rows of 1,000 tokens, 500 answers, verdicts and two loadings.
+"""
+
+import argparse
+import datetime
+import json
+import math
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import yaml
+from scipy import stats
+
+from cuset_stage import attention
+
+
+ROOT = Path(__file__).parent.parent
+KEYS = {
+    "dataset": "cuset_kernels",
+    "dataset_dir": str(ROOT / "data"),
+    "eval_dataset": None,
+    "eval_strategy": "no",
+    "deepspeed": None,
+    "cutoff_len": 2048,
+    "per_device_train_batch_size": 4,
+    "gradient_accumulation_steps": 2,
+    "disable_gradient_checkpointing": True,
+    "include_num_input_tokens_seen": "non_padding",
+    "logging_steps": 10,
+    "save_strategy": "no",
+    "plot_loss": False,
+    "overwrite_output_dir": True,
+}
+WORK_TOKENS, ANSWERS = 3 * 5000 * 1000, 500
+
+
+def timed(command: list[str], log: Path, **environment: str) -> float:
+    """Seconds that a command takes; what it prints goes to `log`."""
+    began = time.monotonic()
+    with log.open("w") as file:
+        subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=True, env={**os.environ, **environment})
+    return time.monotonic() - began
+
+
+def train(stage: str, options: argparse.Namespace, folder: Path) -> dict[str, float]:
+    """Tokens a second, and seconds until the first entry of the log, of a run under a stage."""
+    recipe = yaml.safe_load((ROOT / "yaml_configs" / "baselines" / "sft_qwen7b.yaml").read_text())
+    if stage == "sft":
+        recipe = {key: value for key, value in recipe.items() if not key.startswith("cuset_")}
+    else:
+        recipe["cuset_objective"] = "cuset"
+    recipe |= KEYS | {"stage": stage, "model_name_or_path": str(options.model), "max_steps": options.steps}
+    recipe |= {"output_dir": str(folder / stage), **json.loads(options.keys)}
+    if options.smoke:
+        recipe |= {
+            "use_cpu": True,
+            "bf16": False,
+            "max_samples": 40,
+            "preprocessing_num_workers": 1,
+            "logging_steps": 1,
+        }
+    file = folder / f"{stage}.yaml"
+    file.write_text(yaml.safe_dump(recipe))
+    environment = {**os.environ, **(attention.OFF_IN_SFT if stage == "sft" else {})}
+    began, entries = time.monotonic(), []
+    with subprocess.Popen(
+        ["llamafactory-cli", "train", str(file)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    ) as process:
+        output = []
+        for line in process.stdout:
+            output.append(line)
+            if found := re.search(r"'num_input_tokens_seen': '?([\d.e+]+)", line):
+                entries.append((time.monotonic(), float(found[1])))
+    if process.returncode or len(entries) < 3:
+        raise SystemExit("".join(output[-30:]))
+    (first, before), (last, after) = entries[0], entries[-2]  # the last entry sums up
+    return {"tokens_s": (after - before) / (last - first), "until_first_entry_s": first - began}
+
+
+def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
+    """Sampling, loading and judging, in seconds."""
+    tasks, count = str(options.cudabench / "Datasets" / "CUDABench-Set.jsonl"), 2 if options.smoke else ANSWERS
+    asked = [
+        "cuset",
+        "generate",
+        f"tasks={tasks}",
+        f"prompts={options.cudabench}",
+        f"model={options.model}",
+        "temperature=0.2",
+        "top_p=0.95",
+    ]
+    if options.adapter:
+        asked.append(f"adapter={options.adapter}")
+    if options.smoke:
+        asked.append("device=cpu")
+    one, every = folder / "one.jsonl", folder / "answers.jsonl"
+    load = timed([*asked, "limit=1", "max_tokens=1", f"output={one}"], folder / "load.log")
+    longest = 16 if options.smoke else 2048
+    asked += [f"limit={count}", f"max_tokens={longest}", f"batch_size={options.batch}", f"output={every}"]
+    sample = timed(asked, folder / "sample.log")
+    rows = [json.loads(line) for line in every.read_text().splitlines()]
+    tokens = sum(row["tokens"] for row in rows if "answer" in row)
+    judge = timed(
+        [
+            "cuset",
+            "evaluate",
+            str(every),
+            f"tasks={tasks}",
+            f"per_gpu={options.per_gpu}",
+            "record_gpu=false",
+            f"output={folder / 'results.jsonl'}",
+        ]
+        + (["compile_only=true"] if options.smoke else []),
+        folder / "judge.log",
+        CUSET_CACHE=str(folder / "cache"),
+    )
+    shutil.rmtree(folder / "cache", ignore_errors=True)
+    return {
+        "load_s": load,
+        "sample_s": sample,
+        "sample_tokens": tokens,
+        "sample_tokens_s": tokens / sample,
+        "judge_s": judge,
+    }
+
+
+def ratio(ours: list[float], theirs: list[float]) -> dict[str, float]:
+    """Ours over theirs, the geometric mean of the turns' ratios with its 95 % interval."""
+    logs = [math.log(one / other) for one, other in zip(ours, theirs, strict=True)]
+    mean = statistics.mean(logs)
+    half = (
+        stats.t.ppf(0.975, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+        if len(logs) > 1
+        else math.nan
+    )
+    return {
+        name: round(math.exp(value), 4)
+        for name, value in (("ratio", mean), ("low", mean - half), ("high", mean + half))
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("cudabench", type=Path)
+    parser.add_argument("--adapter", type=Path, help="answers are those of the model with this adapter")
+    parser.add_argument("--parts", default="train,answers")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of training")
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--batch", type=int, default=96, help="answers that are sampled at once")
+    parser.add_argument("--per-gpu", type=int, default=16, help="programs that are judged at once")
+    parser.add_argument("--keys", default="{}", help="further keys of both recipes, as JSON")
+    parser.add_argument("--smoke", action="store_true", help="a few steps and answers on a CPU")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks")
+    options = parser.parse_args()
+    import torch
+
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() and not options.smoke else "CPU"
+    card = next((name for name in ("h100", "h200") if name.upper() in gpu), "cpu")
+    output = options.out / f"chain_{card}.json"
+    record = json.loads(output.read_text()) if output.is_file() else {}
+    record |= {
+        "date": datetime.date.today().isoformat(),
+        "card": card,
+        "gpu": gpu,
+        "cores": len(os.sched_getaffinity(0)),
+        "model": options.model.name,
+        "versions": {name: version(name) for name in ("torch", "transformers", "llamafactory", "peft")},
+    }
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if "train" in options.parts:
+            runs: dict[str, list[dict[str, float]]] = {"cuset": [], "sft": []}
+            for turn in range(options.rounds):
+                for stage in ("cuset", "sft") if turn % 2 == 0 else ("sft", "cuset"):
+                    runs[stage].append(train(stage, options, folder))
+                    print(stage, runs[stage][-1], flush=True)
+            for key, stage in (("ours", "cuset"), ("sft", "sft")):
+                speeds = [run["tokens_s"] for run in runs[stage]]
+                record.setdefault(key, {}).update(
+                    train_tokens_s=statistics.median(speeds),
+                    train_runs=speeds,
+                    until_first_entry_s=statistics.median(run["until_first_entry_s"] for run in runs[stage]),
+                )
+            record["keys"] = KEYS | json.loads(options.keys)
+            record["training"] = ratio(record["ours"]["train_runs"], record["sft"]["train_runs"])
+        if "answers" in options.parts:
+            measured = answers(options, folder)
+            for key in ("ours", "sft"):  # LLaMA-Factory has no part of its own for these
+                record.setdefault(key, {}).update(measured)
+    for key in ("ours", "sft"):
+        one = record[key]
+        if {"train_tokens_s", "judge_s"} <= one.keys():
+            sampled = one["sample_s"] - one["load_s"]
+            one["total_s"] = WORK_TOKENS / one["train_tokens_s"] + sampled + one["judge_s"] + 2 * one["load_s"]
+    output.write_text(json.dumps(record, indent=1) + "\n")
+    print(json.dumps({key: record[key] for key in ("ours", "sft", "training") if key in record}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
