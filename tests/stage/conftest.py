@@ -33,7 +33,7 @@ SPANS = (KERNEL[KERNEL.index("{") :], "<<<(1000 + 255) / 256, 256>>>")
 def texts():
     import json
 
-    rows = json.loads((ROOT / "data" / "cuset_kernels.json").read_text())[:100]
+    rows = json.loads((ROOT / "data" / "cuset_kernels_hard.json").read_text())[:100]
     return [value for row in rows for value in row.values() if isinstance(value, str)] + [ANSWER]
 
 

@@ -70,9 +70,7 @@ def test_an_objective_that_went_ends_in_a_sentence(llamafactory):
     run = llamafactory(
         {"stage": "cuset", "cuset_objective": "prift_mass", "cuset_options": {"threshold": 0.4}}, check=False
     )
-    assert (
-        run.returncode and "return tokens.base_mass >= threshold\n\nand set cuset_objective: rules.py:" in run.output
-    )
+    assert run.returncode and "docs/objectives.md has it as a rule of your own in three lines" in run.output
 
 
 def test_a_wrong_choice_of_the_confidence(llamafactory):
