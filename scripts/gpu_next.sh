@@ -7,18 +7,19 @@
 #   packed       the one test on real weights that fails on a GPU: packed rows under `stage: sft` (2 minutes)
 #   gate         SFT of MODEL on cuset_kernels for each of SEEDS, a seed a GPU, answers to CUDABench's own prompts, verdicts (27 minutes a
 #                seed on an H100); seed 0 of round 2 is in benchmarks/data_rounds.jsonl
+#   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
 #   mini         MODEL as it is on cuset-mini 2 (5 minutes)
 #   operations   programs of data/operations at the sizes that benchmarks/operations_h100.jsonl does not have (16 cores: 20 minutes)
 #   real         all tests on real weights (12 minutes)
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. Afterwards:
 #   scripts/data_rounds.py --add OUT/sft-s1-results.jsonl --round 2 --seed 1 --set cudabench
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- packed gate mini operations real
+[ $# -gt 0 ] || set -- packed gate chain mini operations real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -33,6 +34,7 @@ answers() { # NAME TASKS KEY=VALUE ...: sampled and judged
     cuset generate tasks="$2" model="$model" temperature=0.2 top_p=0.95 max_tokens=2048 batch_size=96 output="$out/$1-answers.jsonl" "${@:3}" &&
         cuset evaluate "$out/$1-answers.jsonl" tasks="$2" method=sft per_gpu=10 record_gpu=false output="$out/$1-results.jsonl"
 }
+chain() { python3 scripts/bench_chain.py "$model" "$bench" --parts train --out "$out"; }
 mini() { answers mini data/cuset_mini_2.jsonl; }
 seed() { # of the gate
     local run="$out/sft-s$1"
