@@ -6,13 +6,13 @@
 # OUT: folder for logs and results. MODEL: Qwen2.5-Coder-1.5B-Instruct. CUDABENCH: a clone. Parts, all of them without any:
 #   packed       the one test on real weights that fails on a GPU: packed rows under `stage: sft` (2 minutes)
 #   gate         SFT of MODEL on cuset_kernels for each of SEEDS, a seed a GPU, answers to CUDABench's own prompts, verdicts (27 minutes a
-#                seed on an H100); seed 0 of round 2 is in benchmarks/data_rounds.jsonl
+#                seed on an H100): round 3, as the data have changed since round 2
 #   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
 #   mini         MODEL as it is on cuset-mini 2 (5 minutes)
 #   operations   programs of data/operations at the sizes that benchmarks/operations_h100.jsonl does not have (16 cores: 20 minutes)
 #   real         all tests on real weights (12 minutes)
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. Afterwards:
-#   scripts/data_rounds.py --add OUT/sft-s1-results.jsonl --round 2 --seed 1 --set cudabench
+#   scripts/data_rounds.py --add OUT/sft-s1-results.jsonl --round 3 --seed 1 --set cudabench
 set -uo pipefail
 [ $# -ge 3 ] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -46,13 +46,13 @@ seed() { # of the gate
 gate() {
     local gpus number=0
     gpus=$(nvidia-smi -L | wc -l)
-    for one in ${SEEDS:-1 2}; do
+    for one in ${SEEDS:-0 1 2}; do
         CUDA_VISIBLE_DEVICES=$((number % gpus)) seed "$one" >"$out/sft-s$one.log" 2>&1 &
         number=$((number + 1))
         [ $((number % gpus)) -ne 0 ] || wait
     done
     wait
-    for one in ${SEEDS:-1 2}; do [ -f "$out/sft-s$one-results.jsonl" ] || return 1; done
+    for one in ${SEEDS:-0 1 2}; do [ -f "$out/sft-s$one-results.jsonl" ] || return 1; done
 }
 
 for part; do
