@@ -3,6 +3,7 @@
 
     python scripts/build_data.py          # does nothing where the built files are newer than their sources
     python scripts/build_data.py --force
+    python scripts/build_data.py --pairs data/cuset_pairs.jsonl    # what `cuset pairs make` wrote becomes data/pairs.jsonl
 
 Every program stands once in the repository. What is built is not committed: scripts/setup.sh builds it, so does the wheel, and the package
 runs this script where a built file is missing. A second process waits for the first one.
@@ -34,6 +35,7 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 BUILT = runpy.run_path(str(DATA.parent / "src" / "cuset_stage" / "bundled.py"))["BUILT"]
 PROGRAMS = ("simple.cu", "kernel.cu")
 CASES = "abcde"
+PAIR_KEYS = ("kind", "change", "verdict")
 GIVEN = "//@given\n"
 HELD_OUT = 100  # operations to develop with, and as many for cuset-mini
 FRAMES = tomllib.loads((DATA / "operations" / "frames.toml").read_text(encoding="utf-8"))
@@ -305,22 +307,38 @@ def kernel_task(kernel: dict[str, Any], split: str | None = None) -> dict[str, A
 
 
 def pairs(kernels: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The pairs of data/pairs.jsonl as whole responses: `wrong` is `right` with the text from `start` to `end` replaced."""
+    """The pairs of data/pairs.jsonl as whole responses: `wrong` is another program of the task, or `right` with the text from `start` to
+    `end` replaced."""
     for line in (DATA / "pairs.jsonl").read_text(encoding="utf-8").splitlines():
         pair = json.loads(line)
-        kernel = kernels[pair["task"]]
-        right = kernel[pair["program"]].strip()
-        wrong = (
-            right[: pair["start"]] + pair["replacement"] + right[pair["end"] :]
-            if "start" in pair
-            else kernel["simple.cu"]
-        )
-        texts = {name: f"```cpp\n{code.rstrip()}\n```" for name, code in (("right", right), ("wrong", wrong))}
-        yield {
-            "task": pair["task"],
-            **texts,
-            **{key: pair[key] for key in ("kind", "change", "verdict") if key in pair},
-        }
+        programs = {name: kernels[pair["task"]][name].strip() for name in PROGRAMS if name in kernels[pair["task"]]}
+        right = programs[pair["program"]]
+        if "wrong_program" in pair:
+            wrong = programs[pair["wrong_program"]]
+        else:
+            wrong = right[: pair["start"]] + pair["replacement"] + right[pair["end"] :]
+        texts = {name: f"```cpp\n{code}\n```" for name, code in (("right", right), ("wrong", wrong))}
+        yield {"task": pair["task"], **texts, **{key: pair[key] for key in PAIR_KEYS if key in pair}}
+
+
+def common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    different = (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return next(different, min(len(one), len(other)))
+
+
+def shortened(pair: dict[str, Any], kernel: dict[str, Any]) -> dict[str, Any]:
+    """A pair as data/pairs.jsonl has it, where no program stands a second time."""
+    right, wrong = (pair[key].removeprefix("```cpp\n").removesuffix("\n```") for key in ("right", "wrong"))
+    names = {kernel[name].strip(): name for name in PROGRAMS if name in kernel}
+    short = {"task": pair["task"], "program": names[right]}
+    if wrong in names:
+        short["wrong_program"] = names[wrong]
+    else:
+        start = common(right, wrong)
+        after = common(right[start:][::-1], wrong[start:][::-1])
+        short |= {"start": start, "end": len(right) - after, "replacement": wrong[start : len(wrong) - after]}
+    return short | {key: pair[key] for key in PAIR_KEYS if key in pair}
 
 
 # ------------------------------------------------------------------------------------------------------------- building
@@ -330,12 +348,16 @@ def read_operations() -> dict[str, Operation]:
     return {file.parent.name: Operation(file.parent) for file in sorted((DATA / "operations").glob("*/task.json"))}
 
 
+def read_kernels() -> dict[str, dict[str, Any]]:
+    """The harder tasks by name, a family after the other."""
+    found = [read_kernel(file.parent) for file in (DATA / "kernels").glob("*/task.json")]
+    found.sort(key=lambda kernel: (FAMILIES.index(kernel["family"]), kernel["name"]))
+    return {kernel["name"]: kernel for kernel in found}
+
+
 def build() -> dict[str, str]:
     """The text of every built file, by name."""
-    operations = read_operations()
-    folders = [file.parent for file in (DATA / "kernels").glob("*/task.json")]
-    found = sorted(map(read_kernel, folders), key=lambda kernel: (FAMILIES.index(kernel["family"]), kernel["name"]))
-    kernels = {kernel["name"]: kernel for kernel in found}
+    operations, kernels = read_operations(), read_kernels()
     split = splits(list(operations))
     of = {
         name: [operation for operation in operations.values() if split[operation.name] == name]
@@ -384,7 +406,17 @@ def is_current() -> bool:
     return all(path.stat().st_mtime <= oldest for path in sources)
 
 
+def write_pairs(made: Path) -> None:
+    """data/pairs.jsonl from the whole responses that `cuset pairs make` wrote."""
+    kernels = read_kernels()
+    rows = map(json.loads, made.read_text(encoding="utf-8").splitlines())
+    short = "".join(json.dumps(shortened(row, kernels[row["task"]]), ensure_ascii=False) + "\n" for row in rows)
+    (DATA / "pairs.jsonl").write_text(short, encoding="utf-8")
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["--pairs"]:
+        write_pairs(Path(sys.argv[2]))
     with (DATA / ".build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if is_current() and "--force" not in sys.argv[1:]:

@@ -385,6 +385,13 @@ def test_a_weak_reference_is_refused(folder, matrix, message):
 # ---------------------------------------------------------------------------------------------------- the scripts
 
 
+def test_pairs_are_kept_as_what_differs(built):
+    kernels, rows = build_data.read_kernels(), (DATA / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    for short, whole in zip(rows, built["cuset_pairs.jsonl"].splitlines(), strict=True):
+        pair = json.loads(whole)
+        assert build_data.shortened(pair, kernels[pair["task"]]) == json.loads(short)
+
+
 def test_a_checkout_builds_what_is_missing_and_nothing_that_is_current(built, tmp_path, monkeypatch):
     for name in ("data/dataset_info.json", "data/pairs.jsonl", "scripts/build_data.py", "src/cuset_stage/bundled.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
