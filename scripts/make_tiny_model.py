@@ -15,14 +15,12 @@ from cuset_stage.miniature.model import make_tokenizer
 
 
 def read_texts(data: Path) -> list[str]:
-    """All strings of the smaller LLaMA-Factory data files (lists of objects) in `data`."""
-    texts = []
-    for file in sorted(data.glob("cuset_kernels_*.json")):  # without the 20 MB of cuset_kernels
-        for row in json.loads(file.read_text(encoding="utf-8")):
-            texts += [value for value in row.values() if isinstance(value, str)]
-    if not texts:
-        raise SystemExit(f"{data}: no cuset_kernels_*.json to train a tokenizer on; run scripts/build_data.py first.")
-    return texts
+    """All strings of the harder tasks' rows in `data`: these stay what they are when operations come and go."""
+    file = data / "cuset_kernels_hard.json"
+    if not file.is_file():
+        raise SystemExit(f"{file}: no rows to train a tokenizer on; run scripts/build_data.py first.")
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    return [value for row in rows for value in row.values() if isinstance(value, str)]
 
 
 def make_model(
