@@ -20,8 +20,8 @@ class BuildPyWithMore(build_py):
     startup_files = ("cuset_stage.pth", "cuset_stage.start")
 
     def run(self):
-        # (package, folder, folder in the build, files): copied into a wheel, linked by a strict editable install.
         subprocess.run([sys.executable, "scripts/build_data.py"], check=True)
+        # (package, folder, folder in the build, files): copied into a wheel, linked by a strict editable install.
         target = str(Path(self.build_lib, "cuset_stage", "share"))
         names = sorted(str(path) for pattern in BUNDLED for path in Path().glob(pattern))
         self.data_files = [*self.data_files, ("cuset_stage", "", target, names)]

@@ -35,6 +35,7 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 BUILT = runpy.run_path(str(DATA.parent / "src" / "cuset_stage" / "bundled.py"))["BUILT"]
 PROGRAMS = ("simple.cu", "kernel.cu")
 CASES = "abcde"
+WORDINGS = ("bare", "prompt", "detailed")  # of a harder task, with more and more of the way to the answer
 PAIR_KEYS = ("kind", "change", "verdict")
 GIVEN = "//@given\n"
 HELD_OUT = 100  # operations to develop with, and as many for cuset-mini
@@ -175,31 +176,30 @@ def asked(
     operation: Operation, case: int, file: str | None = None, given: dict[str, str] | None = None
 ) -> dict[str, str]:
     """The system and user text of a task: in one of the frames that fit. file: the program that answers; None: a model does."""
-    frames = [
-        frame
-        for frame in FRAMES["frames"]
-        if frame.get("given") == (given or {}).get("kind")
-        or (given and given["kind"] == "own" and not frame.get("given"))
-    ]
+    fitting = {None: (None,), "own": ("own", None), "floats": ("floats",)}[given["kind"] if given else None]
+    frames = [frame for frame in FRAMES["frames"] if frame.get("given") in fitting]
     # the programs of one task answer different wordings
     place = int(share("frame", operation.name, case) * len(frames)) + (*PROGRAMS, "given.cu").index(
         file or PROGRAMS[0]
     )
     frame = frames[place % len(frames)]
     tensors = operation.tensors(case)
-    names = {tensor["name"] for of in tensors.values() for tensor in of}
+    names = {tensor["name"] for declared in tensors.values() for tensor in declared}
     examples = [name for name in EXAMPLES if name not in names]
-    values = {"title": operation.title, "description": operation.description(case)}
-    values["example"] = examples[int(share("example", operation.name, case, file) * len(examples))]
-    values |= {
-        name: (given or {}).get(at, "").strip()
-        for name, at in (("given", "code"), ("read", "read"), ("write", "write"))
+    values = {
+        "title": operation.title,
+        "description": operation.description(case),
+        "example": examples[int(share("example", operation.name, case, file) * len(examples))],
     }
-    for key_, of in tensors.items():
-        values[key_] = "\n".join(
-            frame["tensor"].format(**tensor, c_type=C_TYPES[tensor["dtype"]][0], bytes=C_TYPES[tensor["dtype"]][1])
-            for tensor in of
-        )
+    if given:
+        values |= {"given": given["code"].strip(), "read": given.get("read", ""), "write": given.get("write", "")}
+    for key, declared in tensors.items():
+        lines = []
+        for tensor in declared:
+            c_type, size = C_TYPES[tensor["dtype"]]
+            lines.append(frame["tensor"].format(**tensor, c_type=c_type, bytes=size))
+        values[key] = "\n".join(lines)
+    # in one pass, as a description may hold braces
     pattern = re.compile("|".join(rf"\{{{name}\}}" for name in values))
     return {
         part: pattern.sub(lambda match: str(values[match[0][1:-1]]), frame[part]).strip()
@@ -275,7 +275,7 @@ def kernel_rows(kernel: dict[str, Any]) -> Iterator[dict[str, str]]:
     plain one of the rest, so that the length of a question says nothing of its answer.
     """
     simple_for = ("bare", "prompt")[mixed(kernel["name"]) % 2] if "simple.cu" in kernel else None
-    for wording in ("bare", "prompt", "detailed"):
+    for wording in WORDINGS:
         block = f"```cpp\n{kernel['simple.cu' if wording == simple_for else 'kernel.cu'].strip()}\n```"
         yield {
             "system": "",
@@ -294,7 +294,7 @@ def kernel_task(kernel: dict[str, Any], split: str | None = None) -> dict[str, A
         "id": kernel["name"],
         "family": kernel["family"],
         "split": split or kernel["split"],
-        **{wording: kernel[f"{wording}.md"].strip() for wording in ("bare", "prompt", "detailed")},
+        **{wording: kernel[f"{wording}.md"].strip() for wording in WORDINGS},
         "system": None,
         **{key: kernel[key] for key in ("sizes", "inputs", "outputs", "cases")},
         "reference": kernel["reference.py"],

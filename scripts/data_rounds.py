@@ -46,6 +46,24 @@ def score(rows: list[dict]) -> dict:
     }
 
 
+def rounds() -> list[dict]:
+    """What data_rounds.yaml says of each round, and the scores of its rows.
+
+    `restated` names operations of CUDABench that some of the training ones restated; `without_restated` leaves them out.
+    """
+    rows = [row for _, row in read_objects(ROWS)]
+    found = []
+    for number, said in yaml.safe_load((FOLDER / "data_rounds.yaml").read_text(encoding="utf-8")).items():
+        of = {
+            name: [row for row in rows if row["round"] == number and row["set"] == name]
+            for name in ("develop", "cudabench")
+        }
+        if said.get("restated"):
+            of["without_restated"] = [row for row in of["cudabench"] if row["operation"] not in said["restated"]]
+        found.append({"round": number, **said, **{name: score(of[name]) for name in of if of[name]}})
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--add", type=Path, help="results of `cuset evaluate` to add the verdicts of")
@@ -59,24 +77,12 @@ def main() -> None:
             for sample in read_results(options.add).charged:
                 names = {"operation": sample["family"], "task": sample["task"], "verdict": sample["verdict"]}
                 file.write(json.dumps({**key, **names, "compiled": bool(sample["compiled"])}) + "\n")
-    rows = [row for _, row in read_objects(ROWS)]
-    rounds = []
-    for number, said in yaml.safe_load((FOLDER / "data_rounds.yaml").read_text(encoding="utf-8")).items():
-        of = {
-            name: [row for row in rows if row["round"] == number and row["set"] == name]
-            for name in ("develop", "cudabench")
-        }
-        if said.get("restated"):
-            of["without_restated"] = [row for row in of["cudabench"] if row["operation"] not in said["restated"]]
-        rounds.append({"round": number, **said, **{name: score(found) for name, found in of.items() if found}})
-    (FOLDER / "data_rounds.json").write_text(json.dumps({"rounds": rounds}, indent=2) + "\n", encoding="utf-8")
-    for of in rounds:
-        for name in ("develop", "cudabench"):
-            if name in of:
-                print(
-                    f"round {of['round']}, {name}: "
-                    + ", ".join(f"{key} {of[name][key]}" for key in ("compiled", "function"))
-                )
+    found = rounds()
+    (FOLDER / "data_rounds.json").write_text(json.dumps({"rounds": found}, indent=2) + "\n", encoding="utf-8")
+    for one in found:
+        for name, scored in one.items():
+            if isinstance(scored, dict):
+                print(f"round {one['round']}, {name}: compiled {scored['compiled']}, function {scored['function']}")
 
 
 if __name__ == "__main__":

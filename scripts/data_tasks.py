@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from build_data import DATA as DATA_DIR
-from build_data import FAMILIES
+from build_data import FAMILIES, WORDINGS
 
 from cuset_stage.files import file_sha256
 from cuset_stage.tasks.base import ProgramTask, TaskError
@@ -21,11 +21,6 @@ SPLITS = ("train", "eval")
 CASES = ("power_of_two", "odd", "small", "large", "special")
 MAX_FILE_BYTES = 16 * 2**20
 PROGRAMS = ("kernel.cu", "simple.cu")  # the second only where a task has two
-WORDINGS = (
-    "bare",
-    "prompt",
-    "detailed",
-)  # the same contract in <wording>.md, with more and more of the way to the answer
 TASK_KEYS = {"family", "split", "idioms", "sizes", "inputs", "outputs", "cases"}
 
 

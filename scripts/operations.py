@@ -9,6 +9,7 @@ scripts/build_data.py says what an operation is, and makes the training rows.
 
 import argparse
 import hashlib
+import inspect
 import json
 import os
 import subprocess
@@ -22,6 +23,7 @@ from typing import Any
 
 import build_data
 import numpy as np
+from data_references import is_close
 from tqdm import tqdm
 
 from cuset_stage.jsonl import Appender, read_objects
@@ -69,11 +71,10 @@ class Operation(build_data.Operation):
             if values.size != right.size:
                 yield f"{name}: {values.size} values, expected {right.size}"
                 continue
-            relative, absolute = self.names["TOLERANCE"][name]
-            found, expected = values.reshape(right.shape).astype(np.float64), right.astype(np.float64)
-            is_wrong = ~(np.abs(found - expected) <= absolute + relative * np.abs(expected))
-            if is_wrong.any():
-                yield f"{name}: {is_wrong.mean():.2%} wrong, by {np.nanmax(np.abs(found - expected)):.3g} at most"
+            found = values.reshape(right.shape)
+            if not is_close(found, right, *self.names["TOLERANCE"][name]):
+                apart = np.abs(found.astype(np.float64) - right.astype(np.float64))
+                yield f"{name}: outside of the tolerance, by {np.nanmax(apart):.3g} at most"
 
 
 GENERATE = """
@@ -85,14 +86,14 @@ for name, values in inputs.items():
 for name, values in reference(inputs).items():
     np.save(f"data/{{name}}_ref.npy", values)
 """
-COMPARE = """
+COMPARE = f"""
+
+{inspect.getsource(is_close)}
+
 def is_right(name, rtol, atol):
-    right = np.load(f"data/{name}_ref.npy")
-    values = np.fromfile(f"data/{name}.bin", dtype=right.dtype)
-    if values.size != right.size:
-        return False
-    found, right = values.reshape(right.shape).astype(np.float64), right.astype(np.float64)
-    return bool((np.abs(found - right) <= atol + rtol * np.abs(right)).all())
+    right = np.load(f"data/{{name}}_ref.npy")
+    values = np.fromfile(f"data/{{name}}.bin", dtype=right.dtype)
+    return values.size == right.size and is_close(values.reshape(right.shape), right, rtol, atol)
 
 
 print("T" if all(is_right(name, *bounds) for name, bounds in TOLERANCE.items()) else "F")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from cuset_stage import bundled
+from cuset_stage.tasks import load_tasks
 
 
 ROOT = Path(__file__).parents[2]
@@ -81,6 +83,26 @@ def test_another_seed_has_other_inputs_and_the_same_one_has_the_same():
         for name, values in right.items():
             assert not list(operation.wrong_outputs(write(folder.name, right), {name: values}))
             assert list(operation.wrong_outputs(write(folder.name, {name: np.zeros_like(values)}), {name: values}))
+
+
+def test_a_develop_task_is_one_that_cudabench_s_reader_takes_and_tells_right_from_wrong(tmp_path):
+    operation = operations.Operation(operations.FOLDER / "square_nonlinearity")
+    row = operations.task_of(operation, 0)
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
+    (task,) = load_tasks(tmp_path / "tasks.jsonl")
+    assert (task.id, task.solution) == ("square_nonlinearity_a", operation.program("simple.cu", 0))
+
+    def run(script):
+        return subprocess.run(
+            [sys.executable, "-c", row[script]], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+
+    run("gen.py")
+    for name, right in operation.data(0)[1].items():
+        right.tofile(tmp_path / "data" / f"{name}.bin")
+    assert run("compare.py") == "T\n"
+    (right + 1).tofile(tmp_path / "data" / f"{name}.bin")
+    assert run("compare.py") == "F\n"
 
 
 @pytest.fixture(autouse=True)

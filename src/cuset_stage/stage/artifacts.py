@@ -132,7 +132,8 @@ def describe_method(output_dir: str, finetuning_args: Any, data_notes: Sequence[
             "token, and each sample by one minus the mean confidence of its least confident window ([arXiv 2606.16231]"
             "(https://arxiv.org/abs/2606.16231), Eq. 2 to 9).\n"
         )
-    section += "".join(f"\n- {note}" for note in data_notes) + ("\n" if data_notes else "")
+    if data_notes:
+        section += "\n" + "".join(f"- {note}\n" for note in data_notes)
     card = ModelCard.load(path, ignore_metadata_errors=True)
     _drop_dead_links(card)
     tags = list(card.data.tags or [])

@@ -123,7 +123,7 @@ def cudabench_prompt(name: str, description: str, inputs: Sequence[Tensor], outp
     return "\n\n".join(parts)
 
 
-C_TYPES = {
+_C_TYPES = {
     "float16": "__half", "bfloat16": "__nv_bfloat16", "float32": "float", "float64": "double", "complex64": "float2",
     "complex128": "double2", "int8": "signed char", "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short",
     "int32": "int", "uint32": "unsigned int", "int64": "long long", "uint64": "unsigned long long",
@@ -133,7 +133,7 @@ C_TYPES = {
 def _c_type(tensor: Tensor) -> str:
     """ "float, 4 bytes each"; a dtype whose size is unknown stands as the set wrote it."""
     size = FILE_BYTES.get(tensor.dtype)
-    name = C_TYPES.get(tensor.dtype, tensor.dtype)
+    name = _C_TYPES.get(tensor.dtype, tensor.dtype)
     return name if size is None else f"{name}, {size} byte{'s' if size > 1 else ''} each"
 
 
