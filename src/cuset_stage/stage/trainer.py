@@ -8,11 +8,12 @@ import torch
 from llamafactory.extras import logging
 from llamafactory.extras.misc import is_env_enabled
 from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
+from peft.helpers import disable_input_dtype_casting
 from transformers.trainer_utils import EvalLoopOutput
 
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
 from ..objective.cuset import NonFiniteError, no_loss, supervised_positions
-from . import finite, proof
+from . import finite, padding_free, proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
 from .head import FusedHead
@@ -55,6 +56,12 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._fused_head = self._reference_head = None
         if fused != "off":
             self._make_fused_head()
+        model = self.accelerator.unwrap_model(self.model)
+        reason = padding_free.reason_against(model, self.args) if self.finetuning_args.cuset_padding_free else ""
+        self._is_padding_free, self._is_in_step = reason is None, False
+        self._said_padding_free = not self.finetuning_args.cuset_padding_free
+        if reason:
+            self._give_up_padding_free(reason)
         self._meter = ObjectiveMeter()
         self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over the ranks
         self._has_trained, self._grad_norm = False, None  # of the last optimizer step
@@ -79,6 +86,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
         self._fused_head = None
 
+    def _give_up_padding_free(self, reason: str) -> None:
+        logger.info_rank0(f"Padding is computed: {reason}.")
+        self._is_padding_free, self._said_padding_free = False, True
+
     @property
     def fused_head(self) -> FusedHead | None:
         """What covers the model's output layer; None where the loss is computed from logits."""
@@ -89,15 +100,24 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         for summary in self._label_summaries:
             logger.info_rank0(summary)
         self._has_trained, self._grad_norm = False, None
-        result = super().train(*args, **kwargs)
+        # Autocast computes LoRA's products in its type whatever the input has; PEFT would make a float32 copy of each input first.
+        is_cast_for_nothing = self.accelerator.native_amp and self.finetuning_args.finetuning_type == "lora"
+        with disable_input_dtype_casting(self.model, active=is_cast_for_nothing and not self.finetuning_args.use_dora):
+            result = super().train(*args, **kwargs)
         self._check_gradient()
         return result
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Some libraries replace the Trainer's training step by one that computes a loss of its own."""
-        self._computed_loss = False
-        with self._explained_non_finite(f"step {self.state.global_step + 1}"):
-            loss = super().training_step(*args, **kwargs)
+        self._computed_loss, self._is_in_step = False, True
+        try:
+            with (
+                self._explained_non_finite(f"step {self.state.global_step + 1}"),
+                padding_free.training(self._is_padding_free),
+            ):
+                loss = super().training_step(*args, **kwargs)
+        finally:
+            self._is_in_step = False
         if not self._computed_loss:
             raise proof.OtherTrainerError("a training step did not compute CuSeT's loss")
         return loss
@@ -135,6 +155,26 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._computed_loss = True
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
+        laid = padding_free.lay(inputs) if self._is_padding_free and self._is_in_step else None
+        if laid is not None:
+            batch, rows = laid
+            padding_free.begin(rows)
+            try:
+                loss = self._loss_of(model, batch, return_outputs, num_items_in_batch)
+                if not self._said_padding_free:
+                    rows.check(self.accelerator.unwrap_model(model))
+                    logger.info_rank0("Padding is not computed: the rows of a batch are laid end to end.")
+                    self._said_padding_free = True
+                return loss
+            except padding_free.NotPossibleError as error:
+                self._give_up_padding_free(str(error))
+                self._meter = ObjectiveMeter()  # it was the first batch
+        padding_free.begin(None)
+        return self._loss_of(model, inputs, return_outputs, num_items_in_batch)
+
+    def _loss_of(
+        self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool, num_items_in_batch: Any
+    ) -> Any:
         inputs = dict(inputs)
         columns = {name: inputs.pop(name) for name in COLUMNS}
         columns[WEIGHTS] = inputs.pop(WEIGHTS, None)

@@ -1,0 +1,159 @@
+"""Training without padding: the rows of a batch lie end to end, and no layer but attention computes a padding token.
+
+A padded batch [batch, length] becomes one row [1, tokens]; positions begin anew with each of its rows, and the samples of different rows
+keep different numbers. Only torch's `scaled_dot_product_attention` sees the rows apart: there they are padded again and, as padding
+follows them and attention is causal, no mask is needed. That lets torch take its FlashAttention, which takes no mask. A step has the same
+rows in the same order, so the loss and gradients are those of the padded batch but for rounding.
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from ..objective.cuset import IGNORE_INDEX
+
+
+TEXT = {"input_ids", "attention_mask", "labels"}  # a batch with more has positions, images or the like of its own
+
+
+class NotPossibleError(Exception):
+    """The model cannot be trained without padding; the message says why."""
+
+
+@dataclass
+class Rows:
+    """Where the tokens of a batch stand: `index` [tokens], their places in [batch * length], and the modules whose attention saw it."""
+
+    index: torch.Tensor
+    batch: int
+    length: int
+    seen: set[int] = field(default_factory=set)
+
+    def check(self, model: torch.nn.Module) -> None:
+        """Raise NotPossibleError unless each layer of `model`, which has run, came here for its attention, and nothing else mixes tokens."""
+        layers = model.config.get_text_config().num_hidden_layers
+        if len(self.seen & {id(module) for module in model.modules()}) != layers:
+            raise NotPossibleError("not all of its layers use transformers' attention")
+
+
+_rows: Rows | None = None  # of the training step under way
+
+
+def reason_against(model: torch.nn.Module, args: Any) -> str | None:
+    """Why a model, bare or in PEFT's wrapper, is not trained without padding; None where it is tried. args: the Trainer's arguments."""
+    config = model.config.get_text_config()
+    if (kind := getattr(config, "_attn_implementation", None)) != "sdpa":
+        return f"its attention is {kind}, not sdpa"
+    others = sorted(set(getattr(config, "layer_types", None) or ()) - {"full_attention"})
+    if others:
+        return f"it has layers of {', '.join(others)}"
+    if args.torch_compile:
+        return "a compiled model would be compiled anew for each number of tokens"
+    if args.neftune_noise_alpha:
+        return "NEFTune's noise depends on the length of a row"
+    return None
+
+
+def lay(batch: dict[str, Any]) -> tuple[dict[str, Any], Rows] | None:
+    """A padded batch of tensors [batch, length] as one row [1, tokens], and where its tokens stood; waits for the device.
+
+    None where that cannot be: the batch has columns beside those of text, padding does not follow the rows, or a mask keeps samples apart.
+    """
+    mask = batch.get("attention_mask")
+    if mask is None or mask.dim() != 2 or any(value.shape != mask.shape for value in batch.values()):
+        return None
+    index = mask.reshape(-1).nonzero().squeeze(1)
+    count, length = mask.shape
+    place = torch.arange(length, device=mask.device)
+    if not bool((mask == (place < mask.sum(dim=1, keepdim=True))).all()):
+        return None
+    laid = {name: value.reshape(-1)[index][None] for name, value in batch.items()}
+    position = (index % length)[None]
+    row = (index // length)[None]
+    laid["position_ids"] = position
+    laid["labels"] = laid["labels"].masked_fill(position == 0, IGNORE_INDEX)  # nothing in its own row predicts it
+    ids = laid["sample_ids"]
+    laid["sample_ids"] = torch.where(ids > 0, ids + row * length, 0).to(ids.dtype)
+    return laid, Rows(index, count, length)
+
+
+@contextlib.contextmanager
+def training(enabled: bool) -> Iterator[None]:
+    """While a training step computes its loss and gradients; `begin` says which batch it is."""
+    before = ALL_ATTENTION_FUNCTIONS["sdpa"]
+    if enabled:
+        ALL_ATTENTION_FUNCTIONS["sdpa"] = functools.partial(_attention, before)
+    try:
+        yield
+    finally:
+        begin(None)
+        ALL_ATTENTION_FUNCTIONS["sdpa"] = before
+
+
+def begin(rows: Rows | None) -> None:
+    """Attention sees these rows apart from now on, also where a checkpoint computes it anew in the backward pass."""
+    global _rows
+    _rows = rows
+
+
+def _attention(
+    sdpa: Callable[..., tuple[torch.Tensor, None]],
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    **options: Any,
+) -> tuple[torch.Tensor, None]:
+    """`sdpa`, transformers' attention, of query [1, heads, tokens, size] and of key and value alike, over the rows apart."""
+    rows = _rows
+    if rows is None:
+        return sdpa(module, query, key, value, attention_mask, **options)
+    if options.get("sliding_window") or not getattr(module, "is_causal", True) or options.get("is_causal") is False:
+        raise NotPossibleError("its attention is not causal over whole rows")
+    if attention_mask is not None or not query.size(2) == key.size(2) == rows.index.numel():
+        raise NotPossibleError("its attention has a mask of its own")
+    rows.seen.add(id(module))
+    query, key, value = (_Padded.apply(given[0].transpose(0, 1), rows).transpose(1, 2) for given in (query, key, value))
+    output, weights = sdpa(module, query, key, value, None, **options)
+    return _Laid.apply(output, rows)[None], weights
+
+
+def _pad(laid: torch.Tensor, rows: Rows) -> torch.Tensor:
+    padded = laid.new_zeros(rows.batch * rows.length, *laid.shape[1:])
+    return padded.index_copy_(0, rows.index, laid).view(rows.batch, rows.length, *laid.shape[1:])
+
+
+def _take(padded: torch.Tensor, rows: Rows) -> torch.Tensor:
+    return padded.reshape(rows.batch * rows.length, *padded.shape[2:]).index_select(0, rows.index)
+
+
+class _Padded(torch.autograd.Function):
+    """[tokens, heads, size] to [batch, length, heads, size]; each is the other's gradient, which autograd would sum with atomics."""
+
+    @staticmethod
+    def forward(ctx: Any, laid: torch.Tensor, rows: Rows) -> torch.Tensor:
+        ctx.rows = rows
+        return _pad(laid, rows)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return _take(gradient, ctx.rows), None
+
+
+class _Laid(torch.autograd.Function):
+    """The way back of `_Padded`."""
+
+    @staticmethod
+    def forward(ctx: Any, padded: torch.Tensor, rows: Rows) -> torch.Tensor:
+        ctx.rows = rows
+        return _take(padded, rows)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return _pad(gradient, ctx.rows), None
