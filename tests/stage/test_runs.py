@@ -327,7 +327,7 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     assert json.loads((path / "cuset_labels.json").read_text())["kinds"] == ["kernel_body", "launch_config"]
 
     labels = json.loads((path / "cuset_labels.json").read_text())
-    assert labels["cuset_kernels"] == 2 and "cuset_kernels, edition 2" in (first.output_dir / "README.md").read_text()
+    assert labels["cuset_kernels"] == 3 and "cuset_kernels, edition 3" in (first.output_dir / "README.md").read_text()
     (path / "cuset_labels.json").write_text(json.dumps({key: labels[key] for key in labels if key != "cuset_kernels"}))
     old = llamafactory(keys, anew=True, check=False)
     assert "was made of edition 1 of cuset_kernels" in old.output and "cuset_kernels_hard" in old.output
