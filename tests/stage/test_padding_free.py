@@ -9,18 +9,21 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, Qwen2C
 
 
 LAID = "Padding is not computed: the rows of a batch are laid end to end."
-KEYS = {"stage": "cuset", "per_device_train_batch_size": 3, "max_samples": 12, "cutoff_len": 1500}
+KEYS = {"stage": "cuset", "per_device_train_batch_size": 3, "max_samples": 12, "cutoff_len": 1100}
+
+
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
     "keys",
     [
         {},
-        {"cuset_fused": "off", "disable_gradient_checkpointing": True},
         {"cuset_objective": "asft", "gradient_accumulation_steps": 2},
-        {"cuset_normalization": "samples", "mask_history": False, "train_on_prompt": True},
-        {"packing": True, "cutoff_len": 512, "max_samples": 60},
-        {**OFF, "finetuning_type": "full", "learning_rate": 1.0e-3},
+        slow({"cuset_fused": "off", "disable_gradient_checkpointing": True}),
+        slow({"cuset_normalization": "samples", "train_on_prompt": True}),
+        slow({**OFF, "finetuning_type": "full", "learning_rate": 1.0e-3}),
     ],
     ids=lambda keys: next(iter(keys), "plain"),
 )
@@ -36,7 +39,12 @@ def test_lora_without_float32_copies_has_the_same_gradients_in_bf16(llamafactory
     """PEFT's float32 copy of an input is rounded again by autocast: without it every bit stays, and the run is SFT's but for its head."""
     torch.manual_seed(0)
     config = Qwen2Config(
-        vocab_size=500, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2
+        vocab_size=500,
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
     )
     model = Qwen2ForCausalLM(config).bfloat16()
     model = get_peft_model(model, LoraConfig(target_modules="all-linear", init_lora_weights=False))
@@ -61,18 +69,26 @@ def test_lora_without_float32_copies_has_the_same_gradients_in_bf16(llamafactory
     ("config", "reason"),
     [
         ({"model_type": "mistral", "sliding_window": 64}, "its attention is not causal over whole rows"),
-        ({"model_type": "gemma2"}, "it has layers of sliding_attention"),
-        ({"model_type": "bloom", "flash_attn": "disabled"}, "its attention is eager, not sdpa"),
-        ({"model_type": "mixtral"}, ""),
-        ({"model_type": "qwen3"}, ""),
+        slow({"model_type": "gemma2"}, "it has layers of sliding_attention"),
+        slow({"model_type": "bloom", "flash_attn": "disabled"}, "its attention is eager, not sdpa"),
+        slow({"model_type": "mixtral"}, ""),
+        slow({"model_type": "qwen3"}, ""),
     ],
     ids=lambda value: value.get("model_type") if isinstance(value, dict) else None,
 )
 def test_other_models_are_laid_or_say_why_not(llamafactory, tiny_model, tmp_path, config, reason):
     tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    sizes = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+    sizes = dict(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2
+    )
     attention = config.get("flash_attn", "sdpa")
-    config = {**sizes, **{k: v for k, v in config.items() if k != "flash_attn"}, "vocab_size": len(tokenizer), "head_dim": 8, "pad_token_id": tokenizer.pad_token_id}
+    config = {
+        **sizes,
+        **{k: v for k, v in config.items() if k != "flash_attn"},
+        "vocab_size": len(tokenizer),
+        "head_dim": 8,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
     torch.manual_seed(0)
     AutoModelForCausalLM.from_config(AutoConfig.for_model(**config)).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)

@@ -29,7 +29,13 @@ CUSET_KEYS = {
     "normalization": "cuset_normalization",
 }
 OBJECTIVE_KEYS = {name: rule.keys for name, rule in RULES.items() if rule.keys}
-SWITCHES = ("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight", "cuset_cudnn_attention", "cuset_padding_free")
+SWITCHES = (
+    "cuset_confidence_mask",
+    "cuset_cuda_mask",
+    "cuset_region_weight",
+    "cuset_cudnn_attention",
+    "cuset_padding_free",
+)
 
 
 def _argument(default: Any, help_text: str) -> Any:
@@ -97,7 +103,8 @@ def extend(base: type) -> type:
             False, "Keep torch's cuDNN attention on where it is known to be wrong, as on H100 and H200."
         )
         cuset_padding_free: bool = _argument(
-            True, "Lay the rows of a batch end to end in training, where the model allows it: the same loss without computing padding."
+            True,
+            "Lay the rows of a batch end to end in training, where the model allows it: the same loss without computing padding.",
         )
         cuset_pairs: str | None = _argument(
             None,

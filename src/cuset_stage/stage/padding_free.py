@@ -16,9 +16,16 @@ import torch
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from ..objective.cuset import IGNORE_INDEX
+from .processors import COLUMNS, WEIGHTS
 
 
-TEXT = {"input_ids", "attention_mask", "labels"}  # a batch with more has positions, images or the like of its own
+TEXT = {
+    "input_ids",
+    "attention_mask",
+    "labels",
+    *COLUMNS,
+    WEIGHTS,
+}  # a batch with more has positions, images or the like of its own
 
 
 class NotPossibleError(Exception):
@@ -62,12 +69,15 @@ def reason_against(model: torch.nn.Module, args: Any) -> str | None:
 def lay(batch: dict[str, Any]) -> tuple[dict[str, Any], Rows] | None:
     """A padded batch of tensors [batch, length] as one row [1, tokens], and where its tokens stood; waits for the device.
 
-    None where that cannot be: the batch has columns beside those of text, padding does not follow the rows, or a mask keeps samples apart.
+    None where there is nothing to gain, without padding, or where that cannot be: the batch has columns beside those of text, padding does
+    not follow the rows, or a mask keeps samples apart.
     """
     mask = batch.get("attention_mask")
-    if mask is None or mask.dim() != 2 or any(value.shape != mask.shape for value in batch.values()):
+    if mask is None or mask.dim() != 2 or batch.keys() - TEXT:
         return None
     index = mask.reshape(-1).nonzero().squeeze(1)
+    if index.numel() == mask.numel():
+        return None
     count, length = mask.shape
     place = torch.arange(length, device=mask.device)
     if not bool((mask == (place < mask.sum(dim=1, keepdim=True))).all()):
@@ -119,7 +129,9 @@ def _attention(
     if attention_mask is not None or not query.size(2) == key.size(2) == rows.index.numel():
         raise NotPossibleError("its attention has a mask of its own")
     rows.seen.add(id(module))
-    query, key, value = (_Padded.apply(given[0].transpose(0, 1), rows).transpose(1, 2) for given in (query, key, value))
+    query, key, value = (
+        _Padded.apply(given[0].transpose(0, 1), rows).transpose(1, 2) for given in (query, key, value)
+    )
     output, weights = sdpa(module, query, key, value, None, **options)
     return _Laid.apply(output, rows)[None], weights
 
