@@ -112,8 +112,8 @@ percent or two. "cuset before" is the release in which objectives were no rules.
 Focal loss as [a user writes it](objectives.md), trained for {trained["fp32"]["steps"]} steps from logits and with the fused head: the losses
 differ at most by {trained["fp32"]["difference"]:.1e} in float32 and {trained["bf16"]["difference"]:.1e} in bfloat16, relative, at any step.
 
-- {source("rules_7b_h200.json", "python scripts/bench_rules.py --before FOLDER")}
-- {source("convergence_rules_h200.json", "python scripts/bench_convergence.py --steps 60 --base-steps 60 --objectives scripts/bench_rules.py:focal")}
+- {source("rules_7b_h200.json", "scripts/bench_rules.py --before FOLDER")} of commit 4d30e6b2
+- {source("convergence_rules_h200.json", "scripts/bench_convergence.py --steps 60 --base-steps 60 --objectives scripts/bench_rules.py:focal")} of commit 4d30e6b2
 """
 
 
@@ -192,7 +192,7 @@ def fused_against_logits() -> str:
 Trained for 200 steps from logits and with the fused head, the losses of the six objectives differ at most by {largest("fp32"):.1e} in
 float32 and {largest("bf16"):.1e} in bfloat16, relative, at any step (`benchmarks/convergence_h200.png` has the curves).
 
-- {source("convergence_h200.json", "python scripts/bench_convergence.py")}
+- {source("convergence_h200.json", "scripts/bench_convergence.py --json OUT.json --plot OUT.png")} of commit 4d30e6b2
 """
 
 
@@ -222,8 +222,8 @@ def on_a_cpu() -> str:
 
 - {source("preprocessing.json", "python scripts/bench_preprocessing.py")}
 - {source("label.json", "python scripts/bench_label.py")}
-- {source("startup.json", "python scripts/bench_startup.py --pairs 200")}
-- {source("spans.json", "python scripts/measure_spans.py")}
+- {source("startup.json", "scripts/bench_startup.py --pairs 200")} of commit 4d30e6b2
+- {source("spans.json", "scripts/measure_spans.py CHECKOUT...")} of commit 4d30e6b2
 - {source("spans_languages.json", "measure_languages.py FOLDER")} of commit e32c2edc
 """
 
@@ -305,13 +305,13 @@ empty caches on one H200 and {bench["cores"]} cores, with `per_gpu={bench["per_g
 {bench["verdicts_differ"]} verdicts differ. The judge's own time for a row was {bench["overhead_ms"]:.0f} ms (median). Compiling takes
 the most: nvcc needed {bench["seconds_of"]["compile_s"] / bench["programs"]:.1f} s for a program, with as many at a time as there are cores.
 
-- {source("judge_cudabench_h200.json", "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 100 --skip 4 --slices 8 --options per_gpu=16")}
+- {source("judge_cudabench_h200.json", "scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 100 --skip 4 --slices 8 --options per_gpu=16")} of commit 4d30e6b2
 
 {whole["programs"]} of its references took {whole["ours_s"]:.0f} s with empty caches on a disk of {whole["disk_gb"]:.0f} GB: {said}. The harness judged
 {whole["harness_programs"]} of them, and {whole["verdicts_differ"]} verdicts differ. On a disk of 20 GB, {small["programs"]} of them were judged in {small["ours_s"]:.0f} s, when
 the run was stopped; {small["verdicts_differ"]} verdicts differ.
 
-- {source("judge_cudabench_500_h200.json", "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 500 --side ours --options per_gpu=16, and --side harness --slices 16")}
+- {source("judge_cudabench_500_h200.json", "scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 500 --side ours --options per_gpu=16, and --side harness --slices 16")} of commit 4d30e6b2
 
 ### Mutants of the bundled programs
 
@@ -322,7 +322,7 @@ form alone" fail when what CUDA leaves undefined is made to come out badly: shar
 barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both: of the {len(thorough)} wrong ones that
 pass otherwise, {len(thorough) - thorough.count("passed")} fail. `benchmarks/mutants_equivalent.json` says why a mutant is equivalent to its program.
 
-- {source("mutants_h200.json", "python scripts/mutation_table.py --json outputs/mutants.json --per-task 6 --per-gpu 5")}
+- {source("mutants_h200.json", "scripts/mutation_table.py --json outputs/mutants.json --per-task 6 --per-gpu 5")} of commit 4d30e6b2
 """
 
 

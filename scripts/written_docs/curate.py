@@ -24,7 +24,7 @@ def copies() -> str:
         f"{table(header, rows)}\n\nNot found without a prompt: {', '.join(saved['changes']['all of these']['missed'])}. Taken for a copy without being one: "
         f"{len(saved['common']['dropped'])} of {saved['common']['kernels']} kernels of every course in other forms, "
         f"{sum(len(tree['dropped']) for tree in trees)} of {sum(tree['kernels'] for tree in trees):,} kernels of {', '.join(saved['trees'])}. "
-        f"`benchmarks/copies.json`, {saved['date'][:10]}: `python scripts/measure_copies.py CUDABench-Set.jsonl --trees ...`"
+        f"`benchmarks/copies.json`, {saved['date'][:10]}: `scripts/measure_copies.py CUDABench-Set.jsonl --trees ...` of commit 4d30e6b2"
     )
 
 
@@ -56,7 +56,7 @@ def formats() -> str:
         f"them, of a sample: {', '.join(alone)}. CUDA-L1's and the AI CUDA Engineer's modules are KernelBench's; those that were not found "
         f"are tasks that KernelBench has changed since. Answers with a kernel: {answers}; the others "
         f"call torch alone, and `prove` drops them on a GPU. `benchmarks/curate_formats.json`, {saved['date'][:10]}, "
-        f"{saved['machine']['cpus']} cores: `python scripts/curate_formats.py CLONES WORK --json OUT.json --alone 60`"
+        f"{saved['machine']['cpus']} cores: `scripts/curate_formats.py CLONES WORK --json OUT.json --alone 60` of commit 4d30e6b2"
     )
 
 
@@ -81,6 +81,6 @@ def scale() -> str:
         "`import` and `split` work on every core and resume where they were stopped; `deduplicate` holds a few numbers a row, keeps its "
         f"MinHashes on the disk, and starts again. Those numbers are {(own[many] - own[few]) * 1024 / (many - few):.1f} KiB a row.\n\n"
         f"{table(header, rows)}\n\n{runs[0]['machine']['cpus']} cores; ten million rows would take "
-        f"{sum(seconds.values()) * factor / 3600:.1f} hours. `benchmarks/{name}`: `python scripts/bench_curate.py WORK --rows {count} "
-        "--stages import,split,deduplicate`"
+        f"{sum(seconds.values()) * factor / 3600:.1f} hours. `benchmarks/{name}`: `scripts/bench_curate.py WORK --rows {count} "
+        "--stages import,split,deduplicate` of commit 4d30e6b2"
     )

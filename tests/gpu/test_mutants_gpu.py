@@ -2,9 +2,6 @@
 
 import json
 import struct
-import sys
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -28,10 +25,6 @@ from cuset_stage.tasks import load_tasks
 
 GPUS = list_gpus()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not GPUS, reason="needs a CUDA GPU")]
-ROOT = Path(__file__).resolve().parents[2]
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import mutation_table  # noqa: E402 - scripts are no package
 
 
 # One warp, so that without the barrier the outputs are right all the same. Threads beyond n stay away from both arrays.
@@ -202,17 +195,3 @@ def test_thorough_judges_what_right_outputs_hide(isolation, tmp_path):
         plain, thorough = (judge.judge(task, source) for judge in judges)
         assert (plain.verdict, thorough.verdict) == (Verdict.PASSED, verdict), (plain.message, thorough.message)
         assert not [flag for flag in thorough.flags if "not looked at" in flag]
-
-
-def test_table_of_one_program(sanitizer, tmp_path):
-    (tmp_path / "tasks.jsonl").write_text(json.dumps(ROW) + "\n")
-    record = tmp_path / "table.json"
-    arguments = ["--tasks", str(tmp_path / "tasks.jsonl"), "--json", str(record), "--originals", "--per-task", "12"]
-    assert mutation_table.main(arguments) == 0
-    found = json.loads(record.read_text())
-    assert found["originals"][0]["verdicts"] == ["passed", "passed"]
-    assert found["sanitizer_problem"] == ""
-    outcomes = {mutant["operator"]: mutant["outcome"] for mutant in found["mutants"]}
-    assert outcomes["drop_syncthreads"] in ("mismatch", "sanitizer")
-    caught, wrong = (mutation_table.detectable(Counter(found["operators"]["all"]))[at] for at in (1, 0))
-    assert caught >= wrong / 2

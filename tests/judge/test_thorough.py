@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.judge.thorough import Sanitizer, examined_cases, find_sanitizer
+from cuset_stage.judge.thorough import Sanitizer, examined_cases, find_sanitizer, read_reports
 from cuset_stage.sandbox import Compiler, Limits, SandboxError, Toolkit, Verdict
 
 
@@ -142,3 +142,41 @@ def test_it_needs_a_gpu(tmp_path):
         app, ["evaluate", "a.jsonl", "tasks=t.jsonl", f"output={tmp_path}/o", "thorough=true", "no_gpu=true"]
     )
     assert said.exit_code == 2 and "thorough and no_gpu contradict each other" in said.output
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n", set()),
+        (
+            "========= COMPUTE-SANITIZER\n"
+            "========= Invalid __global__ write of size 4 bytes\n"
+            "=========     at k(float *)+0x70 in program.cu:6\n"
+            "=========     by thread (0,0,0) in block (0,0,0)\n"
+            "=========     Address 0x7f1 is out of bounds\n"
+            "========= Invalid __global__ write of size 4 bytes\n"
+            '========= Program hit cudaErrorLaunchFailure (error 719) due to "unspecified launch failure" on CUDA API '
+            "call to cudaDeviceSynchronize.\n"
+            "========= Target application returned an error\n"
+            "========= ERROR SUMMARY: 3 errors\n",
+            {"Invalid __global__ write of size N bytes", "Program hit cudaErrorLaunchFailure (error N)"},
+        ),
+        (
+            "========= Error: Race reported between Write access at k(int *)+0x1b0 in raw.cu:30\n"
+            "=========     and Read access at k(int *)+0x240 in raw.cu:33 [508 hazards]\n"
+            "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n",
+            {"Error: Race reported between Write access"},
+        ),
+        (
+            "========= Uninitialized __global__ memory read of size 4 bytes\n",
+            {"Uninitialized __global__ memory read of size N bytes"},
+        ),
+        (
+            "========= Barrier error detected. Divergent thread(s) in block.\n",
+            {"Barrier error detected. Divergent thread(s)"},
+        ),
+        ("the program printed ========= this\n", set()),
+    ],
+)
+def test_reports_of_compute_sanitizer(printed, expected):
+    assert read_reports(printed) == expected

@@ -2,25 +2,16 @@
 
 import re
 import shutil
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from cuset_stage.mutants.adverse import CONTROL, VARIANTS, make_adverse
 from cuset_stage.sandbox import Compiler
-from cuset_stage.tasks import load_tasks
 
 
 ROOT = Path(__file__).resolve().parents[2]
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import mutation_evidence  # noqa: E402 - scripts are no package
-import mutation_runs  # noqa: E402
-import mutation_table  # noqa: E402
-
 
 # Shuffles of every kind and of half precision, two kernels, a declaration, dynamic shared memory, cooperative groups.
 PROGRAM = """#include <cooperative_groups.h>
@@ -78,68 +69,3 @@ def test_nvcc_takes_it(path, variant):
     source = make_adverse((ROOT / path).read_text() if path else PROGRAM, variant)
     compiled = Compiler(arch="sm_90").compile(source)
     assert compiled.binary is not None, compiled.message
-
-
-class _Run:
-    """As much of a run as `judge_adversely` and `outcome` ask for; `judge` is set by the test."""
-
-    pool, settings, judge = None, "", None
-
-    def __init__(self, tmp_path):
-        self.ledger = mutation_runs.Ledger(tmp_path / "ledger.jsonl")
-
-    def key(self, subject):
-        return subject.sha256
-
-    def known(self, kind, subject):
-        return self.ledger.get(kind, self.key(subject))
-
-    def is_late(self):
-        return False
-
-    def each(self, step, subjects, threads, what):
-        for subject in subjects:
-            step(subject)
-
-
-@pytest.mark.parametrize(
-    ("original", "mutant", "outcome"),
-    [
-        ("passed", "mismatch", "adverse"),
-        ("passed", "passed", "survived"),
-        ("passed", "timeout", "survived"),
-        ("mismatch", "mismatch", "survived"),  # the form itself is too much for the program
-    ],
-)
-def test_what_is_made_of_it(tmp_path, monkeypatch, original, mutant, outcome):
-    task = load_tasks(ROOT / "data" / "kernels", only=["joint_histogram"]).tasks[0]
-    subject = mutation_runs.Subject(task, mutation_runs.choose_mutants(task.solution, 1)[0])
-    run = _Run(tmp_path)
-    run.ledger.put("verdict", run.key(subject), {"verdict": "passed", "case": None, "message": "", "run_s": 1.0})
-    asked = []
-
-    def judge(of, source):
-        is_original = source in [make_adverse(task.solution, variant) for variant in range(len(VARIANTS))]
-        asked.append(is_original)
-        return SimpleNamespace(
-            verdict=original if is_original else mutant, case="odd", message="7 of 9 wrong", infra=False
-        )
-
-    run.judge = SimpleNamespace(judge=judge)
-    mutation_evidence.judge_adversely(run, [subject])
-    row = mutation_table.outcome(run, subject, {subject.name: "By hand."} if outcome == "adverse" else {})
-    assert row["outcome"] == outcome
-    if outcome == "adverse":
-        assert row["evidence"].endswith("case odd: 7 of 9 wrong") and asked == [True, False]
-    else:
-        assert row["evidence"] == ("right in its adverse form" if original == "passed" else "")
-    before = len(asked)
-    mutation_evidence.judge_adversely(run, [subject])
-    assert len(asked) == before  # what is known is not judged again
-    changed = make_adverse
-    monkeypatch.setattr(
-        mutation_evidence, "make_adverse", lambda source, variant: changed(source, variant) + "// new\n"
-    )
-    assert mutation_table.outcome(run, subject, {})["evidence"] == ""
-    mutation_evidence.judge_adversely(run, [subject])
-    assert len(asked) > before  # verdicts of another form say nothing about this one
