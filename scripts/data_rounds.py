@@ -4,7 +4,7 @@
     python scripts/data_rounds.py                                                              # writes benchmarks/data_rounds.json
 
 benchmarks/data_rounds.jsonl has a row an answer (round, set, seed, operation, task, verdict, compiled: no text of a benchmark),
-benchmarks/data_rounds.yaml says of each round what was trained on and what changed. Failed answers are read on `develop`, the 100
+benchmarks/data_rounds.yaml says of each round what was trained on and what changed; round 0 is the model as it is. Failed answers are read on `develop`, the 100
 operations that are kept for it; CUDABench's are counted only. Intervals are over operations: seeds and sizes of one are averaged.
 """
 
@@ -22,6 +22,7 @@ from cuset_stage.judge.results import read_results
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 ROWS = FOLDER / "data_rounds.jsonl"
+SETS = ("develop", "cudabench", "mini")
 
 
 def score(rows: list[dict]) -> dict:
@@ -54,10 +55,7 @@ def rounds() -> list[dict]:
     rows = [row for _, row in read_objects(ROWS)]
     found = []
     for number, said in yaml.safe_load((FOLDER / "data_rounds.yaml").read_text(encoding="utf-8")).items():
-        of = {
-            name: [row for row in rows if row["round"] == number and row["set"] == name]
-            for name in ("develop", "cudabench")
-        }
+        of = {name: [row for row in rows if row["round"] == number and row["set"] == name] for name in SETS}
         if said.get("restated"):
             of["without_restated"] = [row for row in of["cudabench"] if row["operation"] not in said["restated"]]
         found.append({"round": number, **said, **{name: score(of[name]) for name in of if of[name]}})
@@ -69,13 +67,14 @@ def main() -> None:
     parser.add_argument("--add", type=Path, help="results of `cuset evaluate` to add the verdicts of")
     parser.add_argument("--round", type=int)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--set", choices=("develop", "cudabench"))
+    parser.add_argument("--set", choices=SETS)
     options = parser.parse_args()
     if options.add:
         key = {"round": options.round, "set": options.set, "seed": options.seed}
         with ROWS.open("a", encoding="utf-8") as file:
             for sample in read_results(options.add).charged:
-                names = {"operation": sample["family"], "task": sample["task"], "verdict": sample["verdict"]}
+                operation = sample["name" if options.set == "mini" else "family"]
+                names = {"operation": operation, "task": sample["task"], "verdict": sample["verdict"]}
                 file.write(json.dumps({**key, **names, "compiled": bool(sample["compiled"])}) + "\n")
     found = rounds()
     (FOLDER / "data_rounds.json").write_text(json.dumps({"rounds": found}, indent=2) + "\n", encoding="utf-8")
