@@ -17,6 +17,7 @@ RECIPE = {
     "template": "qwen",
     "packing": True,  # full rows: every batch has the same shape
     "cutoff_len": LENGTH,
+    "cuset_padding_free": False,  # these rows have none, but the first batch is laid end to end to see whether the model allows it
     "per_device_train_batch_size": ROWS,
     "max_samples": 12,
     "max_steps": 2,

@@ -16,7 +16,8 @@ from cuset_stage.stage.arguments import objective_settings
 
 ROOT = Path(__file__).parents[2]
 EXPORT = ROOT / "yaml_configs" / "export.yaml"
-RECIPES = sorted({*(ROOT / "yaml_configs").rglob("*.yaml")} - {EXPORT, *(ROOT / "yaml_configs" / "studies").glob("*")})
+OTHERS = {path for folder in ("studies", "curate") for path in (ROOT / "yaml_configs" / folder).glob("*")}
+RECIPES = sorted({*(ROOT / "yaml_configs").rglob("*.yaml")} - {EXPORT} - OTHERS)
 MODELS = sorted({*(ROOT / "yaml_configs").glob("*.yaml")} - {EXPORT, ROOT / "yaml_configs" / "cuset_smoke.yaml"})
 BASELINES = sorted((ROOT / "yaml_configs" / "baselines").glob("*.yaml"))
 SECTIONS = ["### model", "### method", "### dataset", "### output", "### train", "### eval"]

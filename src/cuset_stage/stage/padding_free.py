@@ -59,6 +59,11 @@ def reason_against(model: torch.nn.Module, args: Any) -> str | None:
     others = sorted(set(getattr(config, "layer_types", None) or ()) - {"full_attention"})
     if others:
         return f"it has layers of {', '.join(others)}"
+    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
+    if not rope and not hasattr(config, "rope_theta"):
+        return "its positions are not rotary"  # those of OPT and RoBERTa are counted by the model, over all that lies in a row
+    if (kind := rope.get("rope_type", rope.get("type", "default"))) in ("dynamic", "longrope"):
+        return f"its {kind} positions depend on the length of the batch"
     if args.torch_compile:
         return "a compiled model would be compiled anew for each number of tokens"
     if args.neftune_noise_alpha:
@@ -66,17 +71,17 @@ def reason_against(model: torch.nn.Module, args: Any) -> str | None:
     return None
 
 
-def lay(batch: dict[str, Any]) -> tuple[dict[str, Any], Rows] | None:
+def lay(batch: dict[str, Any], full: bool = False) -> tuple[dict[str, Any], Rows] | None:
     """A padded batch of tensors [batch, length] as one row [1, tokens], and where its tokens stood; waits for the device.
 
-    None where there is nothing to gain, without padding, or where that cannot be: the batch has columns beside those of text, padding does
-    not follow the rows, or a mask keeps samples apart.
+    full: also lay a batch without padding, where there is nothing to gain. None where rows cannot be laid: the batch has columns beside
+    those of text, padding does not follow the rows, or a mask keeps samples apart.
     """
     mask = batch.get("attention_mask")
     if mask is None or mask.dim() != 2 or batch.keys() - TEXT:
         return None
     index = mask.reshape(-1).nonzero().squeeze(1)
-    if index.numel() == mask.numel():
+    if index.numel() == mask.numel() and not full:
         return None
     count, length = mask.shape
     place = torch.arange(length, device=mask.device)

@@ -1,6 +1,7 @@
 """LLaMA-Factory's SFT trainer with the loss, the log and the evaluation of CuSeT."""
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -155,9 +156,13 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._computed_loss = True
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
-        laid = padding_free.lay(inputs) if self._is_padding_free and self._is_in_step else None
+        laid = None
+        if self._is_padding_free and self._is_in_step:
+            # the first batch shows whether the model allows it, on all ranks alike: where they share weights, none may run it again alone
+            laid = padding_free.lay(inputs, full=not self._said_padding_free)
         if laid is not None:
             batch, rows = laid
+            meter = self._meter if self._said_padding_free else copy.deepcopy(self._meter)
             padding_free.begin(rows)
             try:
                 loss = self._loss_of(model, batch, return_outputs, num_items_in_batch)
@@ -168,7 +173,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 return loss
             except padding_free.NotPossibleError as error:
                 self._give_up_padding_free(str(error))
-                self._meter = ObjectiveMeter()  # it was the first batch
+                self._meter = meter
         padding_free.begin(None)
         return self._loss_of(model, inputs, return_outputs, num_items_in_batch)
 
