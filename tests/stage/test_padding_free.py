@@ -68,8 +68,8 @@ def test_lora_without_float32_copies_has_the_same_gradients_in_bf16(llamafactory
 @pytest.mark.parametrize(
     ("config", "reason"),
     [
-        ({"model_type": "mistral", "sliding_window": 64}, "its attention is not causal over whole rows"),
-        slow({"model_type": "gemma2"}, "it has layers of sliding_attention"),
+        ({"model_type": "mistral", "sliding_window": 64}, "it has layers of sliding_attention"),
+        slow({"model_type": "nemotron"}, "not all of its layers use transformers' attention"),
         slow({"model_type": "bloom", "flash_attn": "disabled"}, "its attention is eager, not sdpa"),
         slow({"model_type": "biogpt", "max_position_embeddings": 2048}, "its positions are not rotary"),
         slow({"model_type": "mixtral"}, ""),
@@ -98,4 +98,37 @@ def test_other_models_are_laid_or_say_why_not(llamafactory, tiny_model, tmp_path
     run = llamafactory(keys)
     assert (f"Padding is computed: {reason}." if reason else LAID) in run.output
     assert (LAID in run.output) is not bool(reason)
+    assert run.losses_and_norms == pytest.approx(padded.losses_and_norms, rel=1e-5)
+
+
+def test_padding_that_is_supervised_is_computed(llamafactory):
+    run = llamafactory({**KEYS, "ignore_pad_token_for_loss": False, "max_steps": 1})
+    assert "Padding is computed: ignore_pad_token_for_loss: false supervises it." in run.output
+
+
+@pytest.mark.slow
+def test_answers_are_generated_in_an_evaluation_of_a_bf16_model(llamafactory, tiny_model, tmp_path):
+    """Generation is outside of autocast, so LoRA's inputs need PEFT's casts there."""
+    AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.bfloat16).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny_model).save_pretrained(tmp_path)
+    keys = {"model_name_or_path": str(tmp_path), "bf16": True, "max_samples": 3, "max_steps": 2, "eval_steps": 1}
+    keys |= {"eval_dataset": "cuset_kernels", "do_eval": True, "eval_strategy": "steps"}
+    run = llamafactory({**KEYS, **keys, "predict_with_generate": True, "max_new_tokens": 4})
+    assert "eval_rouge-1" in run.output
+
+
+@pytest.mark.slow
+def test_ranks_find_out_alike(llamafactory, tiny_model, tmp_path):
+    """One rank's first batch is full and the other's is not; both give up with it, or one would wait for the other."""
+    config = AutoConfig.for_model(
+        model_type="nemotron",
+        **dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4),
+        **dict(num_key_value_heads=2, vocab_size=len(AutoTokenizer.from_pretrained(tiny_model))),
+    )
+    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny_model).save_pretrained(tmp_path)
+    keys = {**KEYS, "model_name_or_path": str(tmp_path), "per_device_train_batch_size": 1, "cutoff_len": 1504}
+    run = llamafactory(keys, ranks=2)
+    padded = llamafactory({**keys, "cuset_padding_free": False}, ranks=2)
+    assert "Padding is computed: not all of its layers use transformers' attention." in run.output
     assert run.losses_and_norms == pytest.approx(padded.losses_and_norms, rel=1e-5)

@@ -34,18 +34,25 @@ class NotPossibleError(Exception):
 
 @dataclass
 class Rows:
-    """Where the tokens of a batch stand: `index` [tokens], their places in [batch * length], and the modules whose attention saw it."""
+    """Where the tokens of a batch stand: `index` [tokens], their places in [batch * length]; and what attention saw of it.
+
+    `seen` are the modules that came for their attention; `reason` says why one of them could not have it over the rows apart.
+    """
 
     index: torch.Tensor
     batch: int
     length: int
     seen: set[int] = field(default_factory=set)
+    reason: str | None = None
 
-    def check(self, model: torch.nn.Module) -> None:
-        """Raise NotPossibleError unless each layer of `model`, which has run, came here for its attention, and nothing else mixes tokens."""
-        layers = model.config.get_text_config().num_hidden_layers
-        if len(self.seen & {id(module) for module in model.modules()}) != layers:
-            raise NotPossibleError("not all of its layers use transformers' attention")
+    def check(self, *models: torch.nn.Module) -> None:
+        """Raise NotPossibleError unless each layer of these models, which have run, had its attention over the rows apart."""
+        for model in models:
+            layers = model.config.get_text_config().num_hidden_layers
+            if self.reason is None and len(self.seen & {id(module) for module in model.modules()}) != layers:
+                self.reason = "not all of its layers use transformers' attention"
+        if self.reason is not None:
+            raise NotPossibleError(self.reason)
 
 
 _rows: Rows | None = None  # of the training step under way
@@ -57,17 +64,21 @@ def reason_against(model: torch.nn.Module, args: Any) -> str | None:
     if (kind := getattr(config, "_attn_implementation", None)) != "sdpa":
         return f"its attention is {kind}, not sdpa"
     others = sorted(set(getattr(config, "layer_types", None) or ()) - {"full_attention"})
-    if others:
-        return f"it has layers of {', '.join(others)}"
+    if others or getattr(config, "sliding_window", None):
+        return f"it has layers of {', '.join(others) or 'sliding_attention'}"
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     if not rope and not hasattr(config, "rope_theta"):
-        return "its positions are not rotary"  # those of OPT and RoBERTa are counted by the model, over all that lies in a row
+        return "its positions are not rotary"  # those of BART and RoBERTa are counted by the model, over all that lies in a row
     if (kind := rope.get("rope_type", rope.get("type", "default"))) in ("dynamic", "longrope"):
         return f"its {kind} positions depend on the length of the batch"
     if args.torch_compile:
         return "a compiled model would be compiled anew for each number of tokens"
     if args.neftune_noise_alpha:
         return "NEFTune's noise depends on the length of a row"
+    if args.device.type == "cuda":
+        is_half = args.bf16 or args.fp16 or model.dtype in (torch.bfloat16, torch.float16)
+        if not is_half or (torch.version.cuda and torch.cuda.get_device_capability(args.device) < (8, 0)):
+            return "without FlashAttention, which float32 and old GPUs lack, attention would take more memory"
     return None
 
 
@@ -129,11 +140,14 @@ def _attention(
     rows = _rows
     if rows is None:
         return sdpa(module, query, key, value, attention_mask, **options)
-    if options.get("sliding_window") or not getattr(module, "is_causal", True) or options.get("is_causal") is False:
-        raise NotPossibleError("its attention is not causal over whole rows")
-    if attention_mask is not None or not query.size(2) == key.size(2) == rows.index.numel():
-        raise NotPossibleError("its attention has a mask of its own")
     rows.seen.add(id(module))
+    # An error here, within a forward pass, would leave what shards the weights in disorder: `check` raises it afterwards.
+    if options.get("sliding_window") or not getattr(module, "is_causal", True) or options.get("is_causal") is False:
+        rows.reason = "its attention is not causal over whole rows"
+    if attention_mask is not None or not query.size(2) == key.size(2) == rows.index.numel():
+        rows.reason = "its attention has a mask or tokens of its own"
+    if rows.reason is not None:
+        return sdpa(module, query, key, value, attention_mask, **options)
     query, key, value = (
         _Padded.apply(given[0].transpose(0, 1), rows).transpose(1, 2) for given in (query, key, value)
     )

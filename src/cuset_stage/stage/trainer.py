@@ -9,11 +9,11 @@ import torch
 from llamafactory.extras import logging
 from llamafactory.extras.misc import is_env_enabled
 from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
-from peft.helpers import disable_input_dtype_casting
+from peft.tuners.tuners_utils import BaseTunerLayer
 from transformers.trainer_utils import EvalLoopOutput
 
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
-from ..objective.cuset import NonFiniteError, no_loss, supervised_positions
+from ..objective.cuset import IGNORE_INDEX, NonFiniteError, no_loss, supervised_positions
 from . import finite, padding_free, proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
@@ -57,12 +57,9 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._fused_head = self._reference_head = None
         if fused != "off":
             self._make_fused_head()
-        model = self.accelerator.unwrap_model(self.model)
-        reason = padding_free.reason_against(model, self.args) if self.finetuning_args.cuset_padding_free else ""
-        self._is_padding_free, self._is_in_step = reason is None, False
-        self._said_padding_free = not self.finetuning_args.cuset_padding_free
-        if reason:
-            self._give_up_padding_free(reason)
+        self._is_padding_free = self._said_padding_free = self._is_in_step = False
+        if self.finetuning_args.cuset_padding_free:
+            self._start_padding_free()
         self._meter = ObjectiveMeter()
         self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over the ranks
         self._has_trained, self._grad_norm = False, None  # of the last optimizer step
@@ -87,6 +84,22 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
         self._fused_head = None
 
+    def _start_padding_free(self) -> None:
+        reasons = [padding_free.reason_against(model, self.args) for model in self._models()]
+        if self.data_collator.label_pad_token_id != IGNORE_INDEX:
+            reasons.append("ignore_pad_token_for_loss: false supervises it")
+        self._is_padding_free = True
+        if reason := next(filter(None, reasons), None):
+            self._give_up_padding_free(reason)
+
+    def _models(self) -> list[torch.nn.Module]:
+        """What runs in a step: the model, and a reference of its own."""
+        models = [
+            self.model,
+            *([self.ref_model] if self.objective.needs_reference and self.ref_model is not None else []),
+        ]
+        return [self.accelerator.unwrap_model(model) for model in models]
+
     def _give_up_padding_free(self, reason: str) -> None:
         logger.info_rank0(f"Padding is computed: {reason}.")
         self._is_padding_free, self._said_padding_free = False, True
@@ -101,10 +114,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         for summary in self._label_summaries:
             logger.info_rank0(summary)
         self._has_trained, self._grad_norm = False, None
-        # Autocast computes LoRA's products in its type whatever the input has; PEFT would make a float32 copy of each input first.
-        is_cast_for_nothing = self.accelerator.native_amp and self.finetuning_args.finetuning_type == "lora"
-        with disable_input_dtype_casting(self.model, active=is_cast_for_nothing and not self.finetuning_args.use_dora):
-            result = super().train(*args, **kwargs)
+        result = super().train(*args, **kwargs)
         self._check_gradient()
         return result
 
@@ -115,6 +125,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             with (
                 self._explained_non_finite(f"step {self.state.global_step + 1}"),
                 padding_free.training(self._is_padding_free),
+                self._no_casts(),
             ):
                 loss = super().training_step(*args, **kwargs)
         finally:
@@ -122,6 +133,25 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if not self._computed_loss:
             raise proof.OtherTrainerError("a training step did not compute CuSeT's loss")
         return loss
+
+    @contextlib.contextmanager
+    def _no_casts(self) -> Iterator[None]:
+        """Autocast computes LoRA's products in its type whatever the input has; PEFT would make a float32 copy of each input first."""
+        layers = []
+        if (
+            self.accelerator.native_amp
+            and self.finetuning_args.finetuning_type == "lora"
+            and not self.finetuning_args.use_dora
+        ):
+            layers = [module for module in self.model.modules() if isinstance(module, BaseTunerLayer)]
+        before = [layer.cast_input_dtype_enabled for layer in layers]
+        try:
+            for layer in layers:
+                layer.cast_input_dtype_enabled = False
+            yield
+        finally:
+            for layer, value in zip(layers, before, strict=True):
+                layer.cast_input_dtype_enabled = value
 
     def _maybe_log_save_evaluate(self, tr_loss: torch.Tensor, grad_norm: Any, *args: Any, **kwargs: Any) -> None:
         self._has_trained, self._grad_norm = True, grad_norm
@@ -166,14 +196,17 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             padding_free.begin(rows)
             try:
                 loss = self._loss_of(model, batch, return_outputs, num_items_in_batch)
+                rows.check(*(self._models() if not self._said_padding_free else ()))
+            except (padding_free.NotPossibleError, TypeError) as error:  # a model may take no positions
+                if self._said_padding_free:
+                    raise
+                self._give_up_padding_free(str(error))
+                self._meter = meter
+            else:
                 if not self._said_padding_free:
-                    rows.check(self.accelerator.unwrap_model(model))
                     logger.info_rank0("Padding is not computed: the rows of a batch are laid end to end.")
                     self._said_padding_free = True
                 return loss
-            except padding_free.NotPossibleError as error:
-                self._give_up_padding_free(str(error))
-                self._meter = meter
         padding_free.begin(None)
         return self._loss_of(model, inputs, return_outputs, num_items_in_batch)
 
