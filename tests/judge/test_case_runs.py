@@ -92,7 +92,8 @@ def test_with_few_queues_failures_count_of_programs_that_need_no_more(
     judge.prepare(task)
 
     def verdicts(source: str) -> list[Verdict]:
-        ran = judge.run_together(Program(task, judge.build(task, source).product, one_queue=one_queue))
+        built = judge.build(task, source)
+        ran = judge.run_together(Program(task, built.product, one_queue=one_queue))
         return [run.result.verdict for run in ran]
 
     assert verdicts(program()) == [Verdict.PASSED] * 3

@@ -19,13 +19,8 @@ from ..objective.cuset import IGNORE_INDEX
 from .processors import COLUMNS, WEIGHTS
 
 
-TEXT = {
-    "input_ids",
-    "attention_mask",
-    "labels",
-    *COLUMNS,
-    WEIGHTS,
-}  # a batch with more has positions, images or the like of its own
+# A batch with other columns has positions, images or the like of its own.
+TEXT = {"input_ids", "attention_mask", "labels", *COLUMNS, WEIGHTS}
 
 
 class NotPossibleError(Exception):
