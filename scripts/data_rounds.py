@@ -4,8 +4,9 @@
     python scripts/data_rounds.py                                                              # writes benchmarks/data_rounds.json
 
 benchmarks/data_rounds.jsonl has a row an answer (round, set, seed, operation, task, verdict, compiled: no text of a benchmark),
-benchmarks/data_rounds.yaml says of each round what was trained on and what changed; round 0 is the model as it is. Failed answers are read on `develop`, the 100
-operations that are kept for it; CUDABench's are counted only. Intervals are over operations: seeds and sizes of one are averaged.
+benchmarks/data_rounds.yaml says of each round what was trained on and what changed; round 0 is the model as it is. Failed answers are
+read on `develop`, the 100 operations that are kept for it; CUDABench's are counted only. Intervals are over operations: seeds and sizes of
+one are averaged.
 """
 
 import argparse

@@ -44,7 +44,7 @@ judge() {
 }
 own() {
     grep data/operations data/cuset_train_tasks.jsonl >"$out/own_tasks.jsonl"
-    cuset curate run yaml_configs/curate/own_answers.yaml folder="$out/own" sources="$out/own_tasks.jsonl" preset=cuset mutants=0 times=1 \
+    cuset curate run yaml_configs/curate/own_answers.yaml folder="$out/own" sources="$out/own_tasks.jsonl" preset=cuset \
         per_gpu=10 "answer={model: $model, adapter: $out/sft-s0, samples: 4, temperature: 0.8, top_p: 0.95, max_tokens: 2048, answered: replace, batch_size: 64}"
 }
 chain() { python3 scripts/bench_chain.py "$model" "$bench" --parts train --out "$out"; }

@@ -124,7 +124,7 @@ mask, and LoRA's inputs are not copied to float32.
 
 The cards differ, so this is no ratio. {laid["note"][0].upper() + laid["note"][1:]}.
 
-- `benchmarks/train_1.5b.json`, {measured["date"]}, by hand from the runs' logs; two turns beside `stage: sft`: `python scripts/bench_chain.py`
+- `benchmarks/train_1.5b.json`, {measured["date"]}, by hand from the runs' logs; in turns with `stage: sft`: `python scripts/bench_chain.py`
 """
 
 

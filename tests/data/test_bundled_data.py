@@ -393,7 +393,8 @@ def test_pairs_are_kept_as_what_differs(built):
 
 
 def test_a_checkout_builds_what_is_missing_and_nothing_that_is_current(built, tmp_path, monkeypatch):
-    for name in ("data/dataset_info.json", "data/pairs.jsonl", "scripts/build_data.py", "src/cuset_stage/bundled.py"):
+    scripts = ("scripts/build_data.py", "scripts/row_names.py", "src/cuset_stage/bundled.py")
+    for name in ("data/dataset_info.json", "data/pairs.jsonl", *scripts):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     for name in ("operations", "kernels"):

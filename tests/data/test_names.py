@@ -17,6 +17,7 @@ from cuset_stage import bundled
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import build_data  # noqa: E402 - scripts are no package
+import row_names  # noqa: E402
 
 
 FILES = {"simple": "simple.cu", "kernel": "kernel.cu", "given": "given.cu"}
@@ -56,9 +57,7 @@ def test_every_renaming_can_be_taken_back_and_leaves_what_is_not_the_program_s_o
         assert len(set(names.values())) == len(names), label
         assert "".join(names.get(word, word) for word in re.split(r"(\w+)", program)) == author, label
         assert KEPT.findall(program) == KEPT.findall(author), label
-        kept = {word for word in re.findall(r"\w+", asked) if build_data.is_code(word)} | set(
-            re.findall(r"\w+", given)
-        )
+        kept = {word for word in re.findall(r"\w+", asked) if row_names.is_code(word)} | set(re.findall(r"\w+", given))
         kept |= {tensor["name"] for tensor in operation.inputs + operation.outputs}
         assert not kept & set(names.values()), label
         if re.search(r"\bh_", asked):
@@ -101,8 +100,8 @@ def test_the_same_names_are_chosen_every_time(rows):
 def test_only_names_are_renamed():
     program = '#include "n.h"\nint n = 1\'000, nn; // n or n_max or `n`\nf("n", \'n\', 0xn, n_max); /* N */'
     names = {"n": "count", "n_max": "limit", "N": "TOTAL"}
-    assert build_data.renamed(program, names) == (
+    assert row_names.renamed(program, names) == (
         '#include "n.h"\nint count = 1\'000, nn; // n or limit or `n`\nf("n", \'n\', 0xn, limit); /* TOTAL */'
     )
-    assert build_data.cased("kOutH", "upper") == build_data.cased("outH", "upper") == "OUT_H"
-    assert [build_data.cased("OUT_H", style) for style in ("snake", "camel", "k")] == ["out_h", "outH", "kOutH"]
+    assert row_names.cased("kOutH", "upper") == row_names.cased("outH", "upper") == "OUT_H"
+    assert [row_names.cased("OUT_H", style) for style in ("snake", "camel", "k")] == ["out_h", "outH", "kOutH"]

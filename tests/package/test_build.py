@@ -59,6 +59,7 @@ def test_sdist_holds_what_a_wheel_is_made_from(built):
         "data/operations/frames.toml",
         "data/kernels/row_argmax/kernel.cu",
         "scripts/build_data.py",
+        "scripts/row_names.py",
     }
     assert wanted | startup | sources <= names
 

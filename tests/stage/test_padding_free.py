@@ -16,6 +16,16 @@ def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
+def save_small(config, tiny_model, folder):
+    """A model of two layers from a configuration, with the tokenizer of the tiny model."""
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    sizes = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
+    sizes |= dict(num_key_value_heads=2, head_dim=8, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
+    torch.manual_seed(0)
+    AutoModelForCausalLM.from_config(AutoConfig.for_model(**sizes, **config)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
 @pytest.mark.parametrize(
     "keys",
     [
@@ -78,21 +88,8 @@ def test_lora_without_float32_copies_has_the_same_gradients_in_bf16(llamafactory
     ids=lambda value: value.get("model_type") if isinstance(value, dict) else None,
 )
 def test_other_models_are_laid_or_say_why_not(llamafactory, tiny_model, tmp_path, config, reason):
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    sizes = dict(
-        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2
-    )
     attention = config.get("flash_attn", "sdpa")
-    config = {
-        **sizes,
-        **{k: v for k, v in config.items() if k != "flash_attn"},
-        "vocab_size": len(tokenizer),
-        "head_dim": 8,
-        "pad_token_id": tokenizer.pad_token_id,
-    }
-    torch.manual_seed(0)
-    AutoModelForCausalLM.from_config(AutoConfig.for_model(**config)).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
+    save_small({key: value for key, value in config.items() if key != "flash_attn"}, tiny_model, tmp_path)
     keys = {**KEYS, "model_name_or_path": str(tmp_path), "flash_attn": attention}
     padded = llamafactory({**keys, "cuset_padding_free": False})
     run = llamafactory(keys)
@@ -120,13 +117,7 @@ def test_answers_are_generated_in_an_evaluation_of_a_bf16_model(llamafactory, ti
 @pytest.mark.slow
 def test_ranks_find_out_alike(llamafactory, tiny_model, tmp_path):
     """One rank's first batch is full and the other's is not; both give up with it, or one would wait for the other."""
-    config = AutoConfig.for_model(
-        model_type="nemotron",
-        **dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4),
-        **dict(num_key_value_heads=2, vocab_size=len(AutoTokenizer.from_pretrained(tiny_model))),
-    )
-    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
-    AutoTokenizer.from_pretrained(tiny_model).save_pretrained(tmp_path)
+    save_small({"model_type": "nemotron"}, tiny_model, tmp_path)
     keys = {**KEYS, "model_name_or_path": str(tmp_path), "per_device_train_batch_size": 1, "cutoff_len": 1504}
     run = llamafactory(keys, ranks=2)
     padded = llamafactory({**keys, "cuset_padding_free": False}, ranks=2)

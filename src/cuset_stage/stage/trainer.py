@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -94,10 +95,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def _models(self) -> list[torch.nn.Module]:
         """What runs in a step: the model, and a reference of its own."""
-        models = [
-            self.model,
-            *([self.ref_model] if self.objective.needs_reference and self.ref_model is not None else []),
-        ]
+        has_reference = self.objective.needs_reference and self.ref_model is not None
+        models = [self.model, self.ref_model] if has_reference else [self.model]
         return [self.accelerator.unwrap_model(model) for model in models]
 
     def _give_up_padding_free(self, reason: str) -> None:
@@ -134,24 +133,25 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             raise proof.OtherTrainerError("a training step did not compute CuSeT's loss")
         return loss
 
+    @functools.cached_property
+    def _casting_layers(self) -> list[BaseTunerLayer]:
+        """Adapted layers whose inputs PEFT would copy to float32, although autocast computes their products in its own type."""
+        arguments = self.finetuning_args
+        if not self.accelerator.native_amp or arguments.finetuning_type != "lora" or arguments.use_dora:
+            return []
+        layers = (module for module in self.model.modules() if isinstance(module, BaseTunerLayer))
+        return [layer for layer in layers if layer.cast_input_dtype_enabled]
+
     @contextlib.contextmanager
     def _no_casts(self) -> Iterator[None]:
-        """Autocast computes LoRA's products in its type whatever the input has; PEFT would make a float32 copy of each input first."""
-        layers = []
-        if (
-            self.accelerator.native_amp
-            and self.finetuning_args.finetuning_type == "lora"
-            and not self.finetuning_args.use_dora
-        ):
-            layers = [module for module in self.model.modules() if isinstance(module, BaseTunerLayer)]
-        before = [layer.cast_input_dtype_enabled for layer in layers]
+        """Without these copies. Only within a step: generation in an evaluation is outside of autocast, and needs them."""
+        for layer in self._casting_layers:
+            layer.cast_input_dtype_enabled = False
         try:
-            for layer in layers:
-                layer.cast_input_dtype_enabled = False
             yield
         finally:
-            for layer, value in zip(layers, before, strict=True):
-                layer.cast_input_dtype_enabled = value
+            for layer in self._casting_layers:
+                layer.cast_input_dtype_enabled = True
 
     def _maybe_log_save_evaluate(self, tr_loss: torch.Tensor, grad_norm: Any, *args: Any, **kwargs: Any) -> None:
         self._has_trained, self._grad_norm = True, grad_norm
@@ -186,29 +186,42 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._computed_loss = True
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
-        laid = None
         if self._is_padding_free and self._is_in_step:
-            # the first batch shows whether the model allows it, on all ranks alike: where they share weights, none may run it again alone
-            laid = padding_free.lay(inputs, full=not self._said_padding_free)
-        if laid is not None:
-            batch, rows = laid
-            meter = self._meter if self._said_padding_free else copy.deepcopy(self._meter)
-            padding_free.begin(rows)
-            try:
-                loss = self._loss_of(model, batch, return_outputs, num_items_in_batch)
-                rows.check(*(self._models() if not self._said_padding_free else ()))
-            except (padding_free.NotPossibleError, TypeError) as error:  # a model may take no positions
-                if self._said_padding_free:
-                    raise
-                self._give_up_padding_free(str(error))
-                self._meter = meter
-            else:
-                if not self._said_padding_free:
-                    logger.info_rank0("Padding is not computed: the rows of a batch are laid end to end.")
-                    self._said_padding_free = True
+            loss = self._loss_without_padding(model, inputs, num_items_in_batch)
+            if loss is not None:
                 return loss
-        padding_free.begin(None)
         return self._loss_of(model, inputs, return_outputs, num_items_in_batch)
+
+    def _loss_without_padding(
+        self, model: torch.nn.Module, inputs: dict[str, Any], num_items_in_batch: Any
+    ) -> torch.Tensor | None:
+        """The loss of the batch with its rows laid end to end; None where padding has to be computed.
+
+        The first batch shows whether the models allow it, on all ranks alike, so it is laid even if it has no padding: where ranks share
+        weights, none may run a model once more than the others.
+        """
+        is_first = not self._said_padding_free
+        laid = padding_free.lay(inputs, full=is_first)
+        if laid is None:
+            padding_free.begin(None)
+            return None
+        batch, rows = laid
+        meter = copy.deepcopy(self._meter) if is_first else None
+        padding_free.begin(rows)
+        try:
+            loss = self._loss_of(model, batch, False, num_items_in_batch)
+            rows.check(*(self._models() if is_first else ()))
+        except (padding_free.NotPossibleError, TypeError) as error:  # a model may take no positions
+            if not is_first:
+                raise
+            self._give_up_padding_free(str(error))
+            self._meter = meter
+            padding_free.begin(None)
+            return None
+        if is_first:
+            logger.info_rank0("Padding is not computed: the rows of a batch are laid end to end.")
+            self._said_padding_free = True
+        return loss
 
     def _loss_of(
         self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool, num_items_in_batch: Any
