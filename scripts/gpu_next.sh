@@ -9,7 +9,7 @@
 #   own          answers of the model's own to the training tasks: sampled with the adapter OUT/sft-s0 unless they lie in OUT/own, and judged
 #   gate         SFT of MODEL on cuset_kernels for each of SEEDS, a seed a GPU, answers to CUDABench's own prompts, verdicts
 #   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
-#   operations   programs of data/operations at the sizes that benchmarks/operations_h100.jsonl does not have (16 cores: 20 minutes)
+#   operations   programs of data/operations at the sizes that benchmarks/operations.jsonl does not have (16 cores: 20 minutes)
 #   real         all tests on real weights (12 minutes)
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. Training waits for
 # its one core: nothing else may have all cores meanwhile, so each seed and what it starts has its share of them. Start this with `setsid`
@@ -29,7 +29,7 @@ python3 scripts/build_data.py
 packed() { python3 -m pytest tests/real -m real -o addopts= -k "packed-on and not neat" -rA --tb=long -p no:cacheprovider; }
 real() { python3 -m pytest tests/real -m real -o addopts= -v -rA --tb=short -p no:cacheprovider; }
 operations() {
-    [ -f "$out/operations.jsonl" ] || cp benchmarks/operations_h100.jsonl "$out/operations.jsonl"
+    [ -f "$out/operations.jsonl" ] || cp benchmarks/operations.jsonl "$out/operations.jsonl"
     python3 scripts/operations.py --gpu --output "$out/operations.jsonl"
 }
 answers() { # NAME TASKS KEY=VALUE ...: sampled and judged

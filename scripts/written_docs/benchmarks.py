@@ -458,7 +458,7 @@ CUDABench's are counted only. What was read and changed in each round stands in 
 {table(["round", "trained on", "seeds", "tasks", "compile", "right"], rows)}
 
 - `benchmarks/data_rounds.json`, from the verdicts in `benchmarks/data_rounds.jsonl`: `python scripts/data_rounds.py`
-- `benchmarks/operations_h100.jsonl`: programs of `data/operations` that passed, by hash, with the sizes: `python scripts/operations.py --gpu`
+- `benchmarks/operations.jsonl`: programs of `data/operations` that passed, by hash, with the sizes: `python scripts/operations.py --gpu`
 """
 
 
