@@ -44,6 +44,11 @@ def test_values_take_the_fields_type():
     assert Example.read(["s", "rest=a,b", "ratio=null"]) == Example(source="s", rest=("a", "b"))
 
 
+def test_a_list_that_is_not_yaml_says_what_to_write():
+    with pytest.raises(SettingsError, match=r"is not a list in YAML, .* write a,b or"):
+        Example.read(["s", "rest=[*/sft/*]"])
+
+
 def test_a_number_with_an_exponent_needs_no_point(tmp_path):
     file = tmp_path / "example.yaml"
     file.write_text("a: [1e-4, 1.0e-4, 2E3, -1e+2, 1e, e5, '1e-4']\n")

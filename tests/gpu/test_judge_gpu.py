@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from cuset_stage.cli import app
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.devices import GpuPool, Turns, hold_driver, probe_gpu
 from cuset_stage.judge.gpu_activity import Recorder, find_recorder
+from cuset_stage.judge.gpu_counters import why_no_counters
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
@@ -144,6 +146,11 @@ def test_the_driver_is_held_until_the_judge_ends() -> None:
     hold_driver.cache_clear()
     holder.stdin.close()
     assert holder.wait(60) == 0
+
+
+def test_counters_are_read_by_many_threads_at_once() -> None:
+    with ThreadPoolExecutor(32) as pool:
+        assert len(set(pool.map(why_no_counters, list_gpus()[:1] * 64))) == 1
 
 
 def test_the_probe_works() -> None:

@@ -31,6 +31,7 @@ def test_all_parts_off_is_sft(llamafactory, keys, bits):
         for ours, theirs in zip(run.steps, sft.steps, strict=True):
             assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-5)
             assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-5)
+        assert run.history[-1]["total_flos"] == sft.history[-1]["total_flos"]
 
 
 class Repacked(TrainerCallback):

@@ -275,39 +275,50 @@ def test_judging_has_gpus_of_its_own(tmp_path, monkeypatch):
         run_study(study, jobs_of(study), jobs_of(study))
 
 
+@pytest.fixture
+def order_of(tmp_path, monkeypatch):
+    """The order in which Snakemake begins the jobs of four runs on so many processors, with a Python that only writes it down."""
+
+    def run(cores, gpus, **gpus_of_a_job):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _: range(cores))
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
+        python = tmp_path / "python"
+        python.write_text(
+            f'#!/bin/bash\n[ "$2" = cuset_stage.study.job ] || exec {sys.executable} "$@"\n'
+            'echo "$3" >>order\nsleep 0.5\necho {} >"done/$3.json"\n'
+        )
+        python.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(python))
+        models = {"m": {"model": "base", "recipe": str(tmp_path / "recipe.yaml"), "gpus": gpus_of_a_job}}
+        study = a_study(tmp_path, models=models, methods={"sft": {}}, seeds=[0, 1, 2, 3])
+        assert run_study(study, jobs_of(study), jobs_of(study)) == 0
+        order = [line.partition("/")[0] for line in (study.output / "order").read_text().split()]
+        assert len(order) == 12
+        return order, json.loads((study.output / "study.json").read_text())["jobs"]
+
+    return run
+
+
 @pytest.mark.parametrize(
     ("gpus", "train", "trainings_first"),
     # with the first an answer on one GPU would keep seven idle
     [("0,1,2,3,4,5,6,7", 8, True), ("0,1", 1, False), ("", 0, False)],
 )
 def test_answers_come_before_further_trainings_where_those_need_not_the_whole_machine(
-    tmp_path, monkeypatch, gpus, train, trainings_first
+    order_of, gpus, train, trainings_first
 ):
-    """The order that Snakemake runs jobs in, with a Python that only writes it down."""
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(2))
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
-    python = tmp_path / "python"
-    python.write_text(
-        f'#!/bin/bash\n[ "$2" = cuset_stage.study.job ] || exec {sys.executable} "$@"\n'
-        'echo "$3" >>order\nsleep 0.5\necho {} >"done/$3.json"\n'
-    )
-    python.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(python))
     other = 1 if train else 0
-    models = {
-        "m": {
-            "model": "base",
-            "recipe": str(tmp_path / "recipe.yaml"),
-            "gpus": {"train": train, "generate": other, "evaluate": other},
-        }
-    }
-    study = a_study(tmp_path, models=models, methods={"sft": {}}, seeds=[0, 1, 2, 3])
-    assert run_study(study, jobs_of(study), jobs_of(study)) == 0
-    order = [line.partition("/")[0] for line in (study.output / "order").read_text().split()]
+    order, jobs = order_of(2, gpus, train=train, generate=other, evaluate=other)
     trained = [place for place, kind in enumerate(order) if kind == "train"]
-    assert len(order) == 12 and (trained == [0, 1, 2, 3] if trainings_first else order.index("evaluate") < trained[2])
-    judging = json.loads((study.output / "study.json").read_text())["jobs"]["evaluate/m/sft/seed0"]
+    assert trained == [0, 1, 2, 3] if trainings_first else order.index("evaluate") < trained[2]
+    judging = jobs["evaluate/m/sft/seed0"]
     assert judging["command"][-1] == f"jobs={judging['cores']}" == "jobs=1" == judging["module"][-1]
+
+
+def test_no_more_large_jobs_begin_than_there_are_gpus(order_of):
+    order, _ = order_of(16, "0,1,2", train=0.75, generate=0.75, evaluate=0.25)
+    assert order[:3] == ["train"] * 3
+    assert order.index("generate") == 3  # and not the fourth training, which would wait for its GPU
 
 
 def test_a_cluster_gives_whole_gpus_and_cores_that_this_machine_need_not_have(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """A machine set up to judge as a `JudgeSpec` says: its GPUs, the compiler, and the judge of each language."""
 
+import functools
 import os
 import re
 import shlex
@@ -119,6 +120,11 @@ class Bench:
             runs = len(self.pool) + (jobs if isinstance(self.judge, ProgramJudge) else len(self.pool))
         return Pipeline(self.judge, jobs=jobs, runs=runs, retries=retries)
 
+    @functools.cached_property
+    def gpu_counters(self) -> str | None:
+        """Whether the GPU's counters can be read: `yes`, or why not; None without a GPU. Read once: it takes a quarter of a second."""
+        return why_no_counters(self.pool.gpus[0]) or "yes" if self.pool else None
+
     def describe(self) -> dict[str, Any]:
         """What a results file's header says of the judge."""
         return {
@@ -136,7 +142,7 @@ class Bench:
             "compile_only": self.spec.compile_only,
             "seed": self.seed,
             "gpu_work_recorded": self.recorded,
-            "gpu_counters": why_no_counters(self.pool.gpus[0]) or "yes" if self.pool else None,
+            "gpu_counters": self.gpu_counters,
             "per_gpu": self.spec.per_gpu,
             "thorough": self.spec.thorough,
         }

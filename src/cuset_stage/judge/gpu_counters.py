@@ -4,6 +4,7 @@ They count for the whole GPU (GPM, since Hopper), so they say what an answer did
 """
 
 import ctypes
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ _BUSY, _TENSOR = 1, 5  # NVML_GPM_METRIC_GRAPHICS_UTIL, NVML_GPM_METRIC_ANY_TENS
 TENSOR = "tensor_cores: they worked for the answer, and not for the reference"
 TENSOR_SHARE = 0.01  # of the time in which the GPU works, in which its tensor cores do
 SETTLE_S = 0.25  # counters are about 0.1 s late on an H200
+_calls = threading.Lock()  # NVML 580 has crashed where many threads read one GPU's counters
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class GpuCounters:
 
     def _call(self, name: str, *arguments: Any) -> None:
         try:
-            code = getattr(self._nvml, name)(*arguments)
+            with _calls:
+                code = getattr(self._nvml, name)(*arguments)
         except AttributeError:
             raise OSError(f"this driver's NVML has no {name}") from None
         if code:

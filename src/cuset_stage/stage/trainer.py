@@ -117,6 +117,16 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._check_gradient()
         return result
 
+    def floating_point_ops(self, inputs: dict[str, Any]) -> int:
+        """The Trainer's estimate for a batch. It would count the parameters in every micro-batch, while the GPU waits."""
+        if "input_ids" not in inputs:
+            return super().floating_point_ops(inputs)
+        return self._operations_of_a_token * inputs["input_ids"].numel()
+
+    @functools.cached_property
+    def _operations_of_a_token(self) -> int:
+        return super().floating_point_ops({"input_ids": torch.zeros(1)})
+
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Some libraries replace the Trainer's training step by one that computes a loss of its own."""
         self._computed_loss, self._is_in_step = False, True

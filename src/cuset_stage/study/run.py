@@ -194,6 +194,8 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "shares": round(job.gpus * SHARES),
             "gpus": _gpus_of(settings, job, gpus),
             "resource": _resource(settings, job),
+            # Shares alone would let four jobs of 0.75 begin on three GPUs; the one that finds no room would keep its shares from the others.
+            "whole": max(1, int(job.gpus)) if job.gpus > 0.5 and _resource(settings, job) == "gpu" else 0,
             "cores": cores,
             "command": command,
             "inputs": {**earlier, **inputs_of(settings, job)},
@@ -258,8 +260,9 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     if (short := short_of_gpus(settings, jobs_left(settings, jobs))) is not None:
         raise StudyError(short)
     gpus = gpu_names(settings)
-    shares = {"judge_gpu": settings.judge_gpus * SHARES, "gpu": max(0, len(gpus) - settings.judge_gpus) * SHARES}
     if executor == "local":
+        others = max(0, len(gpus) - settings.judge_gpus)
+        shares = {"judge_gpu": settings.judge_gpus * SHARES, "gpu": others * SHARES, "whole": others}
         counts = (f"{name}={count}" for name, count in shares.items())
         limits = ["--cores", str(processors(settings)), "--resources", *counts]
     else:  # there `--cores` is the most that a job may ask for, whatever this machine has
