@@ -81,7 +81,7 @@ def main() -> None:
     (FOLDER / "data_rounds.json").write_text(json.dumps({"rounds": found}, indent=2) + "\n", encoding="utf-8")
     for one in found:
         for name, scored in one.items():
-            if isinstance(scored, dict):
+            if name in (*SETS, "without_restated"):
                 print(f"round {one['round']}, {name}: compiled {scored['compiled']}, function {scored['function']}")
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from host_programs import HOST_FLAGS
 
 from cuset_stage import bundled
@@ -53,6 +54,12 @@ VERIFIED = {(result["name"], result["program"]): result for result in RECORD["ta
 def is_verified(name: str, program: str) -> bool:
     """Whether the record has this program with the bytes of today."""
     return VERIFIED.get((name, program), {}).get("sha256") == TASKS[name].sha256(program)
+
+
+def test_the_data_of_the_study_are_frozen() -> None:
+    rounds = yaml.safe_load((ROOT / "benchmarks" / "data_rounds.yaml").read_text(encoding="utf-8"))
+    built = {name: hashlib.sha256((bundled.data() / name).read_bytes()).hexdigest() for name in rounds[3]["frozen"]}
+    assert built == rounds[3]["frozen"]
 
 
 COMPILED = [key for key in PROGRAMS if TASKS[key[0]].split == "eval" or not is_verified(*key)]
