@@ -3,74 +3,77 @@
 #
 #   scripts/gpu_next.sh OUT MODEL CUDABENCH [PART ...]
 #
-# OUT: folder for logs and results. MODEL: Qwen2.5-Coder-1.5B-Instruct. CUDABENCH: a clone. Parts, all of them without any:
-#   judge        verdicts of the answers that lie in OUT: sft-s*-answers.jsonl of round 3, without a model (5 minutes a seed on 16 cores)
-#   packed       the one test on real weights that fails on a GPU: packed rows under `stage: sft`; it prints the losses now (2 minutes)
-#   own          answers of the model's own to the training tasks: sampled with the adapter OUT/sft-s0 unless they lie in OUT/own, and judged
-#   gate         SFT of MODEL on cuset_kernels for each of SEEDS, a seed a GPU, answers to CUDABench's own prompts, verdicts
+# OUT: folder for logs and results; it becomes outputs/real, where the studies look. MODEL: Qwen2.5-Coder-1.5B-Instruct, by the path that
+# OUT's studies began with. CUDABENCH: a clone. Parts, all of them without any:
+#   own          answers of the model's own to the training tasks (samples in OUT/own are used, with the adapter OUT/own-adapter), judged
+#   onpolicy     SFT on those that are right, and on both; answers to the development tasks and to cuset-mini, also of SFT on `cuset_kernels`
+#   rates        yaml_configs/studies/real_rates.yaml: on an H200 14 minutes a training; RUNS says which, such as '*/sft/*,*/dft/*'
+#   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
-#   operations   programs of data/operations at the sizes that benchmarks/operations.jsonl does not have (16 cores: 20 minutes)
 #   real         all tests on real weights (12 minutes)
-# Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. Training waits for
-# its one core: nothing else may have all cores meanwhile, so each seed and what it starts has its share of them. Start this with `setsid`
-# where what a call started ends with the call. Afterwards:
-#   scripts/data_rounds.py --add OUT/sft-s1-results.jsonl --round 3 --seed 1 --set cudabench
+# Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. `own` needs no MODEL
+# to judge what was sampled. Two of these may run side by side with CUDA_VISIBLE_DEVICES and `taskset`: training waits for its one core.
+# Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,20s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- judge packed own gate chain operations real
+[ $# -gt 0 ] || set -- own onpolicy rates tier1 chain real
 cd "$root"
-export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 CUSET_TEST_WEIGHTS=$model
+export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
+mkdir -p outputs
+ln -sfn "$out" outputs/real
+ln -sfn "$model" outputs/real/qwen2.5-coder-1.5b
+ln -sfn "$bench" CUDABench
+[ -f outputs/real/develop.jsonl ] || python3 scripts/operations.py --tasks outputs/real/develop.jsonl
 
-packed() { python3 -m pytest tests/real -m real -o addopts= -k "packed-on and not neat" -rA --tb=long -p no:cacheprovider; }
-real() { python3 -m pytest tests/real -m real -o addopts= -v -rA --tb=short -p no:cacheprovider; }
-operations() {
-    [ -f "$out/operations.jsonl" ] || cp benchmarks/operations.jsonl "$out/operations.jsonl"
-    python3 scripts/operations.py --gpu --output "$out/operations.jsonl"
-}
-answers() { # NAME TASKS KEY=VALUE ...: sampled and judged
-    cuset generate tasks="$2" model="$model" temperature=0.2 top_p=0.95 max_tokens=2048 batch_size=96 output="$out/$1-answers.jsonl" "${@:3}" &&
-        cuset evaluate "$out/$1-answers.jsonl" tasks="$2" method=sft per_gpu=10 record_gpu=false output="$out/$1-results.jsonl"
-}
-judge() {
-    for one in "$out"/sft-s*-answers.jsonl; do
-        cuset evaluate "$one" tasks="$bench/Datasets/CUDABench-Set.jsonl" method=sft per_gpu=10 record_gpu=false \
-            output="${one/answers/results}" || return
-    done
-}
 own() {
     grep data/operations data/cuset_train_tasks.jsonl >"$out/own_tasks.jsonl"
-    cuset curate run yaml_configs/curate/own_answers.yaml folder="$out/own" sources="$out/own_tasks.jsonl" preset=cuset \
-        per_gpu=10 "answer={model: $model, adapter: $out/sft-s0, samples: 4, temperature: 0.8, top_p: 0.95, max_tokens: 2048, answered: replace, batch_size: 64}"
+    cuset curate run yaml_configs/curate/own_answers.yaml folder="$out/own" sources="$out/own_tasks.jsonl" preset=cuset per_gpu=8 \
+        "answer={model: $model, adapter: $out/own-adapter, samples: 4, temperature: 0.8, top_p: 0.95, max_tokens: 2048, answered: replace, batch_size: 64}"
 }
-chain() { python3 scripts/bench_chain.py "$model" "$bench" --parts train --out "$out"; }
-seed() { # of the gate
-    local run="$out/sft-s$1"
-    [ -f "$run-results.jsonl" ] && return
-    [ -f "$run/adapter_model.safetensors" ] || llamafactory-cli train yaml_configs/baselines/sft_qwen7b.yaml model_name_or_path="$model" \
-        eval_dataset=null 'eval_strategy="no"' deepspeed=null output_dir="$run" overwrite_output_dir=true cutoff_len=2048 seed="$1" \
-        per_device_train_batch_size=4 gradient_accumulation_steps=2 disable_gradient_checkpointing=true learning_rate=1.0e-4 'save_strategy="no"' || return
-    answers "sft-s$1" "$bench/Datasets/CUDABench-Set.jsonl" prompts="$bench" adapter="$run" seed="$1"
+sft() { # NAME DATA_SETS
+    [ -f "$out/$1/adapter_model.safetensors" ] || llamafactory-cli train yaml_configs/baselines/sft_qwen7b.yaml model_name_or_path="$model" \
+        eval_dataset=null 'eval_strategy="no"' deepspeed=null output_dir="$out/$1" overwrite_output_dir=true cutoff_len=2048 seed=100 \
+        per_device_train_batch_size=8 gradient_accumulation_steps=1 disable_gradient_checkpointing=true learning_rate=1.0e-4 \
+        'save_strategy="no"' dataset_dir="$out/both" dataset="$2"
 }
-gate() {
-    local gpus share number=0
-    gpus=$(nvidia-smi -L | wc -l)
-    share=$(($(nproc) / gpus))
-    for one in ${SEEDS:-0 1 2}; do
-        (
-            taskset -cp "$((number % gpus * share))-$((number % gpus * share + share - 1))" "$BASHPID"
-            CUDA_VISIBLE_DEVICES=$((number % gpus)) seed "$one"
-        ) >"$out/sft-s$one.log" 2>&1 &
-        number=$((number + 1))
-        [ $((number % gpus)) -ne 0 ] || wait
+answers() { # NAME ADAPTER: sampled and judged
+    local tasks
+    for tasks in develop mini; do
+        local file=outputs/real/develop.jsonl prompts=(prompts="$bench")
+        [ $tasks = develop ] || { file=data/cuset_mini_2.jsonl prompts=(); }
+        cuset generate tasks=$file "${prompts[@]}" model="$model" adapter="$2" seed=100 temperature=0.2 top_p=0.95 max_tokens=2048 batch_size=96 \
+            output="$out/$1-$tasks-answers.jsonl" &&
+            cuset evaluate "$out/$1-$tasks-answers.jsonl" tasks=$file method=sft per_gpu=10 jobs=12 record_gpu=false seed=0 \
+                output="$out/$1-$tasks-results.jsonl" || return
     done
-    wait
-    for one in ${SEEDS:-0 1 2}; do [ -f "$out/sft-s$one-results.jsonl" ] || return 1; done
 }
+onpolicy() {
+    mkdir -p "$out/both"
+    cp data/cuset_kernels.json data/dataset_info.json "$out/both" && python3 - "$out" <<'PYTHON' || return
+import json, pathlib, sys
+
+out = pathlib.Path(sys.argv[1])
+[made] = (out / "own").rglob("dataset_info.json")
+entries = {name: entry for name, entry in json.loads(made.read_text()).items() if entry.get("formatting", "alpaca") == "alpaca"}
+rows = [row for entry in entries.values() for row in json.loads((made.parent / entry["file_name"]).read_text())]
+(out / "both" / "own.json").write_text(json.dumps(rows))
+known = json.loads((out / "both" / "dataset_info.json").read_text())
+known["own"] = {"file_name": "own.json", **{key: value for key, value in next(iter(entries.values())).items() if key == "columns"}}
+(out / "both" / "dataset_info.json").write_text(json.dumps(known))
+print(len(rows), "answers of the model's own")
+PYTHON
+    sft onpolicy own && answers onpolicy "$out/onpolicy" && sft with-own cuset_kernels,own && answers with-own "$out/with-own" &&
+        sft hand cuset_kernels && answers hand "$out/hand"
+}
+rates() { cuset study run yaml_configs/studies/real_rates.yaml ${RUNS:+"only=$RUNS"}; }
+tier1() { cuset study run yaml_configs/studies/real.yaml ${RUNS:+"only=$RUNS"}; }
+chain() { python3 scripts/bench_chain.py "$model" "$bench" --parts train --out "$out"; }
+real() { python3 -m pytest tests/real -m real -o addopts= -v -rA --tb=short -p no:cacheprovider; }
 
 for part; do
     [ -f "$out/$part.done" ] && continue
