@@ -9,18 +9,19 @@
 #   onpolicy     SFT on those that are right, and on both; answers to the development tasks and to cuset-mini, also of SFT on `cuset_kernels`
 #   rates        yaml_configs/studies/real_rates.yaml: on an H200 14 minutes a training; RUNS says which, such as '*/sft/*,*/dft/*'
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
+#   sampling     transformers' continuous batching beside ours, 500 answers, in turns (one GPU, 15 minutes)
 #   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
 #   real         all tests on real weights (12 minutes)
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. `own` needs no MODEL
 # to judge what was sampled. Two of these may run side by side with CUDA_VISIBLE_DEVICES and `taskset`: training waits for its one core.
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,20s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- own onpolicy rates tier1 chain real
+[ $# -gt 0 ] || set -- own onpolicy rates tier1 sampling chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -72,6 +73,9 @@ PYTHON
 }
 rates() { cuset study run yaml_configs/studies/real_rates.yaml ${RUNS:+"only=$RUNS"}; }
 tier1() { cuset study run yaml_configs/studies/real.yaml ${RUNS:+"only=$RUNS"}; }
+sampling() {
+    python3 scripts/bench_sampling.py "$model" --tasks "$bench/Datasets/CUDABench-Set.jsonl" --prompts "$bench" --batches 96,192 --json "$out/sampling.json"
+}
 chain() { python3 scripts/bench_chain.py "$model" "$bench" --parts train --out "$out"; }
 real() { python3 -m pytest tests/real -m real -o addopts= -v -rA --tb=short -p no:cacheprovider; }
 

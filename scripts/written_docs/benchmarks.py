@@ -291,7 +291,7 @@ every step, so their times depend on the processor; models that continuous batch
 
 {table([*header, "the same with longer answers (tokens)"], rows)}
 
-- {source("generate_h200.json", "python scripts/bench_generate.py --json benchmarks/generate_h200.json")}
+- {source("generate_h200.json", "scripts/bench_generate.py of commit 3edd1f46")}
 """
 
 
