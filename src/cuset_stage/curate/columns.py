@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
 from ..row_checks import Object, RowModel, Text, Truth, wrong_value
+from ..settings import read_yaml
 from ..text import nearest
 from .stage_rows import CurationError, Row, RowError, is_utf8
 
@@ -58,24 +60,13 @@ _EMPTY = (None, "", [])
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """How a data set names what we need.
-
-    columns: our field -> the data set's column. licence: what the data set states for all its rows; None: nothing.
-    needs: fields without which a row is of no use. note: what of the data set is left out, and why. prepare: makes further columns.
-    """
+    """How a data set names what we need: an entry of presets.yaml, which explains the fields, or what the user gives."""
 
     columns: Mapping[str, str]
     licence: str | None = None
-    needs: tuple[str, ...] = ("code",)
+    needs: Sequence[str] = ("code",)
     note: str = ""
-    prepare: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-
-
-def _map(
-    columns: str, licence: str | None = None, needs: str = "code", note: str = "", prepare: Any = None
-) -> ColumnMap:
-    """columns: ours=theirs, as a user writes them."""
-    return ColumnMap(dict(pair.split("=") for pair in columns.split()), licence, tuple(needs.split()), note, prepare)
+    prepare: str | None = None
 
 
 def _text_of(content: Any) -> str:
@@ -111,86 +102,11 @@ def _with_input(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**given, "question": "\n".join(str(each) for each in parts if each)}
 
 
-_TURNS = (
-    "of a conversation the last answer is taken with its question; earlier turns and the system message are left out."
-)
-_BENCHMARK = "{} is a benchmark: a model that is trained on its rows cannot be measured by it."
-
-MAPS: dict[str, ColumnMap] = {
-    # C and CUDA pairs: kernels without inputs
-    "babeltower": _map(
-        "key=id cpu_code=cpp_code code=cuda_code wrapper=cuda_wrapper",
-        "Apache-2.0",
-        needs="code cpu_code",
-        note="babeltower: its published rows are a test set, whose calls in C++ are left out: keep it out of its own evaluation.",
-    ),
-    "regrapht": _map("key=index name=name code=kernel"),  # states no licence
-    # files of repositories
-    "the-stack": _map(
-        "code=content key=hexsha name=max_stars_repo_path url=max_stars_repo_name revision=max_stars_repo_head_hexsha "
-        "licence=max_stars_repo_licenses"
-    ),
-    "the-stack-v2": _map(
-        "code=content key=blob_id name=path url=repo_name revision=revision_id licence=detected_licenses",
-        note="the-stack-v2 lists files without their content; a row needs a column `content`, fetched from Software Heritage by blob_id.",
-    ),
-    "cass": _map(
-        "code=cuda_source name=filename", "MIT", note="cass: HIP and assembly are left out; a row is its CUDA source."
-    ),
-    # conversations
-    "messages": _map("prompt=question answer=answer", needs="answer", note=_TURNS, prepare=_last_turn),
-    "sharegpt": _map("prompt=question answer=answer", needs="answer", note=_TURNS, prepare=_last_turn),
-    "alpaca": _map("prompt=question answer=output", needs="answer", prepare=_with_input),
-    # PyTorch modules with Triton kernels: tasks without a CUDA answer
-    "kernelbook": _map(
-        "module_code=python_code entry=entry_point licence=licenses url=repo_name revision=sha",
-        needs="module_code",
-        note="kernelbook: its Triton kernels are left out, which are no CUDA; its modules are tasks without an answer.",
-    ),
-    "drkernel": _map(
-        "module_code=original_python_code entry=entry_point key=uuid url=repo_name",
-        "MIT",
-        needs="module_code",
-        note="drkernel: its conversations answer in Triton and are left out; its modules are tasks without an answer.",
-    ),
-    "cuda-l1": _map(  # made from KernelBench tasks
-        "module_code=ref_code code=custom_code level=level_id key=task_id speedup=score_default",
-        "GPL-3.0-only",
-        needs="module_code",
-        note="cuda-l1: cuda_graph_code is left out; it is the reference in a graph. Rows without custom_code are tasks without an answer. "
-        "Its tasks are KernelBench's: keep it out of KernelBench evaluation. It is under GPL-3.0 on Hugging Face and MIT on GitHub; the "
-        "stricter one is taken.",
-    ),
-    "ai-cuda-engineer": _map(
-        "name=Kernel_Name description=Op_Name level=Level_ID key=Task_ID code=CUDA_Code module_code=PyTorch_Code_Module "
-        "functional_code=PyTorch_Code_Functional speedup=CUDA_Speedup_Native correct=Correct",
-        "CC-BY-4.0",
-        needs="code functional_code",
-        note="ai-cuda-engineer: rows that are not Correct are dropped; run times, profiles and messages are left out. Its tasks are "
-        "KernelBench's: keep it out of KernelBench evaluation.",
-    ),
-    "concur": _map(  # states no licence
-        "key=uuid name=problem_name module_code=pytorch_code answer=generated_code reasoning=generated_think speedup=speedup_over_eager",
-        needs="module_code answer",
-    ),
-    # states no licence
-    "cudabench": _map(
-        "key=id name=task_name description=task_description prompt=level1_prompt code=bench.cu",
-        note=_BENCHMARK.format("cudabench"),
-    ),
-    "kernelbench": _map(
-        "key=problem_id name=name level=level module_code=code",
-        "MIT",
-        needs="module_code",
-        note=_BENCHMARK.format("kernelbench"),
-    ),
-    # our own task format; inputs, outputs, cases and reference come with it
-    "cuset": _map(
-        "key=id code=solution family=family prompt=prompt licence=licence idioms=idioms intro=intro reference=reference "
-        "module_code=own_source",
-        needs="reference",
-    ),
+_PREPARE: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
+    "last_turn": _last_turn,
+    "with_input": _with_input,
 }
+MAPS = {name: ColumnMap(**entry) for name, entry in read_yaml(Path(__file__).with_name("presets.yaml")).items()}
 
 
 def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
@@ -226,7 +142,8 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
     Raises:
         RowError: a column of another type than its field's, or not in UTF-8; one that is needed is missing.
     """
-    given = column_map.prepare(given) if column_map.prepare else given
+    if column_map.prepare:
+        given = _PREPARE[column_map.prepare](given)
     columns = dict(column_map.columns)
     if given.get(columns.get("licence", "")) in _EMPTY:  # a statement must not be passed over for the way it is spelt
         spelt = ("licence", "license", "licences", "licenses")
