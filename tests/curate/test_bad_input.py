@@ -13,8 +13,8 @@ import pytest
 from curation_steps import adapt, lines, put, take_in
 
 from cuset_stage.curate.folders import rows_of
-from cuset_stage.curate.stage import run_stage
-from cuset_stage.curate.stage_rows import CurationError, row_sha256
+from cuset_stage.curate.stage import Kept, run_stage
+from cuset_stage.curate.stage_rows import CurationError, StageRows, row_sha256
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -182,23 +182,17 @@ def test_licences_are_filtered_by_row_file_and_folder(tmp_path):
     assert summary.kept == 1 and summary.reasons == {"licence_not_allowed": 1, "licence_unknown": 1}
 
 
-def test_other_settings_are_refused_and_a_defect_of_ours_is_tried_again(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    path.write_text(json.dumps({"text": KERNEL}) + "\n", encoding="utf-8")
+def test_a_defect_of_ours_is_tried_again(tmp_path):
+    path = put(tmp_path / "rows.jsonl", [{"text": KERNEL}])
     read_in(tmp_path / "work", path)
-    with pytest.raises(CurationError, match=r"fresh=true"):
-        take_in(tmp_path / "work", path, name="bad", columns={"code": "text"}, licence="Apache-2.0")
-
-    from cuset_stage.curate.stage import Kept
-    from cuset_stage.curate.stage_rows import StageRows
 
     def fails(row):
         raise ZeroDivisionError("ours")
 
-    files = rows_of(tmp_path / "work", "import")
-    summary = run_stage(tmp_path / "next", "next", StageRows(files), fails, settings={})
+    given = StageRows(rows_of(tmp_path / "work", "import"))
+    summary = run_stage(tmp_path / "next", "next", given, fails, settings={})
     assert summary.unsettled == 1 and "ZeroDivisionError: ours" in summary.unsettled_rows[0]["detail"]
-    summary = run_stage(tmp_path / "next", "next", StageRows(files), Kept, settings={})
+    summary = run_stage(tmp_path / "next", "next", given, Kept, settings={})
     assert (summary.kept, summary.unsettled) == (1, 0)
 
 

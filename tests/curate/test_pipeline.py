@@ -107,7 +107,7 @@ def work(row):
     return Kept(row)
 
 folder = Path(sys.argv[1])
-run_stage(folder / "prove", "prove", StageRows([folder / "rows.jsonl"]), work, settings={}, workers=2)
+run_stage(folder / "prove", "prove", StageRows([folder / "rows.jsonl"]), work, settings={}, workers=2, dear=True)
 """
 
 

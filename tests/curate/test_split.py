@@ -1,6 +1,5 @@
 """`split`: a row of each kernel, from files and from columns alike, and what happens when it is killed in between."""
 
-import json
 import os
 import signal
 import subprocess
@@ -12,9 +11,9 @@ import psutil
 import pytest
 from curation_steps import lines, put, split, take_in
 
-from cuset_stage.curate.folders import read_journal
+from cuset_stage.curate.parallel import in_processes
 from cuset_stage.curate.split import split_row
-from cuset_stage.curate.stage_rows import RowError
+from cuset_stage.curate.stage_rows import NotSettled, RowError
 
 
 TWO = """#include <cstdio>
@@ -76,18 +75,7 @@ def many(path: Path, count: int) -> Path:
     return put(path, [{"code": TWO.replace("+= 1", f"+= {number}"), "licence": "MIT"} for number in range(count)])
 
 
-def test_an_item_whose_rows_were_written_in_part_is_done_again(tmp_path):
-    take_in(tmp_path, many(tmp_path / "rows.jsonl", 5))
-    split(tmp_path)
-    path = tmp_path / "split" / "rows.jsonl"
-    whole = path.read_text().splitlines(keepends=True)
-    assert len(whole) == 10 and len(read_journal(path.parent).keys) == 5
-    for left in (whole[:7], [*whole[:6], whole[6][:50]]):
-        path.write_text("".join(left))
-        assert split(tmp_path).kept == 10 and sorted(path.read_text().splitlines(keepends=True)) == sorted(whole)
-
-
-def test_a_killed_run_leaves_no_process_and_is_taken_up(tmp_path):
+def test_a_killed_run_leaves_no_process_and_is_done_again(tmp_path):
     take_in(tmp_path, many(tmp_path / "rows.jsonl", 1200))
     command = [sys.executable, "-m", "cuset_stage.cli", "curate", "split", str(tmp_path), "workers=2"]
     process = subprocess.Popen(command, env=os.environ)
@@ -99,7 +87,19 @@ def test_a_killed_run_leaves_no_process_and_is_taken_up(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not psutil.wait_procs(children, timeout=60)[1]
-    before = len(lines(rows)) if rows.read_text().endswith("\n") else 0
     summary = split(tmp_path, workers=2)
-    assert summary.kept == 2400 and 0 < summary.resumed < 1200 and before < 2400
-    assert len({json.dumps(each["id"]) for each in lines(rows)}) == 2400
+    assert (summary.kept, summary.resumed) == (2400, 0)
+    in_order = [number for number in range(1, 1201) for _ in range(2)]
+    assert [each["source"]["row"] for each in lines(rows)] == in_order  # whichever process was first
+
+
+def crash_at_100(number: int) -> int:
+    if number == 100:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return -number
+
+
+def test_a_row_at_which_a_process_crashes_costs_itself_alone():
+    results = dict(in_processes(crash_at_100, range(200), 2))
+    assert isinstance(lost := results.pop(100), NotSettled) and lost.reason == "worker_lost"
+    assert results == {number: -number for number in range(200) if number != 100}

@@ -30,7 +30,7 @@ def rows(count: int, first: int = 0) -> list[dict]:
 
 def stage(work: Path, name: str, files: list[Path], **options):
     part = options.pop("part", False)
-    return run_stage(work / name, name, StageRows(files, part), Kept, settings={}, **options)
+    return run_stage(work / name, name, StageRows(files, part), Kept, settings={}, dear=True, **options)
 
 
 def ids(path: Path) -> set[str]:
@@ -225,7 +225,7 @@ def test_an_import_without_code_names_the_columns_and_the_option(tmp_path):
         and "alpaca.json, row 1: none of the columns holds code or a task; there are: instruction, output" in output
     )
     assert "columns={answer: COLUMN}" in output
-    assert curate("import", tmp_path / "work", file, "licence=MIT", "fresh=true", "columns={answer: output}")[0] == 0
+    assert curate("import", tmp_path / "work", file, "licence=MIT", "columns={answer: output}")[0] == 0
 
 
 def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):

@@ -87,7 +87,7 @@ def _import_all(settings: RunSettings) -> None:
     if settings.answer and settings.answer.model:
         choose_backend(settings.answer)
     only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
-    common = {key: getattr(settings, key) for key in ("folder", "fresh", "workers")}
+    common = {"folder": settings.folder, "workers": settings.workers}
     _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
 
 

@@ -31,7 +31,6 @@ from .stage import Kept, Summary, run_stage
 from .stage_rows import Row, RowError, digest
 
 
-_SCHEMA = 8
 _IN_RECORD = (*TASK_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
 _SOLUTIONS = ("solution", "bench.cu", "intro", "alternative")
 _MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
@@ -43,10 +42,7 @@ _NO_TASK = (
 
 def run_adapt(settings: AdaptSettings) -> Summary:
     """Adapt what `write` left into `folder`/adapt/."""
-    rows = input_rows(settings, "write")
-    return run_stage(
-        settings.folder / "adapt", "adapt", rows, adapt_row, settings={"schema": _SCHEMA}, fresh=settings.fresh
-    )
+    return run_stage(settings.folder / "adapt", "adapt", input_rows(settings, "write"), adapt_row, settings={})
 
 
 def adapt_row(row: Row) -> Kept:

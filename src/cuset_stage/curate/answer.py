@@ -26,7 +26,6 @@ from .stage import Kept, Summary, run_stage
 from .stage_rows import NotSettled, Row, RowError, StageRows, digest
 
 
-_SCHEMA = 1
 _OWN = ("code", "answer", "intro", "reasoning", "fingerprints", "speedup")  # what a row says of its own answer
 _RECORDED = ("sample", "model", "adapter", "temperature", "tokens", "finish_reason")  # of a sample, in its row
 
@@ -46,8 +45,7 @@ def run_answer(settings: AnswerSettings) -> Summary:
         "answer",
         rows,
         _Answerer(settings, samples),
-        settings={"schema": _SCHEMA, **keys},
-        fresh=True,
+        settings=keys,
         notes=notes,
     )
 

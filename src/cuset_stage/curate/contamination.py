@@ -29,6 +29,8 @@ from .stage_rows import CurationError, Row, digest
 
 
 _NUMBERED = re.compile(r"(\d+)_\w{3,}")  # 19_ReLU; a bare `relu` may be anything
+# Jaccard similarity from which a kernel, a module's text or the words of a prompt count as the benchmark's.
+_THRESHOLDS = {"kernel": 0.6, "module": 0.6, "prompt": 0.7}
 COMMON = Path(__file__).with_name("common_kernels.cu")
 
 
@@ -50,16 +52,12 @@ class Benchmarks:
 
     Args:
         paths: name -> a file or folder that `load_tasks` reads (CUDABench, KernelBench, our own format).
-        code_threshold, prompt_threshold: Jaccard similarity from which a kernel, a module or a prompt counts as the benchmark's.
 
     Raises:
         CurationError: a path cannot be read as a task set.
     """
 
-    def __init__(
-        self, paths: Mapping[str, Path], *, code_threshold: float = 0.6, prompt_threshold: float = 0.7
-    ) -> None:
-        self._thresholds = {"kernel": code_threshold, "module": code_threshold, "prompt": prompt_threshold}
+    def __init__(self, paths: Mapping[str, Path]) -> None:
         self._equal: dict[tuple[str, str], str] = {}  # (method, digest) -> task
         self._near: dict[str, tuple[list[str], list[np.ndarray]]] = {}  # method -> tasks and their MinHashes
         self.record: dict[str, dict[str, object]] = {}
@@ -128,7 +126,7 @@ class Benchmarks:
         tasks, sketches = self._stacked[method]
         found = jaccard(sketches, sketch)
         best = int(found.argmax())
-        if found[best] < self._thresholds[method]:
+        if found[best] < _THRESHOLDS[method]:
             return None
         return Contamination(*tasks[best].split("\t", 1), method, round(float(found[best]), 3))
 

@@ -26,9 +26,6 @@ from .stage import Kept, Summary, run_stage
 from .stage_rows import Row, RowError, StageRows, number_of
 
 
-_SCHEMA = 1
-
-
 def run_deduplicate(settings: DeduplicateSettings) -> Summary:
     """Take duplicates and what comes from benchmarks out of what `split` left, into `folder`/deduplicate/.
 
@@ -36,7 +33,7 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
         CurationError: a benchmark cannot be read.
     """
     rows = input_rows(settings, "split")
-    benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
+    benchmarks = Benchmarks(settings.against)
     decided = _Decided(rows, settings, benchmarks)
     numbers = count()
     folder = settings.folder / "deduplicate"
@@ -46,8 +43,7 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
         "deduplicate",
         rows,
         lambda row: decided.checked(next(numbers), row),
-        settings={"schema": _SCHEMA, **keys, "against": benchmarks.record},
-        fresh=True,
+        settings={**keys, "against": benchmarks.record},
     )
     found = ({"id": decided.names[number], **vars(each)} for number, each in decided.contaminated.items())
     write_atomically(folder / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in found))

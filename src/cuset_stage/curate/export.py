@@ -25,7 +25,6 @@ from .task_groups import Split, split_tasks
 from .training_text import answer_text, is_read_back, prompt_text, row_length, token_counter
 
 
-_SCHEMA = 4
 _SPLITS = ("train", "eval")
 _COUNTED = ("split", "family", "licence", "source", "verdict", "answered_by")  # by the data card
 _ABOUT = ("name", "family", "id", "licence", "source")  # of each record, for people
@@ -63,8 +62,7 @@ def run_export(settings: ExportSettings) -> Summary:
             "export",
             rows,
             _Exporter(settings, splits),
-            settings={"schema": _SCHEMA, **settings.model_dump(mode="json", exclude={"folder", "input"})},
-            fresh=True,
+            settings=settings.model_dump(mode="json", exclude={"folder", "input"}),
             notes=[*splits.notes, *stale_stages(settings.folder, STAGES[:-1]).values()],
         )
         written = settings.folder / "export" / "rows.jsonl"

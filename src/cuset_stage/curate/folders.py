@@ -25,7 +25,7 @@ from .stage_rows import CurationError, Row, StageRows, read_lines
 logger = logging.getLogger(__name__)
 STAGES = tuple(STAGE_SETTINGS)
 JOURNAL = ("rows.jsonl", "dropped.jsonl")
-_START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "of": ([0-9]+))?(?:, "reason": "([a-z0-9_]{1,60})")?')
+_START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "reason": "([a-z0-9_]{1,60})")?')
 
 
 def input_rows(settings: StageSettings, before: str) -> StageRows:
@@ -112,36 +112,26 @@ def empty(folder: Path) -> None:
 
 @dataclass
 class Journal:
-    """Which items have a result (their keys, as numbers), how many rows go on, and how many items were dropped for which reason.
-
-    whole: bytes of rows.jsonl up to the last item all of whose rows were written.
-    """
+    """Which items have a result (their keys, as numbers), how many rows go on, and how many items were dropped for which reason."""
 
     keys: set[int] = field(default_factory=set)
     kept: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
-    whole: int = 0
 
 
 def read_journal(folder: Path) -> Journal:
-    """What rows.jsonl and dropped.jsonl hold, without an item at the end of which not all was written.
+    """What rows.jsonl and dropped.jsonl hold, without a last line that was cut off.
 
     Raises:
         CurationError: a file was edited.
     """
     journal = Journal()
     for name in JOURNAL:
-        here, at = 0, 0  # of the item's rows so far, and bytes
-        for key, of, reason, line in _entries(folder / name):
-            here, at = here + 1, at + len(line)
-            if here < of:
-                continue
-            if key not in journal.keys:
-                journal.keys.add(key)
-                journal.kept += 0 if reason else of
-                journal.reasons += Counter([reason] if reason else ())
-            here = 0
-            journal.whole = journal.whole if reason else at
+        for key, reason, _ in _entries(folder / name):
+            journal.keys.add(key)
+            journal.kept += not reason
+            if reason:
+                journal.reasons[reason] += 1
     return journal
 
 
@@ -155,24 +145,24 @@ def settled_rows(folder: Path) -> Iterator[tuple[Row, str]]:
 def forget(folder: Path, without: Set[int]) -> None:
     """Take out the results of all items but those; each file is replaced at once."""
     for path in (folder / name for name in JOURNAL):
-        write_atomically(path, (line.decode("utf-8") for key, _, _, line in _entries(path) if key in without))
+        write_atomically(path, (line.decode("utf-8") for key, _, line in _entries(path) if key in without))
 
 
-def _entries(path: Path) -> Iterator[tuple[int, int, str, bytes]]:
-    """Key, how many rows its item has, reason of a dropped one, and the line."""
+def _entries(path: Path) -> Iterator[tuple[int, str, bytes]]:
+    """The key of a line's item, why it was dropped (empty for one that goes on), and the line."""
     if not path.is_file():
         return
     with path.open("rb") as stream:
         for line in stream:
-            match = _START.match(line)
             if not line.endswith(b"\n"):
                 return
-            if not match or (path.name == JOURNAL[1]) != bool(match[3]):
+            match = _START.match(line)
+            if not match or (path.name == JOURNAL[1]) != bool(match[2]):
                 raise CurationError(
                     f"{path}: a line does not begin with the key, or the reason, that this stage writes; the file was edited. "
                     "Move the folder away, or run the stage with fresh=true."
                 )
-            yield int(match[1], 16), int(match[2] or 1), (match[3] or b"").decode(), line
+            yield int(match[1], 16), (match[2] or b"").decode(), line
 
 
 def hashes(root: Path, files: Iterable[Path]) -> dict[str, str]:

@@ -13,7 +13,6 @@ from .stage import Kept, Summary, run_stage
 from .stage_rows import Item, Row, RowError, row_sha256
 
 
-_SCHEMA = 10
 # Fields that may state a licence in a comment.
 _CODE = ("code", "wrapper", "cpu_code", "module_code", "functional_code")
 
@@ -38,21 +37,10 @@ def run_import(settings: ImportSettings) -> Summary:
         _placed(readers.read(path, kind, suffixes)),
         _Importer(settings, label, preset, kind, column_map, revision),
         name=label,
-        settings={
-            "schema": _SCHEMA,
-            "path": str(path.resolve()),
-            "format": kind,
-            "preset": preset,
-            "columns": dict(column_map.columns),
-            "revision": revision,
-            "licence": settings.licence,
-            "licences": sorted(map(licences.spdx, settings.allow)),
-            "allow_unknown": settings.allow_unknown,
-        },
+        settings={**settings.model_dump(mode="json"), "format": kind, "preset": preset, "revision": revision},
         workers=settings.workers,
         processes=True,
         notes=[column_map.note] if column_map.note else (),
-        fresh=settings.fresh,
     )
 
 

@@ -63,7 +63,7 @@ def run_prove(settings: ProveSettings) -> Summary:
         Verifier(settings),
         settings={"schema": _SCHEMA, **record, **{key: getattr(settings, key) for key in _ASKED}},
         workers=workers,
-        sync=True,
+        dear=True,
         fresh=settings.fresh,
     )
     rates = pass_rates(settings.folder / "prove")

@@ -34,7 +34,6 @@ from .task_groups import Groups
 from .training_text import answer_text, length_report, prompt_text, row_length, token_counter
 
 
-_SCHEMA = 5
 # The columns that ranking.py describes; codes of `array`.
 _COLUMNS = {
     "order": "Q", "group": "Q", "family": "q", "tokens": "q", "reasoning": "d", "speedup": "d", "run_s": "d", "bench": "Q",
@@ -64,8 +63,7 @@ def run_select(settings: SelectSettings) -> Summary:
         "select",
         rows,
         work,
-        settings={"schema": _SCHEMA, **keys},
-        fresh=True,
+        settings=keys,
         notes=decided.notes,
     )
     left = decided.left()

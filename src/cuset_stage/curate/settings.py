@@ -15,7 +15,6 @@ from pydantic import (
     Field,
     FilePath,
     NonNegativeFloat,
-    NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     field_validator,
@@ -108,6 +107,13 @@ class Source(_SourceKeys):
 
 class _Stage(Settings):
     positional: ClassVar[tuple[str, ...]] = ("folder",)
+    retired: ClassVar[Mapping[str, str]] = {
+        "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input=",
+        "fresh": "this stage is done anew each time",
+        "near_code": "kernels and modules count as a benchmark's from a similarity of 0.6",
+        "near_prompt": "prompts count as a benchmark's from a similarity of 0.7",
+        "retries": "a request that fails is tried five times more",
+    }
 
     folder: Path = Field(description="the folder of this curation; each stage has a folder in it")
 
@@ -125,20 +131,16 @@ class _Fresh(Settings):
 
 
 class _Workers(Settings):
-    retired: ClassVar[Mapping[str, str]] = {
-        "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input="
-    }
-
     workers: PositiveInt | None = Field(None, description="rows at a time; without it as many as there are CPUs")
 
 
-class ImportSettings(_Stage, Source, _Workers, _Fresh):
+class ImportSettings(_Stage, Source, _Workers):
     """Read a source on this machine; nothing is downloaded. May be run for several sources."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "path")
 
 
-class SplitSettings(StageSettings, _Workers, _Fresh):
+class SplitSettings(StageSettings, _Workers):
     """Make a row of each kernel with what it needs. Rows that come as tasks stay whole."""
 
 
@@ -153,10 +155,6 @@ class _Against(Settings):
     against: Annotated[dict[str, Path], BeforeValidator(_pairs)] = Field(
         {}, description="benchmarks that no row may come from, name=path of your own copy"
     )
-    near_code: Similarity = Field(
-        0.6, description="Jaccard similarity from which a kernel, or a module's text, is a benchmark's"
-    )
-    near_prompt: Similarity = Field(0.7, description="the same of the words of a prompt")
 
     @field_validator("against")
     @classmethod
@@ -168,10 +166,10 @@ class _Against(Settings):
 
 
 class DeduplicateSettings(StageSettings, _Near, _Against):
-    """Remove kernels that are there twice, and rows from benchmarks. Always done afresh: it depends on all rows together."""
+    """Remove kernels that are there twice, and rows from benchmarks."""
 
 
-class AdaptSettings(StageSettings, _Fresh):
+class AdaptSettings(StageSettings):
     """Make tasks of the rows that say what is right: with cases and a reference, or as a PyTorch module."""
 
 
@@ -231,11 +229,7 @@ class Writing(Settings):
     )
     concurrency: PositiveInt = Field(32, description="kernels at a time, each with one request in flight")
     timeout: PositiveFloat = Field(600.0, description="seconds a request may take")
-    retries: NonNegativeInt = Field(5, description="further tries of a request that fails")
     api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable with the endpoint's API key")
-    tokenizer: str | None = Field(
-        None, description="counts tokens where the endpoint does not; without it an estimate"
-    )
     most_tokens: PositiveInt | None = Field(
         None, description="tokens, of questions and replies, after which nothing more is asked"
     )
@@ -270,7 +264,7 @@ class Writing(Settings):
     @property
     def backend(self) -> BackendSettings:
         """The endpoint as `cuset generate` asks it."""
-        keys = ("endpoint", "timeout", "retries", "tokenizer", "api_key_env")
+        keys = ("endpoint", "timeout", "api_key_env")
         return BackendSettings(**self.sampling, **{key: getattr(self, key) for key in keys}, batch_size=1)
 
 
@@ -312,8 +306,7 @@ class _Select(_Near):
 
 
 class SelectSettings(StageSettings, _Select, _Lengths):
-    """Of answers that are alike keep the fastest; keep the best, in balance; report lengths. Always done afresh: it depends on all rows
-    together."""
+    """Of answers that are alike keep the fastest; keep the best, in balance; report lengths."""
 
 
 class _Export(Settings):

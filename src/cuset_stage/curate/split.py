@@ -18,7 +18,6 @@ from .stage import Kept, Summary, run_stage
 from .stage_rows import Row, RowError
 
 
-_SCHEMA = 6
 _HIP, _CUDA = (re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]{name}', re.MULTILINE) for name in ("hip/", "cuda"))
 TASK_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task; `cases` may be left out
 
@@ -34,10 +33,9 @@ def run_split(settings: SplitSettings) -> Summary:
         "split",
         input_rows(settings, "import"),
         split_row,
-        settings={"schema": _SCHEMA},
+        settings={},
         workers=settings.workers,
         processes=True,
-        fresh=settings.fresh,
     )
 
 

@@ -1,4 +1,4 @@
-"""One stage of the pipeline over any number of rows: streamed, resumable after kill -9, counted.
+"""One stage of the pipeline over any number of rows: streamed, counted, and where its results are dear resumed after kill -9.
 
 A stage is a function of a row: what it returns, `Kept`, goes on; a `RowError` drops the row with a reason; `NotSettled` and `SandboxError`
 mean that we failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried again by the next run. In the
@@ -8,14 +8,13 @@ stage's folder lie
     dropped.jsonl    what does not, and why    settings.json    what the results depend on
     unsettled.jsonl  what is to be tried again, rewritten by each run
 
-A result is an appended line that begins with the key of what was read, or several with how many they are (`of`): rows.jsonl and
-dropped.jsonl are the journal that a run resumes from.
+A result is an appended line, or several, that begin with the key of what was read. A stage that costs little is done anew each time; for
+`prove`, which is dear, rows.jsonl and dropped.jsonl are the journal that a run resumes from.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import resource
 import time
 import traceback
@@ -33,7 +32,7 @@ from ..jsonl import Appender, to_line
 from ..progress import Progress
 from ..sandbox import SandboxError
 from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
-from .parallel import unordered_map
+from .parallel import cpu_count, in_processes, in_threads
 from .stage_rows import CurationError, Item, NotSettled, Row, RowError, StageRows, as_json, with_provenance
 
 
@@ -51,10 +50,17 @@ class Kept:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done; `kept`
-    counts rows that go on, of which one that was read can make several.
+    """What a stage did; `summary.json`.
 
-    inputs: SHA-256 of the files that were read, unless they were a part. notes: what people should know of the run.
+    Attributes:
+        read: rows that this run was given.
+        kept: rows that go on, of this run and those it resumed; a row that was read can make several of them.
+        dropped, reasons: rows that end here, of this run and those it resumed, and how many for which reason.
+        unsettled, unsettled_rows: rows to be tried again, and the first of them with file, row and reason.
+        resumed: rows of which an earlier run has the result.
+        repeated: rows that were given twice and count once.
+        inputs: SHA-256 of the files that were read, unless they were a part.
+        notes: what people should know of the run.
     """
 
     stage: str
@@ -71,7 +77,6 @@ class Summary:
     repeated: int
     seconds: float
     peak_memory_mib: float
-    settings: dict[str, Any]
     inputs: dict[str, str]
     notes: tuple[str, ...] = ()
 
@@ -86,20 +91,22 @@ def run_stage(
     name: str = "",
     workers: int | None = 1,
     processes: bool = False,
-    sync: bool = False,
+    dear: bool = False,
     fresh: bool = False,
     notes: Sequence[str] = (),
 ) -> Summary:
-    """Take every item that has no result yet through `work` and write what becomes of it.
+    """Take every item through `work` and write what becomes of it.
 
     Args:
         folder: the stage's own folder.
-        items: results of rows that they have no longer are removed, unless they are a part (`StageRows.part`).
-        settings: what the results depend on; a folder made with other settings is refused.
+        settings: what the results depend on.
         name: of the source, for stages that have several folders.
-        workers, processes: as in `unordered_map`.
-        sync: flush every result to the disk, for results that are dear.
-        fresh: delete earlier results of the stage.
+        workers: rows at a time; None: one a CPU. 1: this thread.
+        processes: whether `work` is Python's own, and is done by processes and not threads.
+        dear: results are flushed to the disk one by one, and kept for the next run: what has one is not done again, and a folder made
+            with other settings is refused. Results of rows that `items` have no longer are removed, unless they are a part
+            (`StageRows.part`). Else the stage is done anew.
+        fresh: delete earlier results of a dear stage.
         notes: for the summary.
 
     Raises:
@@ -108,24 +115,24 @@ def run_stage(
     started = time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        if fresh:
+        if dear and not fresh:
+            _check_settings(folder, stage, settings)
+        else:
             empty(folder)
-        _check_settings(folder, stage, settings)
+        write_atomically(folder / "settings.json", _as_text(settings))
         whole = isinstance(items, StageRows) and not items.part
         # Before they are read: what is appended shows as a change.
         inputs = hashes(folder.parent, items.files if whole else ())
         count: Counter[str] = Counter()
         seen: set[int] = set()
         unsettled: list[dict[str, Any]] = []
-        kept_path, dropped_path = (folder / each for each in JOURNAL)
         with (
-            Appender(kept_path) as kept,
-            Appender(dropped_path) as dropped,
+            Appender(folder / JOURNAL[0]) as kept,
+            Appender(folder / JOURNAL[1]) as dropped,
             (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry,
             Progress(desc=name or stage, unit="row", total=getattr(items, "total", None)) as bar,
         ):
-            done = read_journal(folder)
-            os.truncate(kept_path, done.whole)
+            journal = read_journal(folder)
 
             def todo() -> Iterator[Item]:
                 """The items without a result, read as they are asked for. A row given twice counts once."""
@@ -134,13 +141,17 @@ def run_stage(
                     key = int(item.key, 16)  # half the memory of a text
                     is_repeated = key in seen
                     seen.add(key)
-                    if is_repeated or key in done.keys:
+                    if is_repeated or key in journal.keys:
                         count["repeated" if is_repeated else "resumed"] += 1
                         bar.update()
                     else:
                         yield item
 
-            results = unordered_map(partial(_result, work, stage), todo(), workers=workers, processes=processes)
+            make_result = partial(_result, work, stage)
+            if workers == 1:
+                results = ((item, make_result(item)) for item in todo())
+            else:
+                results = (in_processes if processes else in_threads)(make_result, todo(), workers or cpu_count())
             for item, result in results:
                 bar.update()
                 if isinstance(result, NotSettled):
@@ -151,30 +162,50 @@ def run_stage(
                     retry.flush()
                     unsettled += [result.again] if len(unsettled) < REPORTED else []
                     continue
-                (dropped if result.reason else kept).append_lines(result.lines, sync=sync)
-                done.kept += result.rows
-                done.reasons += Counter([result.reason] if result.reason else ())
-        if count["resumed"] < len(done.keys) and not getattr(items, "part", False):
+                (dropped if result.reason else kept).append_lines(result.lines, sync=dear)
+                journal.kept += result.rows
+                if result.reason:
+                    journal.reasons[result.reason] += 1
+        if count["resumed"] < len(journal.keys) and not getattr(items, "part", False):
             forget(folder, seen)
-            done = read_journal(folder)
+            journal = read_journal(folder)
         summary = Summary(
             stage=stage,
             name=name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             cuset_stage=__version__,
             **{key: count[key] for key in ("read", "unsettled", "resumed", "repeated")},
-            kept=done.kept,
-            dropped=done.reasons.total(),
-            reasons=dict(done.reasons.most_common()),
+            kept=journal.kept,
+            dropped=journal.reasons.total(),
+            reasons=dict(journal.reasons.most_common()),
             unsettled_rows=unsettled,
             seconds=round(time.perf_counter() - started, 3),
             peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
-            settings=dict(settings),
             inputs=inputs,
             notes=tuple(notes),
         )
-        write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2, default=str) + "\n")
+        write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2) + "\n")
     return summary
+
+
+def _as_text(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, indent=2, sort_keys=True, default=str) + "\n"
+
+
+def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> None:
+    """Raise CurationError where earlier results in the folder were made with other settings."""
+    path, new = folder / "settings.json", json.loads(_as_text(settings))
+    old = read_state(path) if path.exists() else new
+    changes = [
+        f"{key}: {old.get(key)!r}, now {new.get(key)!r}"
+        for key in sorted({*old, *new})
+        if old.get(key) != new.get(key)
+    ]
+    if changes:
+        raise CurationError(
+            f"{folder}: its results were made with other settings ({'; '.join(changes)}). Give the same settings to resume, say fresh=true to do "
+            f"the stage ({stage}) again, or give another folder."
+        )
 
 
 class _Result(NamedTuple):
@@ -194,9 +225,9 @@ def _result(work: Callable[[Row], Kept], stage: str, item: Item) -> _Result:
 def _written(item: Item, stage: str, outcome: Kept | RowError | NotSettled) -> _Result:
     if isinstance(outcome, Kept):
         rows = [with_provenance(row, stage, **outcome.details) for row in (outcome.row, *outcome.more)]
-        of = {"of": len(rows)} if len(rows) > 1 else {}
-        bare = ({key: value for key, value in row.items() if key not in ("key", "of")} for row in rows)
-        return _Result("".join(as_json(to_line, {"key": item.key, **of, **row}) for row in bare), len(rows))
+        rows = [{"key": item.key, **{name: value for name, value in row.items() if name != "key"}} for row in rows]
+        lines = [as_json(to_line, row) for row in rows]
+        return _Result("".join(lines), len(rows))
     record = {"reason": outcome.reason, "detail": str(outcome), **_place(item)}
     if isinstance(outcome, NotSettled):
         return _Result(again=record)
@@ -228,18 +259,3 @@ def _outcome(work: Callable[[Row], Kept], item: Item) -> Kept | RowError | NotSe
         where = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
         return NotSettled("internal_error", detail)
-
-
-def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> None:
-    path = folder / "settings.json"
-    text = json.dumps(settings, indent=2, sort_keys=True, default=str) + "\n"
-    new = json.loads(text)
-    old = read_state(path) if path.exists() else new
-    keys = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
-    if keys:
-        changes = "; ".join(f"{key}: {old.get(key)!r}, now {new.get(key)!r}" for key in keys)
-        raise CurationError(
-            f"{folder}: its results were made with other settings ({changes}). Give the same settings to resume, say fresh=true to do "
-            f"the stage ({stage}) again, or give another folder."
-        )
-    write_atomically(path, text)

@@ -20,7 +20,7 @@ from ..text import InputError
 
 
 Row = dict[str, Any]
-JOURNAL_KEYS = ("key", "of", "provenance")  # of a line and not of the row
+JOURNAL_KEYS = ("key", "provenance")  # of a line and not of the row
 LINE_LIMIT = 64 << 20  # bytes; a longer line is no row, and memory must not grow with it
 _SORTED = json.JSONEncoder(sort_keys=True, allow_nan=False)
 

@@ -31,9 +31,6 @@ from .stage import Kept, Summary, run_stage
 from .stage_rows import Row, RowError
 
 
-_SCHEMA = 1
-
-
 def run_write(settings: WriteSettings) -> Summary:
     """Write tasks of the kernels that `deduplicate` left, into `folder`/write/; without a model all rows pass as they are.
 
@@ -43,23 +40,20 @@ def run_write(settings: WriteSettings) -> Summary:
     """
     rows = input_rows(settings, "deduplicate")
     folder = settings.folder / "write"
-    recorded = {"schema": _SCHEMA}
     if settings.model is None:
-        return run_stage(folder, "write", rows, Kept, settings=recorded, fresh=True)
+        return run_stage(folder, "write", rows, Kept, settings={})
     replies = Replies(settings.folder / "replies", settings)
     proofs = Proofs(settings.folder / "proofs", settings.proof)
-    benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
+    benchmarks = Benchmarks(settings.against)
     writer = Writer(settings, replies, proofs, benchmarks)
-    recorded |= {
+    recorded = {
         "against": benchmarks.record,
         **settings.sampling,
         "tries": settings.tries,
         "gpu": settings.runs_on_gpus,
     }
     with replies.interruptible():
-        return run_stage(
-            folder, "write", rows, writer, settings=recorded, workers=settings.concurrency, sync=True, fresh=True
-        )
+        return run_stage(folder, "write", rows, writer, settings=recorded, workers=settings.concurrency)
 
 
 @dataclass
