@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from ..answers import extract_code
+from ..settings import read_yaml
 from ..tasks import ModuleTask, ProgramTask, TaskError, cudabench, native
 from ..tasks.messages import MODULE_SYSTEM, module_prompt
 from ..tasks.task_rows import Row as TaskRow
@@ -34,6 +36,7 @@ from .stage_rows import Row, RowError, digest
 _IN_RECORD = (*TASK_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
 _SOLUTIONS = ("solution", "bench.cu", "intro", "alternative")
 _MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
+_FAMILIES = read_yaml(Path(__file__).with_name("families.yaml"))  # name -> regular expression
 _NO_TASK = (
     "no task: nothing says on which inputs the program runs and what is right; name a preset, or columns for inputs, outputs, cases "
     "and reference (data/README.md has the format)"
@@ -48,13 +51,13 @@ def run_adapt(settings: AdaptSettings) -> Summary:
 def adapt_row(row: Row) -> Kept:
     """One row, in the form that can be judged. Raises RowError where it cannot be."""
     if (row.get("task") or {}).get("kind") == "module":
-        found = _set_module(row)
+        adapted = _set_module(row)
     else:
         is_module = row.get("module_code") or row.get("functional_code")
-        found = _module(row) if is_module else _program(row)
-    found = {**{key: value for key, value in row.items() if key not in _IN_RECORD}, **found}
-    load_task(found)
-    return Kept(found, {"form": found["form"]})
+        adapted = _module(row) if is_module else _program(row)
+    adapted = {**{key: value for key, value in row.items() if key not in _IN_RECORD}, **adapted}
+    load_task(adapted)
+    return Kept(adapted, {"form": adapted["form"]})
 
 
 def _program(row: Row) -> Row:
@@ -141,27 +144,6 @@ def family_of(row: Row) -> str:
     return row.get("family") or next((name for name, words in _FAMILIES.items() if re.search(words, text)), "other")
 
 
-_FAMILIES = {
-    "attention": r"attention|flash|\bqkv\b",
-    "softmax": r"softmax|logsumexp|cross.?entropy",
-    "normalisation": r"norm(?!al\b)|rms|welford|batch.?n",
-    "convolution": r"conv",
-    "matrix product": r"gemm|mat.?mul|gemv|matrix.?(?:prod|mult|vec)|\bmm\b|\bbmm\b|linear|\bdot_?prod",
-    "transpose": r"transpos|permut|layout|nchw|nhwc",
-    "stencil": r"stencil|jacobi|laplac|heat|diffus|gauss.?seidel",
-    "scan": r"scan|prefix|cumsum|compact",
-    "histogram": r"histogram|bin.?count",
-    "sort": r"sort|top.?k|merge|bitonic|radix",
-    "sparse": r"spmv|spmm|csr|coo\b|sparse|ell\b",
-    "random numbers": r"rand|philox|xor.?shift|monte|curand|lcg",
-    "image": r"image|pixel|blur|sobel|gray|rgb|yuv|median|filter|bilinear|resize|canny|erode|dilate",
-    "reduction": r"reduc|sum|\bmax\b|\bmin\b|mean|argm|dot|pool|norm\b|count|variance",
-    "physics": r"body|particle|wave|fluid|force|lattice|molec|md_|lbm|ising",
-    "graph": r"\bbfs\b|sssp|graph|pagerank|floyd|dijkstra|label.?prop",
-    "element-wise": r"add|sub|mul|div|scale|relu|gelu|sigmoid|tanh|silu|swish|axpy|activation|element|clip|clamp|copy|fill|abs|sqrt|exp|pow",
-}
-
-
 def task_identity(row: Row) -> str:
     """A name that may be a part of a path, unique as the row's identity is: readable, and eight digits of its digest."""
     readable = re.sub(r"[^A-Za-z0-9_.+-]+", "_", row["id"])[-80:].strip("_.-+") or "row"
@@ -192,7 +174,7 @@ def load_task(row: Row) -> ProgramTask | ModuleTask:
 
 
 def language_of(row: Row) -> str:
-    """Of the row's answer: cuda or python."""
+    """The language of the row's answer: cuda or python."""
     return (row.get("task") or {}).get("language", "python") if row.get("kind") == "module" else "cuda"
 
 

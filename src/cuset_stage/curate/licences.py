@@ -13,28 +13,16 @@ from pathlib import Path
 
 from license_expression import ExpressionError, LicenseSymbol, LicenseWithExceptionSymbol, Licensing, get_license_index
 
+from ..settings import read_yaml
+
 
 UNKNOWN = "unknown"
 _NOTHING = {"", "unknown", "none", "other", "noassertion", "na", "null", "nil", "nan"}  # words that state no licence
 
 # ------------------------------------------------------------------------------------------------------------ names
 
-_NAMES = {
-    **dict.fromkeys(("apache", "apache2"), "Apache-2.0"),
-    "expat": "MIT",
-    **dict.fromkeys(("bsd", "bsd3", "newbsd", "modifiedbsd", "bsd3clauseneworrevised"), "BSD-3-Clause"),
-    **dict.fromkeys(("bsd2", "simplifiedbsd", "bsd2clausesimplified"), "BSD-2-Clause"),
-    "boost": "BSL-1.0",
-    "ccby4": "CC-BY-4.0",
-    "cc0": "CC0-1.0",
-    "mpl2": "MPL-2.0",
-}
-_SHORT = {
-    "gnugeneralpublic": "gpl", "gnulessergeneralpublic": "lgpl", "gnulibrarygeneralpublic": "lgpl", "gnuaffero": "a", "generalpublic": "gpl",
-    "gnufreedocumentation": "gfdl", "gnu": "", "mozillapublic": "mpl", "eclipsepublic": "epl", "boostsoftware": "bsl",
-    "apachesoftware": "apache", "creativecommonszero": "cc0", "10universal": "10", "attribution": "ccby", "noncommercial": "nc",
-    "sharealike": "sa", "noderivatives": "nd",
-}  # fmt: skip
+_DATA = read_yaml(Path(__file__).with_name("licences.yaml"))
+_NAMES = {name: identifier for identifier, names in _DATA["names"].items() for name in names}
 _LATER = r"or[-\s]+(?:any[-\s]+)?(?:later|newer)(?:[-\s]+versions?)?"
 _OR_LATER = re.compile(rf"\s*\(\s*{_LATER}\s*\)|[-,\s]+{_LATER}(?![-\w])", re.IGNORECASE)
 _LICENSING = Licensing()  # that knows no name: words between operators are one
@@ -48,7 +36,7 @@ def _bare(name: str) -> str:
 @cache
 def _spdx_names() -> tuple[dict[str, str], frozenset[str]]:
     """Licences by the letters of their names, also those that SPDX had for them before; SPDX's exceptions."""
-    known: dict[str, str] = {}
+    identifiers: dict[str, str] = {}
     exceptions = set()
     for entry in get_license_index():
         keys = [entry["spdx_license_key"], *entry["other_spdx_license_keys"]]
@@ -56,8 +44,8 @@ def _spdx_names() -> tuple[dict[str, str], frozenset[str]]:
         if entry["is_exception"]:
             exceptions.update(key.casefold() for key in keys)
         else:
-            known.update({_bare(key): keys[0] for key in keys})
-    return known | _NAMES, frozenset(exceptions)
+            identifiers.update({_bare(key): keys[0] for key in keys})
+    return identifiers | _NAMES, frozenset(exceptions)
 
 
 def _identifier(text: str) -> str | None:
@@ -65,12 +53,14 @@ def _identifier(text: str) -> str | None:
     bare = _bare(_OR_LATER.sub("+", text))
     if bare in _spdx_names()[0]:
         return _spdx_names()[0][bare]
-    for long, short in _SHORT.items():
+    for long, short in _DATA["short"].items():
         bare = bare.replace(long, short)
     bare = re.sub(r"(?<=gpl)v?([123])(?=\+?\Z|only\Z)", r"\g<1>0", re.sub(r"(?<=gpl)v(?=\d)", "", bare))
-    known = _spdx_names()[0] if bare else {}
-    later = known.get(bare.removesuffix("+"), "")
-    return known.get(bare) or (f"{later}+" if later and bare.endswith("+") and not later.endswith("-only") else None)
+    identifiers = _spdx_names()[0] if bare else {}
+    later = identifiers.get(bare.removesuffix("+"), "")
+    return identifiers.get(bare) or (
+        f"{later}+" if later and bare.endswith("+") and not later.endswith("-only") else None
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -111,15 +101,18 @@ def spdx(name: str) -> str:
 
 def all_of(names: Iterable[str]) -> str:
     """The expression of licences that apply together, each once; `unknown` when one of them is, or there is none."""
-    found = sorted({spdx(name) for name in names})
-    if not found or UNKNOWN in found:
+    expressions = sorted({spdx(name) for name in names})
+    if not expressions or UNKNOWN in expressions:
         return UNKNOWN
-    choice = len(found) > 1
-    return " AND ".join(f"({each})" if choice and isinstance(_parse(each), _LICENSING.OR) else each for each in found)
+    choice = len(expressions) > 1
+    return " AND ".join(
+        f"({expression})" if choice and isinstance(_parse(expression), _LICENSING.OR) else expression
+        for expression in expressions
+    )
 
 
 def is_allowed(licence: str, allowed: Iterable[str], *, allow_unknown: bool) -> bool:
-    """Whether a row may be used: of `A AND B` each part must be, of `A OR B` one; `A WITH exception` as A where SPDX has the exception.
+    """True if a row may be used: of `A AND B` each part must be, of `A OR B` one; `A WITH exception` as A where SPDX has the exception.
 
     Nothing allowed means everything known is. A name that nobody knows is allowed by that name, or with what is unknown.
     """
@@ -129,20 +122,20 @@ def is_allowed(licence: str, allowed: Iterable[str], *, allow_unknown: bool) -> 
         if isinstance(node, _LICENSING.OR | _LICENSING.AND):
             return (any if isinstance(node, _LICENSING.OR) else all)(map(permits, node.args))
         text = base = _written(node)
-        known = _identifier(text) is not None
+        is_known = _identifier(text) is not None
         if isinstance(node, LicenseWithExceptionSymbol):
             # SPDX's exceptions permit more. Another rider (the Commons Clause) may take away.
             base = node.license_symbol.key
-            known = _identifier(base) is not None and node.exception_symbol.key.casefold() in _spdx_names()[1]
-        named = {text.casefold(), base.casefold() if known else text.casefold()}
-        return bool(named & wanted) or (not wanted if known else allow_unknown)
+            is_known = _identifier(base) is not None and node.exception_symbol.key.casefold() in _spdx_names()[1]
+        named = {text.casefold(), base.casefold() if is_known else text.casefold()}
+        return bool(named & wanted) or (not wanted if is_known else allow_unknown)
 
     tree = _parse(licence)
     return _written(tree).casefold() in wanted - {UNKNOWN} or permits(tree)
 
 
 def is_known(licence: str) -> bool:
-    """Whether a licence is one that we know, or leaves the choice of one."""
+    """True for a licence that we know, or that leaves the choice of one."""
     return is_allowed(licence, (), allow_unknown=False)
 
 
@@ -157,15 +150,6 @@ _TITLE = re.compile(
     r"\bv(?:ersion|\.)? ?(?P<version>\d(?:\.\d)?)(?![\d.]*\d)(?P<later>.{0,60}?any later version)?(?P<llvm> with llvm exception)?"
     r"|cc0 1\.0 universal|attribution(?:-noncommercial)?(?:-sharealike|-noderivatives)? 4\.0"
 )
-_BODIES = (
-    ("Unlicense", ("this is free and unencumbered software released into the public domain",)),
-    ("BSD-4-Clause", ("redistribution and use in source and binary forms", "all advertising materials mentioning")),
-    ("BSD-3-Clause", ("redistribution and use in source and binary forms", "endorse or promote")),
-    ("BSD-2-Clause", ("redistribution and use in source and binary forms",)),
-    ("ISC", ("permission to use, copy, modify, and/or distribute this software for any purpose with or without fee",)),
-    ("MIT", ("permission is hereby granted, free of charge", "the above copyright notice and this permission notice")),
-    ("Zlib", ("this software is provided 'as-is', without any express", "altered source versions must be plainly")),
-)
 
 
 def identify(text: str, *, title_within: int = _TITLE_WITHIN) -> str:
@@ -173,17 +157,21 @@ def identify(text: str, *, title_within: int = _TITLE_WITHIN) -> str:
     if header := _SPDX.search(text[:8192]):
         return spdx(header[1])
     plain = " ".join(re.sub(r"[*/#=]+", " ", text[:32768].lower()).split())
-    found = [(plain.index(phrases[0]), name) for name, phrases in _BODIES if all(each in plain for each in phrases)]
+    candidates = [
+        (plain.index(phrases[0]), name)
+        for name, phrases in _DATA["texts"].items()
+        if all(each in plain for each in phrases)
+    ]
     title = _TITLE.search(plain, 0, title_within + 200)
     if title and title.start() < title_within:
         name = title["name"] or title["other"] or title[0]
         later = "+" if title["name"] and title["later"] else " WITH LLVM-exception" if title["llvm"] else ""
-        found.append((title.start(), spdx(f"{name} {title['version'] or ''}{later}")))
-    return min(found, key=lambda each: each[0])[1] if found else UNKNOWN
+        candidates.append((title.start(), spdx(f"{name} {title['version'] or ''}{later}")))
+    return min(candidates, key=lambda each: each[0])[1] if candidates else UNKNOWN
 
 
 def of_source(code: str) -> str:
-    """What a source file says of itself: its SPDX line, or the licence in its first comment."""
+    """The licence that a source file states: by its SPDX line, or the licence in its first comment."""
     return identify(code[:8192], title_within=8192)
 
 
@@ -195,7 +183,7 @@ def of_folder(folder: Path) -> tuple[str, str] | None:
         )
         if is_licence and path.is_file():
             with path.open("rb") as stream:
-                found = identify(stream.read(65536).decode("utf-8", errors="replace"))
-            if found != UNKNOWN:
-                return found, path.name
+                licence = identify(stream.read(65536).decode("utf-8", errors="replace"))
+            if licence != UNKNOWN:
+                return licence, path.name
     return None

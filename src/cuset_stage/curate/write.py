@@ -23,7 +23,16 @@ from .contamination import Benchmarks
 from .fingerprints import fingerprints_of
 from .folders import input_rows
 from .proofs import Proofs
-from .questions import ANSWERER, Draft, ask_again, ask_for_reference, ask_for_task, read_draft, read_reference
+from .questions import (
+    ANSWERER,
+    TO_AUTHOR,
+    Draft,
+    ask_again,
+    ask_for_reference,
+    ask_for_task,
+    read_draft,
+    read_reference,
+)
 from .replies import Replies, Reply
 from .settings import WriteSettings
 from .split import is_whole
@@ -58,7 +67,7 @@ def run_write(settings: WriteSettings) -> Summary:
 
 @dataclass
 class _Try:
-    """What became of one reply to the question about a kernel."""
+    """The outcome of a reply to the question about a kernel."""
 
     reached: str = ""
     reason: str = ""
@@ -111,7 +120,7 @@ class Writer:
         raise RowError(last.reason, shorten(last.message), {**row, "written": self._record(row, tried)})
 
     def _prove(self, draft: Draft, kernel: str | None, tried: _Try) -> dict[str, Any]:
-        """What is known of a task that is right, as far as this machine can tell. Raises RowError with what is to be put right."""
+        """Prove a task as far as this machine can. Returns the finding. Raises RowError with what is to be put right."""
         tried.reached = "written"
         wrong: list[RowError] = []  # both are said at once: a try is dear
         for step, check in (("compiled", self.proofs.check_program), ("cases_made", self.proofs.check_cases)):
@@ -125,14 +134,14 @@ class Writer:
         self._second_reference(draft, tried)
         tried.reached = "references_agree"
         try:
-            found = self.proofs.run(draft, kernel)
+            verified = self.proofs.run(draft, kernel)
         except RowError as error:
             tried.reached = "right" if error.reason == "weak_cases" else tried.reached
             raise
-        if found is None:
+        if verified is None:
             return {"verdict": "compiled", "gpu": None}
-        tried.reached = "mutants_caught" if found["mutants"]["failed"] else "right"
-        return found
+        tried.reached = "mutants_caught" if verified["mutants"]["failed"] else "right"
+        return verified
 
     def _second_reference(self, draft: Draft, tried: _Try) -> None:
         """Have a second reference written, and mended where it does not work; what speaks against the task is raised as RowError."""
@@ -146,11 +155,11 @@ class Writer:
                 self.proofs.check_reference(draft, read_reference(reply.text, reply.cut_off))
                 return
             except RowError as error:
-                if error.reason in _TO_AUTHOR:
-                    raise RowError(error.reason, _TO_AUTHOR[error.reason].format(error)) from None
+                if error.reason in TO_AUTHOR:
+                    raise RowError(error.reason, TO_AUTHOR[error.reason].format(error)) from None
                 messages, why = ask_again(question, reply.text, str(error)), error
         raise RowError(
-            "no_second_reference", _TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
+            "no_second_reference", TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
         )
 
     def _done(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Kept:
@@ -166,19 +175,10 @@ class Writer:
             "written": record,
         }
         made["fingerprints"] = fingerprints_of(made)
-        if found := self.benchmarks.find(made):
-            raise RowError("contaminated", str(found), made)
+        if match := self.benchmarks.find(made):
+            raise RowError("contaminated", str(match), made)
         return Kept(made, {"model": self.settings.model})
 
     def _record(self, row: Row, tried: list[_Try]) -> dict[str, Any]:
         alone = self.proofs.compiles_alone(row["code"])
         return {"model": self.settings.model, "compiles_alone": alone, "tries": [each.record() for each in tried]}
-
-
-_TO_AUTHOR = {
-    "references_disagree": "A second reference, which somebody wrote from your prompt and the formats alone, has other outputs than yours. "
-    "Where they differ first ('expected' is yours, the other is theirs):\n{}\nFind out which of the two is wrong. If yours is, put it right. If "
-    "the prompt says it wrongly or leaves it open, change the prompt, so that nobody can take it otherwise.",
-    "unclear": "Somebody who sees your prompt and the formats alone finds that it leaves this open:\n{}\nSay it in the prompt.",
-    "reference_fails": "{}",
-}
