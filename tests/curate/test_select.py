@@ -12,7 +12,7 @@ import pytest
 from curation_steps import deduplicate, export, put, select
 from curation_tree import PROGRAM
 
-from cuset_stage.curate.ranking import beyond_balance, concur, speeds, worse_answers
+from cuset_stage.curate.select import beyond_balance, concur, speeds, worse_answers
 from cuset_stage.curate.settings import SelectSettings
 from cuset_stage.settings import SettingsError
 

@@ -58,7 +58,7 @@ def run(settings: RunSettings) -> None:
 @command(curate, "rounds", RoundsSettings)
 def rounds(settings: RoundsSettings) -> None:
     """Let a model make its own training data: it answers, is trained on what is right, and answers again. If interrupted, resume."""
-    from ..curate.pass_rates import pass_rates, sentences
+    from ..curate.funnel import pass_rates, sentences
     from ..curate.rounds import SHARED, round_settings, train, trained
 
     _import_all(settings)

@@ -4,13 +4,13 @@ Each stage is a function `run_<stage>` in a file of its name (`import` in import
 
 | stage | uses |
 |---|---|
-| import | readers, columns, licences |
-| split, deduplicate | fingerprints, near, contamination |
+| import | readers, columns with presets.yaml, licences |
+| split, deduplicate | fingerprints, contamination |
 | write | questions, replies, proofs |
 | adapt | modules |
 | answer | |
-| prove | pass_rates |
-| select, export | ranking, training_text, task_groups, card |
+| prove | |
+| select, export | training_text, task_groups |
 
 stage.py takes rows through a stage's work and says how it is resumed; it stands on parallel.py, stage_rows.py (what a row is) and
 folders.py (what a stage left). funnel.py counts over all stages, rounds.py trains and answers again. Of LLaMA-Factory the package knows

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 from ..answers import REASONING_TAGS, read_answer
 from ..generate.backend import choose_backend
@@ -44,7 +45,7 @@ def run_answer(settings: AnswerSettings) -> Summary:
         settings.folder / "answer",
         "answer",
         rows,
-        _Answerer(settings, samples),
+        partial(_answered, settings=settings, samples=samples),
         settings=keys,
         notes=notes,
     )
@@ -59,7 +60,7 @@ def _sample(rows: StageRows, settings: AnswerSettings) -> tuple[dict[str, list[A
     tasks = {}
     for row in (item.row for item in rows):
         if row is not None and _is_asked(row, settings):
-            with suppress(RowError):  # `_Answerer` reports it
+            with suppress(RowError):  # `_answered` reports it
                 task = _task(row)
                 tasks[task.id] = task
     with Progress(total=len(tasks) * settings.samples, unit="sample", desc="answer") as bar:
@@ -75,16 +76,16 @@ def _sample(rows: StageRows, settings: AnswerSettings) -> tuple[dict[str, list[A
         from accelerate.utils.memory import clear_device_cache
 
         clear_device_cache(garbage_collection=True)
-    found: dict[str, list[Answer]] = {}
+    by_task: dict[str, list[Answer]] = {}
     for answer in sorted(read_answers(path), key=lambda answer: answer.sample):
         if answer.sample < settings.samples:
-            found.setdefault(answer.task, []).append(answer)
+            by_task.setdefault(answer.task, []).append(answer)
     notes = [f"samples: {path} ({made.made} made, {made.kept} there before)"]
     if made.failures:
         request, why = made.failures[0].request, made.failures[0].message
         what = f"{len(made.failures)} samples are missing; the first, {request.task} sample {request.sample}: {why}"
         notes.append(f"{what}. Run the same command again for them.")
-    return found, notes
+    return by_task, notes
 
 
 def _is_asked(row: Row, settings: AnswerSettings) -> bool:
@@ -97,23 +98,19 @@ def _task(row: Row) -> Task:
     return replace(task, id=f"{row['id']}@{digest(json.dumps(chat_messages(task)))[:8]}")
 
 
-@dataclass(frozen=True)
-class _Answerer:
-    settings: AnswerSettings
-    samples: Mapping[str, list[Answer]]
-
-    def __call__(self, row: Row) -> Kept:
-        if not _is_asked(row, self.settings):
-            own = program_of(row)
-            if not own:
-                raise RowError("no_answer", "a task without an answer, and no model to ask")
-            return Kept(row)
-        task = _task(row)
-        rows = [row] if self.settings.answered == "add" and program_of(row) else []
-        rows += [_sampled(row, task, answer) for answer in self.samples.get(task.id, ())]
-        if not rows:
-            raise NotSettled("not_sampled", "it has no sample yet")
-        return Kept(rows[0], more=tuple(rows[1:]))
+def _answered(row: Row, settings: AnswerSettings, samples: Mapping[str, list[Answer]]) -> Kept:
+    """A row with each of its samples, or as it is where nobody was asked. samples: by the task's id."""
+    own = program_of(row)
+    if not _is_asked(row, settings):
+        if not own:
+            raise RowError("no_answer", "a task without an answer, and no model to ask")
+        return Kept(row)
+    task = _task(row)
+    rows = [row] if settings.answered == "add" and own else []
+    rows += [_sampled(row, task, answer) for answer in samples.get(task.id, ())]
+    if not rows:
+        raise NotSettled("not_sampled", "it has no sample yet")
+    return Kept(rows[0], more=tuple(rows[1:]))
 
 
 def _sampled(row: Row, task: Task, answer: Answer) -> Row:

@@ -23,7 +23,7 @@ _Licence = Annotated[StrictStr | list[Any], Field(description="text or a list")]
 
 
 class SourceRow(RowModel):
-    """What a row can hold, in our names."""
+    """The fields that a row can hold, in our names."""
 
     name: Text | None = None  # what people call the task
     family: Text | None = None
@@ -84,16 +84,16 @@ def _last_turn(given: Mapping[str, Any]) -> Mapping[str, Any]:
     if not given.keys() & {"messages", "conversations"}:
         raise RowError("missing_column", f"there is no column messages or conversations; there are: {_names(given)}")
     turns = given.get("messages") or given.get("conversations") or []
-    said = [
+    spoken = [
         (str(turn.get("role") or turn.get("from")), _text_of(turn.get("content") or turn.get("value")))
         for turn in turns
         if isinstance(turn, dict)
     ]
-    last = max((number for number, (role, _) in enumerate(said) if role in ("assistant", "gpt")), default=None)
+    last = max((number for number, (role, _) in enumerate(spoken) if role in ("assistant", "gpt")), default=None)
     if last is None:
         raise RowError("no_answer", "the conversation has no turn of assistant or gpt")
-    question = next((text for role, text in reversed(said[:last]) if role in ("user", "human")), "")
-    return {**given, "question": question, "answer": said[last][1]}
+    question = next((text for role, text in reversed(spoken[:last]) if role in ("user", "human")), "")
+    return {**given, "question": question, "answer": spoken[last][1]}
 
 
 def _with_input(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -132,7 +132,7 @@ def _names(given: Mapping[str, Any]) -> str:
 
 
 def _says_nothing(value: Any) -> bool:
-    """Whether a value is missing; str() of a missing one, as CUDA-L1's files hold it, is no code."""
+    """True for a missing value; str() of a missing one, as CUDA-L1's files hold it, is no code."""
     return value is None or (isinstance(value, str) and value.strip() in ("", "None", "null", "nan", "NaN"))
 
 

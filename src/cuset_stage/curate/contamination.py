@@ -1,4 +1,4 @@
-"""Which rows come from a benchmark: held against the user's own copies, kernel by kernel, by module, and by prompt.
+"""Finds the rows that come from a benchmark: they are held against the user's own copies, kernel by kernel, by module, and by prompt.
 
 A kernel that is as near to one that every course has (common_kernels.cu) as to the benchmark's says nothing: a row with one comes from a
 benchmark when its prompt does, or the whole program. Nobody else's benchmark is kept here; a path to a local copy is all we take.
@@ -94,7 +94,7 @@ class Benchmarks:
                 sketches.append(sketch)
 
     def find(self, row: Row) -> Contamination | None:
-        """What the row shares with a benchmark; the surest sign first."""
+        """Return the surest sign that the row comes from a benchmark; None without one."""
         if not self.record:
             return None
         fingerprints: dict[str, Any] = fingerprints_of(row)
@@ -104,31 +104,31 @@ class Benchmarks:
             ("program", [fingerprints["program"], ""]),
             ("module", fingerprints.get("module")),
             ("name", [*names, ""]),
-            *(("kernel", [each]) for each in fingerprints["kernels"]),
+            *(("kernel", [sketch]) for sketch in fingerprints["kernels"]),
             ("prompt", None if "module" in fingerprints else fingerprints.get("prompt")),
         ]
         for method, given in signs:
-            found = self._held(method, given) if given else None
-            if found and method == "kernel":  # is one of every course as near?
+            match = self._held(method, given) if given else None
+            if match and method == "kernel":  # is one of every course as near?
                 common = float(jaccard(_common_kernels(), unpacked(given[0])).max())
-                found = found if round(common, 3) < found.similarity else None
-            if found:
-                return found
+                match = match if round(common, 3) < match.similarity else None
+            if match:
+                return match
         return None
 
     def _held(self, method: str, given: list[str]) -> Contamination | None:
-        task = next((self._equal[method, each] for each in given[:-1] if (method, each) in self._equal), None)
+        task = next((self._equal[method, value] for value in given[:-1] if (method, value) in self._equal), None)
         if task is not None:
             return Contamination(*task.split("\t", 1), method, 1.0)
         sketch = unpacked(given[-1])
         if sketch is None or method not in self._stacked:
             return None
         tasks, sketches = self._stacked[method]
-        found = jaccard(sketches, sketch)
-        best = int(found.argmax())
-        if found[best] < _THRESHOLDS[method]:
+        similarities = jaccard(sketches, sketch)
+        best = int(similarities.argmax())
+        if similarities[best] < _THRESHOLDS[method]:
             return None
-        return Contamination(*tasks[best].split("\t", 1), method, round(float(found[best]), 3))
+        return Contamination(*tasks[best].split("\t", 1), method, round(float(similarities[best]), 3))
 
 
 @cache
@@ -142,10 +142,10 @@ def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:
     Raises:
         CurationError: a path cannot be read as a task set.
     """
-    found = {}
+    task_sets = {}
     for name, path in paths.items():
         try:
-            found[name] = load_tasks(path)
+            task_sets[name] = load_tasks(path)
         except TaskError as error:
             raise CurationError(f"against: {name}={path}: {error}") from None
-    return found
+    return task_sets

@@ -17,9 +17,8 @@ import numpy as np
 from ..files import write_atomically
 from ..progress import Progress
 from .contamination import Benchmarks, Contamination
-from .fingerprints import device_sketch, fingerprints_of
+from .fingerprints import Sketches, device_sketch, fingerprints_of
 from .folders import input_rows
-from .near import Sketches, Texts
 from .settings import DeduplicateSettings
 from .split import is_whole
 from .stage import Kept, Summary, run_stage
@@ -45,23 +44,23 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
         lambda row: decided.checked(next(numbers), row),
         settings={**keys, "against": benchmarks.record},
     )
-    found = ({"id": decided.names[number], **vars(each)} for number, each in decided.contaminated.items())
-    write_atomically(folder / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in found))
+    records = ({"id": decided.names[number], **vars(match)} for number, match in decided.contaminated.items())
+    write_atomically(folder / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in records))
     return summary
 
 
 class _Decided:
-    """Why rows are dropped, by their numbers in the order in which they are read; memory holds a few numbers of each."""
+    """The decision about each row, by its number in the order in which rows are read. Memory holds its name and a few numbers."""
 
     def __init__(self, rows: StageRows, settings: DeduplicateSettings, benchmarks: Benchmarks) -> None:
-        self.names, self.contaminated = Texts(settings.folder), dict[int, Contamination]()
+        self.names, self.contaminated = list[str](), dict[int, Contamination]()
         sketches = Sketches(settings.near, settings.folder)
         programs, whole = array("Q"), array("b")
         for item in Progress(rows.distinct(), desc="compare", unit="row", total=rows.total):
             row, number = item.row, len(programs)
             fingerprints = fingerprints_of(row)
-            if (found := benchmarks.find(row)) is not None:
-                self.contaminated[number] = found
+            if (match := benchmarks.find(row)) is not None:
+                self.contaminated[number] = match
             self.names.append(row["id"])
             programs.append(number_of(fingerprints["program"]))
             whole.append(is_whole(row))

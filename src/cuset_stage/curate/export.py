@@ -10,19 +10,25 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader
+
+from .. import __version__
 from ..files import write_atomically
-from .card import data_card
+from ..jsonl import read_objects
 from .folders import STAGES, input_rows, locked, stale_stages
+from .funnel import pass_rates, read_funnel, sentences
 from .settings import ExportSettings
 from .stage import Kept, Summary, run_stage
 from .stage_rows import CurationError, Row, RowError, read_lines
 from .task_groups import Split, split_tasks
-from .training_text import answer_text, is_read_back, prompt_text, row_length, token_counter
+from .training_text import answer_text, is_read_back, length_report, prompt_text, row_length, token_counter
 
 
 _SPLITS = ("train", "eval")
@@ -56,17 +62,23 @@ def run_export(settings: ExportSettings) -> Summary:
             for split in _SPLITS
         }
         info = _read_info(target / "dataset_info.json", files)
-        splits = split_tasks(rows, settings.validation, settings.seed)
+        splits, facts = split_tasks(rows, settings.validation, settings.seed), Facts()
+        count = token_counter(settings.tokenizer)
+
+        def work(row: Row) -> Kept:
+            exported = _exported(row, settings, splits, count)
+            facts.add(exported)
+            return Kept(exported)
+
         summary = run_stage(
             settings.folder / "export",
             "export",
             rows,
-            _Exporter(settings, splits),
+            work,
             settings=settings.model_dump(mode="json", exclude={"folder", "input"}),
             notes=[*splits.notes, *stale_stages(settings.folder, STAGES[:-1]).values()],
         )
         written = settings.folder / "export" / "rows.jsonl"
-        facts = _facts(written)
         entries = {}
         for (form, split), path in files.items():
             if facts.counts["split"][split]:
@@ -102,40 +114,34 @@ def _read_info(info_path: Path, files: dict[tuple[str, str], Path]) -> dict[str,
     return info
 
 
-class _Exporter:
-    """The texts of a row, the side of the split that its task is on, and what the card counts."""
-
-    def __init__(self, settings: ExportSettings, splits: Split) -> None:
-        self._settings, self._splits = settings, splits
-        self._count = token_counter(settings.tokenizer)
-
-    def __call__(self, row: Row) -> Kept:
-        prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=self._settings.reasoning)
-        if not prompt:
-            raise RowError("no_prompt", "nothing to ask a model")
-        if not is_read_back(row, answer):
-            detail = "the judge would read another program from the answer; look for fences and tags in `intro` and `reasoning`"
-            raise RowError("not_read_back", detail)
-        group = self._splits.groups.of_row(row)
-        verified = row.get("verified") or {}
-        return Kept(
-            {
-                "id": row["id"],
-                "source": row["source"],
-                "split": self._splits.sides[group],
-                "task": group,
-                "name": str(row.get("name") or row["id"]),
-                "family": str(row.get("family") or "other"),
-                "system": (row.get("task") or {}).get("system") or "",
-                "prompt": prompt,
-                "answer": answer,
-                "tokens": row_length(self._count, prompt, answer),
-                "verdict": str(verified.get("verdict") or "not verified"),
-                "mutant": (verified.get("mutants") or {}).get("found"),
-                "answered_by": _author(row),
-                "provenance": row.get("provenance", []),
-            }
+def _exported(row: Row, settings: ExportSettings, splits: Split, count: Callable[[str], int]) -> Row:
+    """The texts of a row, the side of the split that its task is on, and what the card counts. count: tokens of a text."""
+    prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=settings.reasoning)
+    if not prompt:
+        raise RowError("no_prompt", "nothing to ask a model")
+    if not is_read_back(row, answer):
+        detail = (
+            "the judge would read another program from the answer; look for fences and tags in `intro` and `reasoning`"
         )
+        raise RowError("not_read_back", detail)
+    group = splits.groups.of_row(row)
+    verified = row.get("verified") or {}
+    return {
+        "id": row["id"],
+        "source": row["source"],
+        "split": splits.sides[group],
+        "task": group,
+        "name": str(row.get("name") or row["id"]),
+        "family": str(row.get("family") or "other"),
+        "system": (row.get("task") or {}).get("system") or "",
+        "prompt": prompt,
+        "answer": answer,
+        "tokens": row_length(count, prompt, answer),
+        "verdict": str(verified.get("verdict") or "not verified"),
+        "mutant": (verified.get("mutants") or {}).get("found"),
+        "answered_by": _author(row),
+        "provenance": row.get("provenance", []),
+    }
 
 
 def _author(row: Row) -> str | None:
@@ -163,26 +169,65 @@ def _list_of(form: str, split: str, written: Path) -> Iterator[str]:
 
 @dataclass
 class Facts:
-    """What the data card says of the rows."""
+    """Counts over the exported rows, for the data card."""
 
     counts: dict[str, Counter[str]] = field(default_factory=lambda: {key: Counter() for key in _COUNTED})  # of rows
     tasks: dict[int, str] = field(default_factory=dict)  # task -> split
     without_mutants: int = 0  # rows whose cases found no wrong version of the program out, because there was none
     tokens: array[int] = field(default_factory=lambda: array("q"))
 
-
-def _facts(written: Path) -> Facts:
-    facts = Facts()
-    for row in (item.row for item in read_lines(written, written.name)):
+    def add(self, row: Row) -> None:
+        """Count a row that `_exported` made."""
         source = row["source"]
-        row |= {
+        counted = row | {
             "licence": str(source.get("licence")),
             "source": f"{source.get('name')} @ {source.get('revision') or 'no revision'}",
             "answered_by": row["answered_by"] or "the source",
         }
-        for key, count in facts.counts.items():
-            count[row[key]] += 1
-        facts.tasks[row["task"]] = row["split"]
-        facts.without_mutants += not row["mutant"]
-        facts.tokens.append(row["tokens"])
-    return facts
+        for key, count in self.counts.items():
+            count[counted[key]] += 1
+        self.tasks[row["task"]] = row["split"]
+        self.without_mutants += not row["mutant"]
+        self.tokens.append(row["tokens"])
+
+
+def data_card(settings: ExportSettings, facts: Facts, entries: Mapping[str, Mapping[str, Any]]) -> str:
+    """The data card in Markdown: what is in the set, where it comes from, what was left out and why, and how it was verified.
+
+    entries: of dataset_info.json.
+    """
+    steps = []
+    with suppress(CurationError):
+        steps = [step for step in read_funnel(settings.folder) if step.stage != "export"]
+    by_stage = {step.stage: step for step in steps}
+    contaminated = settings.folder / "deduplicate" / "contamination.jsonl"
+    rows = read_objects(contaminated) if contaminated.is_file() else ()
+    found = Counter(f"{row['benchmark']}: {row['method']}" for _, row in rows)
+    page = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+        keep_trailing_newline=True,
+    )
+    page.filters["n"] = "{:,}".format
+    page.filters["counts"] = lambda counts, sign: ", ".join(f"{what}{sign}{n:,}" for what, n in counts.items())
+    return page.get_template("card.md.jinja").render(
+        name=settings.name,
+        version=__version__,
+        today=f"{datetime.now(UTC):%Y-%m-%d}",
+        facts=facts,
+        lengths=length_report(facts.tokens, settings),
+        entries=entries,
+        steps=steps,
+        prove=by_stage.get("prove"),
+        rates=sentences(pass_rates(settings.folder / "prove")),
+        tables=[
+            ("Families", "family", facts.counts["family"]),
+            ("Answers", "written by", facts.counts["answered_by"]),
+            ("Licences", "licence", facts.counts["licence"]),
+            ("Sources", "source and revision", facts.counts["source"]),
+        ],
+        against=by_stage["deduplicate"].settings.get("against", {}) if "deduplicate" in by_stage else {},
+        found=found,
+    )

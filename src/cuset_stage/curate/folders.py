@@ -29,31 +29,33 @@ _START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "reason": "([a-z0-9_]{1,60}
 
 
 def input_rows(settings: StageSettings, before: str) -> StageRows:
-    """What a stage reads: its `input`, else what the stage before it left.
+    """The rows that a stage reads: those of its `input`, else those that the stage before it left.
 
     Raises:
         CurationError: the stage before has not run.
     """
     if settings.input:
         return StageRows(settings.input, part=True)
-    found = rows_of(settings.folder, before)
-    if not found:
+    files = rows_of(settings.folder, before)
+    if not files:
         raise CurationError(
             f"{settings.folder}: the stage `{before}` has not run there; run `cuset curate {before}` first."
         )
-    ended = [path.with_name("summary.json") for path in found]
+    ended = [path.with_name("summary.json") for path in files]
     if not all(path.is_file() for path in ended):
-        said = "%s: the stage `%s` was stopped, and these are not all of its rows; `cuset curate %s` makes the others."
-        logger.warning(said, settings.folder, before, before)
+        message = (
+            "%s: the stage `%s` was stopped, and these are not all of its rows; `cuset curate %s` makes the others."
+        )
+        logger.warning(message, settings.folder, before, before)
     with suppress(CurationError):
-        return StageRows(found, total=sum(read_state(path, ("kept",))["kept"] for path in ended))
-    return StageRows(found)  # it was stopped
+        return StageRows(files, total=sum(read_state(path, ("kept",))["kept"] for path in ended))
+    return StageRows(files)  # it was stopped
 
 
 def stage_folders(folder: Path, stage: str) -> list[Path]:
     """The folders of a stage that has begun: `import` has one a source."""
-    found = sorted((folder / "import").glob("*")) if stage == "import" else [folder / stage]
-    return [path for path in found if path.is_dir()]
+    folders = sorted((folder / "import").glob("*")) if stage == "import" else [folder / stage]
+    return [path for path in folders if path.is_dir()]
 
 
 def rows_of(folder: Path, stage: str) -> list[Path]:
@@ -99,7 +101,7 @@ def locked(folder: Path) -> Iterator[int]:
 
 
 def keyed_file(folder: Path, about: Any) -> Path:
-    """Where what is kept about a JSON value lies: <first two digits of its SHA-256>/<SHA-256>.json."""
+    """The file with what is kept about a JSON value: <first two digits of its SHA-256>/<SHA-256>.json."""
     key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
     return folder / key[:2] / f"{key}.json"
 
@@ -112,7 +114,7 @@ def empty(folder: Path) -> None:
 
 @dataclass
 class Journal:
-    """Which items have a result (their keys, as numbers), how many rows go on, and how many items were dropped for which reason."""
+    """The keys of items that have a result (as numbers), the number of rows that go on, and of dropped items by reason."""
 
     keys: set[int] = field(default_factory=set)
     kept: int = 0
@@ -120,7 +122,7 @@ class Journal:
 
 
 def read_journal(folder: Path) -> Journal:
-    """What rows.jsonl and dropped.jsonl hold, without a last line that was cut off.
+    """Read rows.jsonl and dropped.jsonl, without a last line that was cut off.
 
     Raises:
         CurationError: a file was edited.
@@ -191,7 +193,7 @@ def read_state(path: Path, needed: Sequence[str] = ()) -> dict[str, Any]:
 
 def stale_stages(root: Path, stages: Sequence[str] = STAGES) -> dict[str, str]:
     """Stage -> why its results are not those of what now lies before it; without those of which nothing is known."""
-    found = {}
+    stale = {}
     for before, stage in pairwise(stages):
         recorded: dict[str, str] = {}
         with suppress(CurationError):
@@ -199,7 +201,7 @@ def stale_stages(root: Path, stages: Sequence[str] = STAGES) -> dict[str, str]:
         now = hashes(root, rows_of(root, before))
         if recorded and recorded != now:
             where = ", ".join(sorted({name for name, _ in recorded.items() ^ now.items()}))
-            found[stage] = (
+            stale[stage] = (
                 f"{stage} was made from other rows than there are now in {where}; run it and what follows again."
             )
-    return found
+    return stale

@@ -1,4 +1,4 @@
-"""The funnel of a curation: how many rows each stage kept, and why the others were dropped."""
+"""An account of a curation: how many rows each stage kept and why the others were dropped, and how often a model solved each task."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .folders import STAGES, read_journal, read_state, settled_rows, stage_folde
 from .stage_rows import CurationError
 
 
+_NAMED = 20  # tasks in a sentence
 WRITE_STEPS = ("written", "compiled", "cases_made", "references_agree", "right", "mutants_caught")
 """How far a task came, in order. written: the reply has all parts and they fit together."""
 
@@ -126,12 +127,12 @@ def _written_table(written: dict[str, Any], on_gpu: bool) -> Any:
 
 
 def written_funnel(folder: Path) -> dict[str, Any]:
-    """How far kernels came in `write`, in their best try and in the first: of all, and of those that compile on their own.
+    """Count how far kernels came in `write`, in their best try and in the first: of all, and of those that compile on their own.
 
     Empty where no kernel has been written of. tokens and prompt_tokens: of all tries; estimated: replies whose tokens the server did
     not count; seconds: of their requests, one after the other.
     """
-    found: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     spent: Counter[str] = Counter()
     mutants: Counter[str] = Counter()
     ran = 0
@@ -145,7 +146,7 @@ def written_funnel(folder: Path) -> dict[str, Any]:
             **({"compile_alone": best} if record["compiles_alone"] else {}),
         }
         for group, reached in groups.items():
-            found.update((group, step) for step in ("kernels", *WRITE_STEPS[: _rank(reached)]))
+            counts.update((group, step) for step in ("kernels", *WRITE_STEPS[: _rank(reached)]))
         spent.update(
             {key: sum(each[key] for each in tries) for key in ("tokens", "prompt_tokens", "seconds", "estimated")}
         )
@@ -153,11 +154,51 @@ def written_funnel(folder: Path) -> dict[str, Any]:
         ran += bool(verified.get("gpu"))
         mutants.update({key: (verified.get("mutants") or {}).get(key, 0) for key in ("compiled", "failed")})
     steps = {
-        step: {group: found[group, step] for group in ("all", "compile_alone", "first_try")}
+        step: {group: counts[group, step] for group in ("all", "compile_alone", "first_try")}
         for step in ("kernels", *WRITE_STEPS)
     }
-    return {"steps": steps, "ran": ran, "mutants": dict(mutants), **spent} if found else {}
+    return {"steps": steps, "ran": ran, "mutants": dict(mutants), **spent} if counts else {}
 
 
 def _rank(reached: str) -> int:
     return WRITE_STEPS.index(reached) + 1 if reached else 0
+
+
+def pass_rates(prove: Path) -> list[dict[str, Any]]:
+    """A record of each task that was sampled, the hardest first, from the stage's folder: the row's id (`of`) and name, `samples` that
+    were judged, how many of them `passed`, how many of these were only `compiled`, and the `reasons` of the others. What
+    the stage has still to settle is not counted.
+    """
+    rates: dict[str, dict[str, Any]] = {}
+    for row, reason in settled_rows(prove):
+        if sample := row.get("sample"):
+            new = {"of": sample["of"], "name": row.get("name"), "samples": 0, "passed": 0, "compiled": 0}
+            rate = rates.setdefault(sample["of"], {**new, "reasons": Counter()})
+            rate["samples"] += 1
+            rate["passed"] += not reason
+            rate["compiled"] += not reason and (row.get("verified") or {}).get("verdict") == "compiled"
+            rate["reasons"] += Counter([reason] if reason else [])
+    return sorted(rates.values(), key=lambda rate: (rate["passed"] / rate["samples"], rate["of"]))
+
+
+def sentences(rates: list[dict[str, Any]]) -> list[str]:
+    """The sum, and which tasks were never and which always solved; nothing where no task was sampled."""
+    if not rates:
+        return []
+    never, always = ([rate for rate in rates if rate["passed"] == part * rate["samples"]] for part in (0, 1))
+    compiled = sum(rate["compiled"] for rate in rates)
+    not_run = f"; {compiled:,} of those that passed were compiled and not run" if compiled else ""
+    texts = [
+        f"{sum(rate['passed'] for rate in rates):,} of {sum(rate['samples'] for rate in rates):,} samples passed; of {len(rates):,} tasks "
+        f"{len(always):,} were always solved, {len(never):,} never{not_run}"
+    ]
+    for word, these in (("never", never), ("always", always)):
+        if these:
+            more = f" and {len(these) - _NAMED:,} more, see pass_rates.jsonl" if len(these) > _NAMED else ""
+            texts.append(f"{word} solved: {', '.join(map(_named, these[:_NAMED]))}{more}")
+    return texts
+
+
+def _named(rate: dict[str, Any]) -> str:
+    why = ", ".join(f"{reason} {count:,}" for reason, count in rate["reasons"].most_common())
+    return f"{rate['name'] or rate['of']} ({why})" if why else str(rate["name"] or rate["of"])

@@ -55,7 +55,7 @@ def get_init_inputs(given=get_init_inputs):
 
 
 def is_extension(code: str) -> bool:
-    """Whether a source is a torch extension: it includes torch's headers or binds a module."""
+    """True for the source of a torch extension: it includes torch's headers or binds a module."""
     return bool(re.search(r"#\s*include\s*[<\"](?:torch/|ATen/|c10/)|\bPYBIND11_MODULE\b|\bTORCH_LIBRARY\b", code))
 
 
@@ -100,7 +100,7 @@ def parse(code: str) -> ast.Module:
 
 
 def defined_names(tree: ast.Module) -> set[str]:
-    """What a module defines at its top level: classes and functions, and names that are assigned or imported."""
+    """The names that a module defines at its top level: classes and functions, and names that are assigned or imported."""
     names: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
@@ -136,17 +136,17 @@ def kernelbench_form(module: str, entry: str | None) -> str:
 
 
 def _has_keywords(tree: ast.Module) -> bool:
-    """Whether get_init_inputs returns `[[...], {...}]`."""
-    found = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "get_init_inputs")
-    returned = [getattr(getattr(node.body[-1], "value", None), "elts", ()) for node in found]
+    """True if get_init_inputs returns `[[...], {...}]`."""
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "get_init_inputs")
+    returned = [getattr(getattr(node.body[-1], "value", None), "elts", ()) for node in functions]
     return any(list(map(type, elements)) == [ast.List, ast.Dict] for elements in returned)
 
 
 def forward_of(tree: ast.Module) -> ast.FunctionDef | None:
     """The method `forward` of the class Model."""
     classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model")
-    methods = (each for node in classes for each in node.body if isinstance(each, ast.FunctionDef))
-    return next((each for each in methods if each.name == "forward"), None)
+    methods = (method for node in classes for method in node.body if isinstance(method, ast.FunctionDef))
+    return next((method for method in methods if method.name == "forward"), None)
 
 
 def bare(source: str) -> str:

@@ -1,4 +1,4 @@
-"""What is proved of a task that a model wrote, each finding kept as a file of its own: nothing is proved twice.
+"""Proofs of a task that a model wrote, each finding kept as a file of its own: nothing is proved twice.
 
 A finding is found by the hash of what it is about. So a run that was stopped goes on, and what a machine with a GPU found holds on one
 without. A message is for the model that wrote the task.
@@ -45,7 +45,7 @@ class Proofs:
         self._turn = threading.BoundedSemaphore(cpu_count() + len(bench.pool or ()))
 
     def compiles_alone(self, kernel: str) -> bool:
-        """Whether a kernel with what it needs compiles, with an empty `main`."""
+        """True if a kernel with what it needs compiles, with an empty `main`."""
 
         def find() -> dict[str, Any]:
             compiled = self._judge.compiler.compile(f"{kernel}\nint main() {{}}\n")
@@ -54,7 +54,7 @@ class Proofs:
         return self._kept(["alone", self._compiler, kernel], find)["compiles"]
 
     def check_program(self, draft: Draft) -> None:
-        """That the program compiles. Raises RowError."""
+        """Raise RowError unless the program compiles."""
 
         def find() -> None:
             judgement = self._judge.build(draft.task, draft.program).judgement
@@ -66,7 +66,7 @@ class Proofs:
         self._kept(["program", self._compiler, draft.program], find)
 
     def check_cases(self, draft: Draft) -> None:
-        """That inputs and right outputs of all cases can be made, and that no output passes that nobody computed. Raises RowError."""
+        """Raise RowError where inputs or right outputs of a case cannot be made, or an output passes that nobody computed."""
 
         def find() -> None:
             try:
@@ -81,7 +81,7 @@ class Proofs:
         self._kept(["cases", draft.record], find)
 
     def check_reference(self, draft: Draft, reference: str) -> None:
-        """That another's reference agrees in all cases.
+        """Hold another's reference against the task's in all cases.
 
         Raises:
             RowError: second_fails: it stops with an error, or returns something else than was asked for; references_disagree.
@@ -91,37 +91,37 @@ class Proofs:
             second = draft.with_reference(reference)
             for first_case, case in zip(draft.task.cases, second.cases, strict=True):
                 try:
-                    found = self._cases.prepare(second, case)
+                    theirs = self._cases.prepare(second, case)
                 except OracleError as error:
                     raise RowError("second_fails", _without_task(error, draft)) from None
-                known = self._cases.prepare(draft.task, first_case)
-                if list(map(file_sha256, known.inputs.values())) != list(map(file_sha256, found.inputs.values())):
+                ours = self._cases.prepare(draft.task, first_case)
+                if list(map(file_sha256, ours.inputs.values())) != list(map(file_sha256, theirs.inputs.values())):
                     raise RowError(
                         "reference_fails",
                         f"case {case.name}: make_inputs makes other inputs each time: draw from rng alone",
                     )
-                compared = compare_outputs(draft.task, first_case, known, found.expected)
+                compared = compare_outputs(draft.task, first_case, ours, theirs.expected)
                 if not compared.passed:
                     raise RowError("references_disagree", f"case {case.name}: {compared.message}")
 
         self._kept(["reference", draft.record, reference], find)
 
     def run(self, draft: Draft, kernel: str | None) -> dict[str, Any] | None:
-        """What a GPU found: that the program is right, twice, by its kernel, and its mutants' share; None where none was asked.
+        """Prove on a GPU that the program is right, twice, by its kernel, and try its mutants. Returns the finding; None without a GPU.
 
         Raises RowError for what is not right, or whose mutants all pass (weak_cases).
         """
 
         def find() -> dict[str, Any]:
             try:
-                found = Verifier(self._settings, every_mutant=True).judged(draft.task, draft.program)
+                verified = Verifier(self._settings, every_mutant=True).judged(draft.task, draft.program)
             except RowError as error:
                 raise RowError(error.reason, f"The program on a GPU: {error}") from None
-            ran = found["kernels"]
+            ran = verified["kernels"]
             called = f"{len(kernel or '')}{kernel}"  # as the compiler mangles it: scan is not prescan
             if kernel and ran is not None and not any(called in name or kernel == name for name in ran):
                 raise RowError("no_gpu_work", f"The kernel {kernel} did not run; these did: {', '.join(ran)}")
-            return {"verified": found}
+            return {"verified": verified}
 
         parts = ["run", draft.record, draft.program, self._settings.times, self._settings.mutants]
         return self._kept(parts, find if self._settings.runs_on_gpus else None).get("verified")
@@ -136,23 +136,23 @@ class Proofs:
         path = keyed_file(self.folder, [_SCHEMA, *parts])
         if path.is_file():
             try:
-                found = json.loads(path.read_text(encoding="utf-8"))
+                finding = json.loads(path.read_text(encoding="utf-8"))
             except ValueError:
-                found = None
-            if not isinstance(found, dict):
+                finding = None
+            if not isinstance(finding, dict):
                 raise CurationError(f"{path}: no finding, which is a JSON object; delete the file to prove it again.")
         elif find is None:
             return {}
         else:
             with self._turn:
                 try:
-                    found = find() or {}
+                    finding = find() or {}
                 except RowError as error:
-                    found = {"reason": error.reason, "message": str(error)}
-            write_atomically(path, json.dumps(found, default=str) + "\n")
-        if "reason" in found:
-            raise RowError(found["reason"], found["message"])
-        return found
+                    finding = {"reason": error.reason, "message": str(error)}
+            write_atomically(path, json.dumps(finding, default=str) + "\n")
+        if "reason" in finding:
+            raise RowError(finding["reason"], finding["message"])
+        return finding
 
 
 def _without_task(error: OracleError, draft: Draft) -> str:

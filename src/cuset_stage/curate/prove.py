@@ -29,8 +29,8 @@ from ..sandbox import SandboxError, Verdict
 from ..tasks import ModuleTask, ProgramTask, Task
 from .adapt import load_task, program_of
 from .folders import input_rows
+from .funnel import pass_rates, sentences
 from .parallel import cpu_count
-from .pass_rates import pass_rates, sentences
 from .settings import ProofSettings, ProveSettings
 from .stage import Kept, Summary, run_stage
 from .stage_rows import NotSettled, Row, RowError, sha256_text
@@ -96,13 +96,13 @@ def _module_judge(settings: ProofSettings) -> Any:
 
 
 def _describe(settings: ProofSettings) -> dict[str, Any]:
-    """What the verdicts of this machine depend on."""
-    found = bench_of(settings).describe()
-    gpus = found["gpus"]
+    """Name what the verdicts of this machine depend on."""
+    machine = bench_of(settings).describe()
+    gpus = machine["gpus"]
     return {
         "gpu": ", ".join(sorted({gpu["name"] for gpu in gpus})) or None,
         "driver": gpus[0]["driver"] if gpus else None,
-        **{key: found[key] for key in _MACHINE[2:]},
+        **{key: machine[key] for key in _MACHINE[2:]},
     }
 
 
@@ -124,25 +124,25 @@ class Verifier:
         if not code:
             raise RowError("no_answer", "a task without an answer, and answers are what is verified")
         task = load_task(row)
-        found = row.get("verified") or {}  # what `write` found
+        verified = row.get("verified") or {}  # what `write` found
         needed = {**self._passed, **_describe(self.settings), "code_sha256": sha256_text(code)}
-        if any(found.get(key) != value for key, value in needed.items()):
-            found = self.judged(task, code)
-        details = {key: found[key] for key in (*_MACHINE, "verdict")}
-        return Kept({**row, "verified": found}, details)
+        if any(verified.get(key) != value for key, value in needed.items()):
+            verified = self.judged(task, code)
+        details = {key: verified[key] for key in (*_MACHINE, "verdict")}
+        return Kept({**row, "verified": verified}, details)
 
     def judged(self, task: Task, code: str) -> dict[str, Any]:
-        """What is known of an answer that is right, and of the machine that says so.
+        """Judge an answer. Returns what was measured of a right one, and the machine that says so.
 
         Raises:
             RowError: it is not right, or its cases say nothing.
             SandboxError, NotSettled: this machine cannot tell.
         """
         try:
-            found = (self._module if isinstance(task, ModuleTask) else self._program)(task, code)
+            findings = (self._module if isinstance(task, ModuleTask) else self._program)(task, code)
         except OracleError as error:
             raise RowError("reference_fails", str(error)) from None
-        return {**found, **_describe(self.settings), "code_sha256": sha256_text(code)}
+        return {**findings, **_describe(self.settings), "code_sha256": sha256_text(code)}
 
     def _program(self, task: ProgramTask, code: str) -> dict[str, Any]:
         judge = bench_of(self.settings).judge
@@ -226,7 +226,7 @@ class Verifier:
 
 
 def weak_cases(task: ProgramTask, cases: CaseCache) -> list[str]:
-    """Why the cases, which have been made before, do not tell right from wrong: which outputs pass that nobody computed."""
+    """Name the outputs that pass although nobody computed them; the cases have been made before."""
     errors = [each for each in audit_task(task, cases).findings if each.severity is Severity.ERROR]
     if errors and errors[0].code is Code.ORACLE_FAILS:
         raise SandboxError(errors[0].message)

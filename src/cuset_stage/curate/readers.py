@@ -91,14 +91,16 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
         rows = chain.from_iterable(READERS[kind](file, file.relative_to(path).as_posix()) for file in files)
     else:
         rows = _read_folder(path, files, partial(_source, root=path) if kind == "tree" else _task)
-    return chain(rows, _unread(path, closed))
-
-
-def _unread(root: Path, closed: list[OSError]) -> Iterator[Item]:
-    """The folders that could not be read, once all others are."""
-    for error in closed:
-        name = Path(error.filename).relative_to(root).as_posix()
-        yield broken(name, 0, "unreadable_folder", f"{error.strerror}; make it readable (chmod u+rx), or leave it out")
+    unreadable = (  # once all others are read
+        broken(
+            Path(error.filename).relative_to(path).as_posix(),
+            0,
+            "unreadable_folder",
+            f"{error.strerror}; make it readable (chmod u+rx), or leave it out",
+        )
+        for error in closed
+    )
+    return chain(rows, unreadable)
 
 
 def _files(root: Path, closed: list[OSError]) -> Iterator[Path]:
@@ -241,13 +243,13 @@ def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
 
     def header(match: re.Match[str]) -> str:
         for folder in (path.parent, root, root / "include"):
-            found = (folder / match[1]).resolve()
-            if found in seen:
+            included = (folder / match[1]).resolve()
+            if included in seen:
                 return ""
-            if found.is_relative_to(root) and found.is_file():
-                if sum(each.stat().st_size for each in (*seen, found)) > FILE_LIMIT:
+            if included.is_relative_to(root) and included.is_file():
+                if sum(each.stat().st_size for each in (*seen, included)) > FILE_LIMIT:
                     return match[0]
-                return f"{_expanded(found, root, seen).rstrip()}\n"
+                return f"{_expanded(included, root, seen).rstrip()}\n"
         return match[0]
 
     return _INCLUDE.sub(header, _text(path))

@@ -12,15 +12,14 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from ..files import write_atomically
-from ..row_checks import Count, Seconds, Text, Truth, wrong_value
+from ..row_checks import Count, RowModel, Seconds, Text, Truth, wrong_value
 from ..text import one_line
 from .folders import keyed_file
 from .questions import Messages, in_json
@@ -29,9 +28,8 @@ from .stage_rows import CurationError, NotSettled
 from .training_text import token_counter
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What a model replied. tokens, prompt_tokens: as the server counts them, else estimated; seconds: from question to reply."""
+class Reply(RowModel):
+    """A reply of a model. tokens, prompt_tokens: as the server counts them, else estimated; seconds: from question to reply."""
 
     question: Text  # its hash
     text: Text
@@ -44,9 +42,6 @@ class Reply:
     @property
     def cut_off(self) -> bool:
         return self.finish_reason == "length"
-
-
-_CHECKED = TypeAdapter(Reply)
 
 
 class Replies:
@@ -78,7 +73,7 @@ class Replies:
             raise NotSettled("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
         self._check_ceiling()
         reply = self._fetch(path.stem, messages)
-        write_atomically(path, json.dumps({**asked, "reply": asdict(reply)}, indent=1) + "\n")
+        write_atomically(path, json.dumps({**asked, "reply": reply.model_dump()}, indent=1) + "\n")
         self._count(reply)
         return reply
 
@@ -163,7 +158,7 @@ def _read(path: Path) -> Reply:
     """Raises CurationError for a file that is no reply."""
     try:
         reply = json.loads(path.read_text(encoding="utf-8"))["reply"]
-        return _CHECKED.validate_python(reply)
+        return Reply.model_validate(reply)
     except ValidationError as error:
         problem = f"reply: {wrong_value(error, Reply, reply)}"
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -35,7 +35,7 @@ def round_settings(settings: RoundsSettings, number: int) -> RoundsSettings:
 
 
 def trained(folder: Path, number: int) -> dict[str, str]:
-    """What a round trained, as the keys `adapter` or `model` name it; nothing before the first."""
+    """The trained model of a round, as the key `adapter` or `model`; nothing before the first."""
     model = folder / f"round{number}" / "model"
     return {"adapter" if (model / "adapter_config.json").is_file() else "model": str(model)} if number else {}
 
@@ -67,7 +67,9 @@ def train(settings: RoundsSettings, number: int) -> None:
     data_files = {path.name: file_sha256(path) for path in sorted(data.glob("*.json"))}
     state = {"command": command, "recipe": recipe, "data": data_files}
     record = folder / "training.json"
-    begun, ended = (json.dumps({**state, "ended": each}, indent=2, default=str) + "\n" for each in (False, True))
+    begun, ended = (
+        json.dumps({**state, "ended": is_ended}, indent=2, default=str) + "\n" for is_ended in (False, True)
+    )
     with locked(folder) as lock:
         before = record.read_text(encoding="utf-8") if record.is_file() and not settings.fresh else ""
         if before == ended:

@@ -1,4 +1,4 @@
-"""What `cuset curate` can be told: a class a stage, and one for all of them. Light: --help is made from it.
+"""The settings of `cuset curate`: a class a stage, and one for all of them. Light: --help is made from it.
 
 A stage's function takes its class as it is; the class's docstring is the command's help. `RunSettings` has the keys of every stage, and `RunSettings.of` makes a stage's
 settings of them.
@@ -36,14 +36,14 @@ def _pairs(value: Any) -> Any:
     parts = split_names(value)
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
         return value
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for part in parts:
         name, sign, rest = part.partition("=")
         name, rest = (name.strip(), rest.strip()) if sign else (Path(part).stem, part)
-        if name in found:
+        if name in pairs:
             raise ValueError(f"{name} is given twice; give each its own name, as in second={rest}")
-        found[name] = rest
-    return found
+        pairs[name] = rest
+    return pairs
 
 
 def _columns(value: Any) -> Any:
@@ -61,7 +61,6 @@ def _matching(pattern: str, expected: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-Similarity = Annotated[float, Field(gt=0, le=1)]
 _Label = _matching(
     r"[a-z0-9][a-z0-9_.-]{0,63}",
     "lower-case letters, digits, `_`, `.` and `-`, a letter or digit first, at most 64 characters",
@@ -70,6 +69,15 @@ _DataSet = _matching(
     r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}",
     "letters, digits, `_`, `.` and `-`, a letter or digit first; it becomes a file's name",
 )
+
+_RETIRED = {
+    "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input=",
+    "fresh": "this stage is done anew each time",
+    "near_code": "kernels and modules count as a benchmark's from a similarity of 0.6",
+    "near_prompt": "prompts count as a benchmark's from a similarity of 0.7",
+    "retries": "a request that fails is tried five times more",
+    "tokenizer": "tokens that the endpoint does not count are estimated",
+}
 
 
 class _SourceKeys(Settings):
@@ -82,9 +90,7 @@ class _SourceKeys(Settings):
     columns: Annotated[dict[str, str], BeforeValidator(_columns)] = Field(
         {}, description="columns as ours=theirs, such as code=cuda_code,prompt=question; over the preset's"
     )
-    format: str | None = Field(
-        None, description="jsonl, json, parquet, arrow, tree, tasks or robust-kbench; without it by the path"
-    )
+    format: str | None = Field(None, description="jsonl, json, parquet, arrow, tree, tasks or robust-kbench")
     revision: str | None = Field(None, description="version of the source; without it the checkout's commit")
     licence: str | None = Field(None, description="what applies where a row and its source state no licence")
     allow: Names = Field((), description="licences to take, SPDX identifiers; without it every known one")
@@ -101,25 +107,19 @@ class Source(_SourceKeys):
     @property
     def label(self) -> str:
         """The source's name, as it stands in folders and row identifiers."""
-        found = self.preset if self.preset not in (None, "cuset") else self.path.resolve().name
-        return self.name or re.sub(r"[^a-z0-9_.-]+", "-", found.lower()).strip("-.")[:64] or "source"
+        name = self.preset if self.preset not in (None, "cuset") else self.path.resolve().name
+        return self.name or re.sub(r"[^a-z0-9_.-]+", "-", name.lower()).strip("-.")[:64] or "source"
 
 
 class _Stage(Settings):
     positional: ClassVar[tuple[str, ...]] = ("folder",)
-    retired: ClassVar[Mapping[str, str]] = {
-        "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input=",
-        "fresh": "this stage is done anew each time",
-        "near_code": "kernels and modules count as a benchmark's from a similarity of 0.6",
-        "near_prompt": "prompts count as a benchmark's from a similarity of 0.7",
-        "retries": "a request that fails is tried five times more",
-    }
+    retired: ClassVar[Mapping[str, str]] = _RETIRED
 
     folder: Path = Field(description="the folder of this curation; each stage has a folder in it")
 
 
 class StageSettings(_Stage):
-    """Of a stage that has one before it."""
+    """The settings of a stage that has one before it."""
 
     input: Annotated[tuple[FilePath, ...], BeforeValidator(split_names)] = Field(
         (), description="rows to take (JSONL that a stage wrote) in place of the stage before"
@@ -145,10 +145,7 @@ class SplitSettings(StageSettings, _Workers):
 
 
 class _Near(Settings):
-    near: Similarity = Field(
-        0.85,
-        description="Jaccard similarity of their normalised syntax trees from which kernels are duplicates; 1: equal ones",
-    )
+    near: float = Field(0.85, gt=0, le=1, description="similarity from which kernels are duplicates; 1: equal ones")
 
 
 class _Against(Settings):
@@ -159,9 +156,9 @@ class _Against(Settings):
     @field_validator("against")
     @classmethod
     def _check_against(cls, value: dict[str, Path]) -> dict[str, Path]:
-        gone = next((f"{name}: there is nothing at {path}" for name, path in value.items() if not path.exists()), None)
-        if gone:
-            raise ValueError(f"{gone}; give name=path of a local copy of the benchmark")
+        for name, path in value.items():
+            if not path.exists():
+                raise ValueError(f"{name}: there is nothing at {path}; give name=path of your copy of the benchmark")
         return value
 
 
@@ -178,8 +175,7 @@ class Answering(BackendSettings):
 
     model: str | None = Field(
         None,
-        description="who answers: a model's folder or Hub name, with endpoint= the name it is served by; without it nobody, and tasks that "
-        "come without an answer are dropped",
+        description="a model's folder or Hub name, or what the endpoint calls it; without it tasks without an answer are dropped",
     )
     samples: PositiveInt = Field(4, description="answers to each task")
     temperature: float = Field(0.8, ge=0, allow_inf_nan=False, description="sampling temperature; 0 is greedy")
@@ -197,75 +193,55 @@ class ProofSettings(JudgeSpec):
     """How programs are proved."""
 
     times: int = Field(2, ge=1, description="runs of every case")
-    mutants: int = Field(
-        6,
-        ge=0,
-        description="on a GPU, wrong versions of a program; `write` tries all, `prove` until the cases find one",
-    )
+    mutants: int = Field(6, ge=0, description="most wrong versions of a program to try, on a GPU")
 
 
 class Writing(Settings):
     """Who writes tasks of kernels, and how it is asked."""
 
-    model: str | None = Field(
-        None,
-        description="the model that writes tasks of kernels, by the name it is served by; without it none are written",
-    )
-    endpoint: str | None = Field(
-        None,
-        description="the OpenAI-compatible server of the model, such as http://localhost:8000/v1; without it kept replies alone are used",
-    )
+    retired: ClassVar[Mapping[str, str]] = _RETIRED
+
+    model: str | None = Field(None, description="the name it is served by; without it no tasks are written of kernels")
+    endpoint: str | None = Field(None, description="an OpenAI-compatible server; without it kept replies are used")
     temperature: float = Field(0.0, ge=0, allow_inf_nan=False, description="sampling temperature of the model")
     max_tokens: PositiveInt = Field(16384, description="most tokens of a reply, reasoning included")
-    extra_body: ExtraBody = Field(
-        None, description="further keys of the requests, such as {chat_template_kwargs: {enable_thinking: false}}"
-    )
-    json_mode: bool = Field(
-        False,
-        description="replies are JSON objects, which the server sees to (response_format), and not fenced blocks",
-    )
-    tries: PositiveInt = Field(
-        3, description="replies to a question before a kernel is given up; each sees what was wrong before"
-    )
+    extra_body: ExtraBody = Field(None, description="further keys of the requests, such as {top_k: -1}")
+    json_mode: bool = Field(False, description="replies are JSON objects (response_format), and not fenced blocks")
+    tries: PositiveInt = Field(3, description="replies to a question before a kernel is given up")
     concurrency: PositiveInt = Field(32, description="kernels at a time, each with one request in flight")
     timeout: PositiveFloat = Field(600.0, description="seconds a request may take")
     api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable with the endpoint's API key")
-    most_tokens: PositiveInt | None = Field(
-        None, description="tokens, of questions and replies, after which nothing more is asked"
-    )
+    most_tokens: PositiveInt | None = Field(None, description="tokens, both ways, after which nothing is asked")
     most_cost: PositiveFloat | None = Field(None, description="the same as a sum of money, by `prices`")
     prices: Annotated[tuple[NonNegativeFloat, ...], BeforeValidator(split_names)] = Field(
-        (0.0, 0.0),
-        description="of a million tokens of questions and of replies, such as 0.5,2",
+        (0.0, 0.0), description="of a million tokens of questions and of replies, such as 0.5,2"
     )
 
     @model_validator(mode="after")
     def _check_ceiling(self) -> Self:
+        prices = "of a million tokens of questions and of replies, such as 0.5,2"
         if len(self.prices) != 2:
-            raise ValueError(
-                f"prices: expected two, of a million tokens of questions and of replies, such as 0.5,2; found {len(self.prices)}"
-            )
+            raise ValueError(f"prices: expected two, {prices}; found {len(self.prices)}")
         if self.most_cost and not any(self.prices):
-            raise ValueError(
-                "most_cost needs prices=, such as prices=0.5,2 for a million tokens of questions and of replies"
-            )
+            raise ValueError(f"most_cost needs prices=, {prices}")
         if self.endpoint and not self.model:
             raise ValueError("endpoint needs model=, the name that the server knows the model by")
         return self
 
     @property
     def sampling(self) -> dict[str, Any]:
-        """What a reply depends on beside its question."""
-        said = self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
+        """The settings that a reply depends on beside its question."""
+        sampling = self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
         if self.json_mode:
-            said["extra_body"] = {"response_format": {"type": "json_object"}, **(self.extra_body or {})}
-        return said
+            sampling["extra_body"] = {"response_format": {"type": "json_object"}, **(self.extra_body or {})}
+        return sampling
 
     @property
     def backend(self) -> BackendSettings:
         """The endpoint as `cuset generate` asks it."""
-        keys = ("endpoint", "timeout", "api_key_env")
-        return BackendSettings(**self.sampling, **{key: getattr(self, key) for key in keys}, batch_size=1)
+        return BackendSettings(
+            **self.sampling, **self.model_dump(include={"endpoint", "timeout", "api_key_env"}), batch_size=1
+        )
 
 
 class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
@@ -274,8 +250,8 @@ class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
 
     @property
     def proof(self) -> ProofSettings:
-        """How what was written is proved."""
-        return ProofSettings(**{key: getattr(self, key) for key in ProofSettings.model_fields})
+        """The settings by which what was written is proved."""
+        return ProofSettings(**self.model_dump(include=set(ProofSettings.model_fields)))
 
 
 class ProveSettings(StageSettings, ProofSettings, _Workers, _Fresh):
@@ -373,8 +349,7 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
         description="a mapping of the keys of `cuset curate answer`, such as {model: my_model, samples: 8}; without it no model is asked",
     )
     sources: Annotated[tuple[Source, ...], BeforeValidator(split_names)] = Field(
-        min_length=1,
-        description=f"paths, name=path, or in YAML mappings of {', '.join(Source.model_fields)}",
+        min_length=1, description=f"paths, name=path, or in YAML mappings of {', '.join(Source.model_fields)}"
     )
 
     @model_validator(mode="before")
@@ -386,14 +361,14 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
             return values
         defaults = {key: values[key] for key in _SourceKeys.model_fields if values.get(key) is not None}
         made = []
-        for each in given:
-            if not isinstance(each, dict):
-                name, sign, path = str(each).partition("=")
-                each = {"path": path, "name": name} if sign else {"path": str(each)}
+        for source in given:
+            if not isinstance(source, dict):
+                name, sign, path = str(source).partition("=")
+                source = {"path": path, "name": name} if sign else {"path": str(source)}
             try:
-                made.append(Source.checked({**defaults, **each}))
+                made.append(Source.checked({**defaults, **source}))
             except SettingsError as error:
-                raise ValueError(f"sources: {shown(each)}: {error}") from None
+                raise ValueError(f"sources: {shown(source)}: {error}") from None
         return {**values, "sources": made}
 
     @model_validator(mode="after")

@@ -40,7 +40,7 @@ def run_split(settings: SplitSettings) -> Summary:
 
 
 def is_whole(row: Row) -> bool:
-    """Whether a row is a task with or without its answer, and no kernel that a task is to be made of."""
+    """True for a row that is a task, with or without its answer, and no kernel that a task is to be made of."""
     return bool(row.get("task") or row.get("module_code") or row.get("functional_code")) or all(
         row.get(key) for key in TASK_COLUMNS
     )
@@ -64,14 +64,14 @@ def split_row(row: Row) -> Kept:
         name = kernel.name or "kernel"
         ids[name] += 1
         again = f"-{ids[name]}" if ids[name] > 1 else ""  # of overloads and of preprocessor branches
-        found = {
+        kernel_row = {
             **{key: value for key, value in row.items() if key != "answer"},
             "id": f"{row['id']}:{name}{again}",
             "code": text,
             "kernel": kernel.name,
         }
         own = kernel_fingerprint(source, kernel)
-        made.append({**found, "fingerprints": fingerprints_of(found, [own] if own else [])})
+        made.append({**kernel_row, "fingerprints": fingerprints_of(kernel_row, [own] if own else [])})
     if not made:
         raise RowError(
             "no_kernel",

@@ -50,7 +50,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a stage did; `summary.json`.
+    """The account of a run of a stage; `summary.json`.
 
     Attributes:
         read: rows that this run was given.
@@ -154,8 +154,8 @@ def run_stage(
                 results = (in_processes if processes else in_threads)(make_result, todo(), workers or cpu_count())
             for item, result in results:
                 bar.update()
-                if isinstance(result, NotSettled):
-                    result = _written(item, stage, result)
+                if isinstance(result, NotSettled):  # its process was lost
+                    result = _Result(again=_account(item, result.reason, str(result)))
                 if result.again:
                     count["unsettled"] += 1
                     retry.write(json.dumps(result.again) + "\n")
@@ -209,7 +209,7 @@ def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> No
 
 
 class _Result(NamedTuple):
-    """What is written of an item: `lines` of the journal, `rows` of them for the next stage; or `again`, why it is to be tried again."""
+    """The text that is written of an item: `lines` of the journal, `rows` of them for the next stage; or `again`, why it is to be tried again."""
 
     lines: str = ""
     rows: int = 0
@@ -218,44 +218,37 @@ class _Result(NamedTuple):
 
 
 def _result(work: Callable[[Row], Kept], stage: str, item: Item) -> _Result:
-    """What becomes of an item, ready to be written: the writing process has little else to do."""
-    return _written(item, stage, _outcome(work, item))
+    """Do the work on an item. Returns what becomes of it, ready to be written: the writing process has little else to do.
 
-
-def _written(item: Item, stage: str, outcome: Kept | RowError | NotSettled) -> _Result:
-    if isinstance(outcome, Kept):
-        rows = [with_provenance(row, stage, **outcome.details) for row in (outcome.row, *outcome.more)]
-        rows = [{"key": item.key, **{name: value for name, value in row.items() if name != "key"}} for row in rows]
-        lines = [as_json(to_line, row) for row in rows]
-        return _Result("".join(lines), len(rows))
-    record = {"reason": outcome.reason, "detail": str(outcome), **_place(item)}
-    if isinstance(outcome, NotSettled):
-        return _Result(again=record)
-    saved = item.saved() if outcome.row is None else outcome.row
-    return _Result(as_json(to_line, {"key": item.key, **record, "data": saved}), reason=outcome.reason)
-
-
-def _place(item: Item) -> dict[str, Any]:
-    """File and number of a row for people: those of the source, which a row that went through `import` brings with it."""
-    row = item.row or {}
-    source = row.get("source")
-    found = (source.get("file"), source.get("row")) if isinstance(source, dict) else (item.file, item.number)
-    return {"file": found[0], "row": found[1], "id": row.get("id")}
-
-
-def _outcome(work: Callable[[Row], Kept], item: Item) -> Kept | RowError | NotSettled:
-    """`work` on an item; what it raises about the row is what becomes of the row. A defect of ours in one row does not end the run."""
-    if item.row is None:
-        return RowError(item.reason, item.detail)
+    What `work` raises about the row is what becomes of the row, and a defect of ours in one row does not end the run. CurationError
+    does: the settings are wrong, not the row.
+    """
     try:
-        return work(item.row)
+        if item.row is None:
+            raise RowError(item.reason, item.detail)
+        kept = work(item.row)
+        rows = [with_provenance(row, stage, **kept.details) for row in (kept.row, *kept.more)]
+        rows = [{"key": item.key, **{name: value for name, value in row.items() if name != "key"}} for row in rows]
+        return _Result("".join(as_json(to_line, row) for row in rows), len(rows))
     except CurationError:
-        raise  # the settings are wrong, not the row
-    except (RowError, NotSettled) as error:
-        return error
+        raise
+    except RowError as error:
+        saved = item.saved() if error.row is None else error.row
+        line = {"key": item.key, **_account(item, error.reason, str(error)), "data": saved}
+        return _Result(as_json(to_line, line), reason=error.reason)
+    except NotSettled as error:
+        return _Result(again=_account(item, error.reason, str(error)))
     except SandboxError as error:
-        return NotSettled("judge", str(error))
+        return _Result(again=_account(item, "judge", str(error)))
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        return NotSettled("internal_error", detail)
+        return _Result(again=_account(item, "internal_error", detail))
+
+
+def _account(item: Item, reason: str, detail: str) -> dict[str, Any]:
+    """The reason why an item does not go on, for people. File and number are those of the source, which a row brings with it from `import` on."""
+    row = item.row or {}
+    source = row.get("source")
+    file, number = (source.get("file"), source.get("row")) if isinstance(source, dict) else (item.file, item.number)
+    return {"reason": reason, "detail": detail, "file": file, "row": number, "id": row.get("id")}

@@ -20,7 +20,7 @@ from ..text import InputError
 
 
 Row = dict[str, Any]
-JOURNAL_KEYS = ("key", "provenance")  # of a line and not of the row
+JOURNAL_KEYS = ("key", "of", "provenance")  # of a line and not of the row; `of` in files that version 0.1 wrote
 LINE_LIMIT = 64 << 20  # bytes; a longer line is no row, and memory must not grow with it
 _SORTED = json.JSONEncoder(sort_keys=True, allow_nan=False)
 
@@ -65,7 +65,7 @@ class Item:
     raw: bytes = b""
 
     def saved(self) -> Any:
-        """What is kept of the item when it is dropped, so that nothing is lost."""
+        """The content of the item, to be kept when it is dropped, so that nothing is lost."""
         return self.row if self.row is not None else {"text": self.raw.decode("utf-8", errors="surrogateescape")}
 
 
@@ -113,7 +113,7 @@ def plain(value: Any) -> Any:
 
 
 def as_json(write: Callable[[Any], str], value: Any) -> str:
-    """What `write` makes of a value, which is made `plain` only where JSON cannot hold it: nearly every one was read from JSON."""
+    """The JSON that `write` makes of a value, which is made `plain` only where JSON cannot hold it: nearly every one was read from JSON."""
     try:
         return write(value)
     except (TypeError, ValueError):
@@ -121,7 +121,7 @@ def as_json(write: Callable[[Any], str], value: Any) -> str:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether a text has no lone surrogates, which stand for bytes that are not UTF-8."""
+    """True if a text has no lone surrogates, which stand for bytes that are not UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -210,7 +210,7 @@ class StageRows:
             yield from read_lines(path, path.name, size, _stage_item)
 
     def distinct(self) -> Iterator[Item]:
-        """What `run_stage` gives to a stage's work, in its order: broken rows and repeated ones are left out."""
+        """The items that `run_stage` gives to a stage's work, in its order: broken rows and repeated ones are left out."""
         seen: set[int] = set()
         for item in self:
             key = int(item.key, 16)

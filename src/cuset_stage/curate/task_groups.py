@@ -1,4 +1,4 @@
-"""Which rows answer the same task, and on which side of the split each task is."""
+"""Groups rows that answer the same task, and draws the side of the split that each task is on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .stage_rows import Row, StageRows, digest, number_of
 
 
 def task_keys(row: Row) -> tuple[str, ...]:
-    """What a row shares with other answers to its task, the surest first; any of them in common is enough.
+    """Keys that a row shares with other answers to its task, the surest first; any of them in common is enough.
 
     A module is known by its statements, a program by the words of its prompt (comments, case, spaces and punctuation aside), and a
     row that came with a task of its own, in its `task` column, by that task's `id` as well.
@@ -39,9 +39,9 @@ class Groups:
         """Note a row; returns a key of it, for `of`."""
         first, *others = map(number_of, task_keys(row))
         root = self.of(first)
-        for each in others:
+        for other in others:
             # The smaller key stands for the group, so that the order of the rows decides nothing.
-            root, child = sorted((root, self.of(each)))
+            root, child = sorted((root, self.of(other)))
             self._parent[child] = root
         return first
 
@@ -65,7 +65,7 @@ _SIDES = {
 
 @dataclass(frozen=True)
 class Split:
-    """Which side each task is on: group -> "train" or "eval"; `notes` for people."""
+    """The side that each task is on: group -> "train" or "eval"; `notes` for people."""
 
     sides: Mapping[int, str]
     groups: Groups
@@ -76,7 +76,7 @@ def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
     """A task that says its split keeps it (`test` and `validation` are held out, too); of the others a share is drawn, the same every
     time. One is always left to train on."""
     groups = Groups()
-    said: dict[int, str] = {}  # key of a row -> what it says
+    stated: dict[int, str] = {}  # key of a row -> what it says
     unknown: Counter[str] = Counter()
     rank = ("", "train", "eval").index  # held out by one source is held out altogether
     for row in (item.row for item in rows if item.row is not None):
@@ -84,9 +84,9 @@ def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
         split = _SIDES.get(word.strip().lower(), "")
         unknown[word] += bool(word and not split)
         key = groups.add(row)
-        said[key] = max(split, said.get(key, ""), key=rank)
-    sides: dict[int, str] = {}  # group -> side, empty where none is said
-    for key, split in said.items():
+        stated[key] = max(split, stated.get(key, ""), key=rank)
+    sides: dict[int, str] = {}  # group -> side, empty where none is stated
+    for key, split in stated.items():
         group = groups.of(key)
         sides[group] = max(split, sides.get(group, ""), key=rank)
     declared = Counter(sides.values())

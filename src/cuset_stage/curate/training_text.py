@@ -43,7 +43,7 @@ def answer_text(row: Row, *, reasoning: bool = False) -> str:
 
 
 def is_read_back(row: Row, answer: str) -> bool:
-    """Whether the judge, given this answer, would judge the program that was verified and nothing else of the text."""
+    """True if the judge, given this answer, would judge the program that was verified and nothing else of the text."""
     code = extract_code(answer, language=language_of(row), whole_program=row.get("kind") != "module")
     return (code or "").strip() == (program_of(row) or "").replace("\r\n", "\n").strip()
 
