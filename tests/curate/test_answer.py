@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 import yaml
 from chat_server import ChatServer, completion, sends_completion
-from curation_steps import lines, put
+from curation_steps import lines, put, run
 from curation_tree import MODULE, PROGRAM, REFERENCE
-from typer.testing import CliRunner
 
-from cuset_stage.cli import app
 from cuset_stage.curate.rounds import trained
 from cuset_stage.sandbox import SandboxError, find_toolkit
 
@@ -71,12 +69,6 @@ def server():
     server.close()
 
 
-def run(*arguments: str | Path, status: int = 0) -> str:
-    done = CliRunner().invoke(app, ["curate", *map(str, arguments)])
-    assert done.exit_code == status, done.output
-    return done.output
-
-
 def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
     recipe = {
         "folder": str(tmp_path / "work"),
@@ -99,17 +91,13 @@ def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
         "cube": (2, 2, {}),
     }
     assert "3 of 6 samples passed; of 3 tasks 1 were always solved, 1 never\n" in out
-    assert (
-        re.search(r"never solved: halve \((mismatch 1, no_code 1|no_code 1, mismatch 1)\)", out)
-        and "always solved: cube" in out
-    )
+    assert re.search(r"never solved: halve \((mismatch 1, no_code 1|no_code 1, mismatch 1)\)", out)
+    assert "always solved: cube" in out
     rows = json.loads((tmp_path / "work" / "dataset" / "curated.json").read_text())
     assert len(rows) == 2  # the two answers to cube are one
     (square,) = (row for row in rows if row["name"] == "square")
-    assert (
-        square["output"].startswith("<think>\nA product.\n</think>\n\n```cpp\n")
-        and "return x * x;" in square["output"]
-    )
+    assert square["output"].startswith("<think>\nA product.\n</think>\n\n```cpp\n")
+    assert "return x * x;" in square["output"]
     assert all(each["sample"]["model"] == "m" for each in lines(prove / "rows.jsonl"))
     assert "| m | 2 |" in (tmp_path / "work" / "dataset" / "curated.md").read_text()
     # What is there is not asked again, and not judged again.

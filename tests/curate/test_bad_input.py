@@ -35,13 +35,8 @@ def test_broken_lines_are_named_and_kept(tmp_path):
     summary = read_in(tmp_path / "work", path)
     assert (summary.read, summary.kept, summary.dropped) == (7, 2, 5)
     dropped = {each["row"]: each for each in lines(tmp_path / "work" / "import" / "bad" / "dropped.jsonl")}
-    assert {number: each["reason"] for number, each in dropped.items()} == {
-        2: "not_utf8",
-        3: "not_json",
-        4: "not_an_object",
-        5: "wrong_type",
-        6: "missing_column",
-    }
+    reasons = [dropped[number]["reason"] for number in range(2, 7)]
+    assert reasons == ["not_utf8", "not_json", "not_an_object", "wrong_type", "missing_column"]
     assert "column 'text': code is 5; expected text" in dropped[5]["detail"]
     assert dropped[2]["data"]["text"].encode(errors="surrogateescape") == rows[1]  # nothing is lost
     assert dropped[5]["data"] == {"text": 5}

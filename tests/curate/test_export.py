@@ -1,6 +1,7 @@
 """What `export` leaves for LLaMA-Factory: both formats, a merged dataset_info.json, a split by task, a data card."""
 
 import json
+from pathlib import Path
 
 import pytest
 from curation_steps import export as export_set
@@ -42,11 +43,17 @@ def export(tmp_path, given: list[dict], **options):
     return export_set(tmp_path / "work", put(tmp_path / "rows.jsonl", given), output=folder, **options), folder
 
 
+def both_sides(folder: Path, key: str = "instruction") -> list[set[str]]:
+    """What is trained on and what is held out: the prompts, or the tasks of `rows` by `id`."""
+    sides = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
+    return [{row[key].split(".")[0] for row in side} for side in sides]
+
+
 def test_rows_of_one_task_are_on_one_side(tmp_path):
     summary, folder = export(tmp_path, rows(40), validation=0.25)
     train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
     assert summary.kept == 80 and (len(train), len(held_out)) == (60, 20)
-    assert not {row["instruction"] for row in train} & {row["instruction"] for row in held_out}
+    assert not set.intersection(*both_sides(folder))
     again, _ = export(tmp_path, rows(40), validation=0.25)
     assert json.loads((folder / "curated_eval.json").read_text()) == held_out and again.kept == 80
     export(tmp_path, rows(40), validation=0.25, seed=1)
@@ -65,23 +72,13 @@ def test_the_card_names_the_model_that_wrote_an_answer_or_the_program_around_a_k
     assert all(f"| {who} | 1 |" in card for who in ("writer, around a kernel of the source", "m", "the source"))
 
 
-def test_a_task_that_says_its_split_keeps_it(tmp_path):
+@pytest.mark.parametrize("word", ["eval", "test", "validation", "Dev "])
+def test_a_task_that_says_its_split_keeps_it(tmp_path, word):
     given = rows(6)
     for row in given:
-        row["task"]["split"] = "eval" if row["task"]["id"] in ("task1", "task4") else "train"
-    _, folder = export(tmp_path, given, validation=0.5)
-    held_out = json.loads((folder / "curated_eval.json").read_text())
-    assert {row["instruction"] for row in held_out} == {"Write program number 1.", "Write program number 4."}
-
-
-@pytest.mark.parametrize("word", ["test", "validation", "Dev "])
-def test_other_words_for_held_out_mean_the_same(tmp_path, word):
-    given = rows(6)
-    for row in given:
-        row["task"]["split"] = word if row["task"]["id"] == "task1" else "training"
-    summary, folder = export(tmp_path, given, validation=0.0)
-    held_out = json.loads((folder / "curated_eval.json").read_text())
-    assert {row["instruction"] for row in held_out} == {"Write program number 1."} and not summary.notes
+        row["task"]["split"] = word if row["task"]["id"] in ("task1", "task4") else "train"
+    summary, folder = export(tmp_path, given, validation=0.5)
+    assert both_sides(folder)[1] == {"Write program number 1", "Write program number 4"} and not summary.notes
 
 
 def test_a_split_that_nobody_knows_is_said(tmp_path):
@@ -98,16 +95,8 @@ def test_rows_of_one_description_are_one_task_whatever_their_files_are_called(tm
         row["task"]["prompt"] = f"{row['description']}\n\nFiles: data/{row['id'].replace(':', '_')}.bin"
         row["task"]["id"] = row["id"]
     _, folder = export(tmp_path, given, validation=0.5)
-    train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
-    tasks = [{row["id"].split(".")[0] for row in split} for split in (train, held_out)]
-    assert not tasks[0] & tasks[1] and len(tasks[1]) == 5
-
-
-def test_the_card_counts_the_tasks_that_are_in_the_set(tmp_path):
-    given = rows(4, 1)
-    given[0]["task"]["prompt"] = " "
-    _, folder = export(tmp_path, given, validation=0.0)
-    assert "| train | 3 | 3 |" in (folder / "curated.md").read_text()
+    train, held_out = both_sides(folder, "id")
+    assert not train & held_out and len(held_out) == 5
 
 
 def test_a_second_run_leaves_no_held_out_rows_of_the_first(tmp_path):
@@ -125,9 +114,8 @@ def test_answers_to_one_module_are_on_one_side_whatever_they_are_asked_with(tmp_
         row |= {"kind": "module", "module_code": row["task"]["id"], "answer_code": "class ModelNew: pass"}
         row["prompt"] = row["task"]["prompt"] = f"In the words of {row['id']}."
     _, folder = export(tmp_path, given, validation=0.25)
-    train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
-    tasks = [{row["id"].split(".")[0] for row in split} for split in (train, held_out)]
-    assert not tasks[0] & tasks[1] and len(tasks[1]) == 5
+    train, held_out = both_sides(folder, "id")
+    assert not train & held_out and len(held_out) == 5
 
 
 @pytest.mark.parametrize(
@@ -168,14 +156,23 @@ def test_both_formats_say_the_same_and_other_entries_stay(tmp_path):
     assert entries["curated_sharegpt"]["formatting"] == "sharegpt"
 
 
-def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path):
-    (tmp_path / "dataset").mkdir()
-    info = tmp_path / "dataset" / "dataset_info.json"
-    info.write_text(json.dumps({"curated": {"file_name": "other.json"}}), encoding="utf-8")
-    with pytest.raises(CurationError, match=r"other\.json.*name="):
-        export(tmp_path, rows(1))
-    assert json.loads(info.read_text()) == {"curated": {"file_name": "other.json"}}
-    assert not (tmp_path / "dataset" / "curated.json").exists()  # nothing is written before that is known
+@pytest.mark.parametrize(
+    ("name", "entry", "said"),
+    [
+        ("curated", {"file_name": "other.json"}, r"other\.json.*name="),
+        ("curated_eval", {"file_name": "curated_eval.json", "columns": {"prompt": "q"}}, r"another data set.*name="),
+    ],
+)
+def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path, name, entry, said):
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    info = folder / "dataset_info.json"
+    info.write_text(json.dumps({name: entry}), encoding="utf-8")
+    (folder / "curated_eval.json").write_text('[{"q": "mine"}]', encoding="utf-8")
+    with pytest.raises(CurationError, match=said):
+        export(tmp_path, rows(4))
+    assert json.loads(info.read_text()) == {name: entry} and "mine" in (folder / "curated_eval.json").read_text()
+    assert not (folder / "curated.json").exists()  # nothing is written before that is known
     info.write_text("{", encoding="utf-8")
     with pytest.raises(CurationError, match="not JSON"):
         export(tmp_path, rows(1))
@@ -184,16 +181,20 @@ def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path):
 def test_the_card_counts_rows_families_and_licences(tmp_path):
     _, folder = export(tmp_path, rows(4), validation=0.25, tokenizer=None)
     card = (folder / "curated.md").read_text()
-    for line in (
+    expected = (
         "| train | 6 | 3 |",
         "| eval | 2 | 1 |",
         "| sort | 4 |",
         "| scan | 4 |",
         "| MIT | 8 |",
         "| src @ abc | 8 |",
-    ):
-        assert line in card
+    )
+    assert all(line in card for line in expected)
     assert "not held against any benchmark" in card and "were not verified" in card
+    given = rows(4, 1)
+    given[0]["task"]["prompt"] = " "  # a row that is dropped, and its task with it
+    export(tmp_path, given, validation=0.0)
+    assert "| train | 3 | 3 |" in (folder / "curated.md").read_text()
 
 
 def test_llamafactory_reads_what_was_written(tmp_path, tiny_model):
@@ -247,17 +248,6 @@ def test_the_card_says_which_rows_no_wrong_version_was_tried_on(tmp_path):
     assert "found out by its cases.\n" in (folder / "curated.md").read_text()
 
 
-def test_an_entry_with_columns_of_its_own_is_not_replaced(tmp_path):
-    (tmp_path / "dataset").mkdir()
-    info = tmp_path / "dataset" / "dataset_info.json"
-    own = {"curated_eval": {"file_name": "curated_eval.json", "columns": {"prompt": "q", "response": "a"}}}
-    info.write_text(json.dumps(own), encoding="utf-8")
-    (tmp_path / "dataset" / "curated_eval.json").write_text('[{"q": "mine", "a": "too"}]', encoding="utf-8")
-    with pytest.raises(CurationError, match=r"curated_eval is another data set.*name="):
-        export(tmp_path, rows(4))
-    assert json.loads(info.read_text()) == own and "mine" in (tmp_path / "dataset" / "curated_eval.json").read_text()
-
-
 def test_the_name_of_the_list_is_no_name_of_a_set(tmp_path):
     with pytest.raises(SettingsError, match=r"name='dataset_info': dataset_info\.json is the list"):
         ExportSettings.read(["work", "name=dataset_info"])
@@ -276,11 +266,6 @@ def test_one_task_is_always_left_to_train_on(tmp_path, tasks, share):
     assert not export(tmp_path, rows(8), validation=0.25)[0].notes
 
 
-def both_sides(folder) -> tuple[set[str], set[str]]:
-    train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
-    return {row["id"].split(".")[0] for row in train}, {row["id"].split(".")[0] for row in held_out}
-
-
 def test_a_task_is_one_behind_comments_and_punctuation(tmp_path):
     programs, modules = rows(20), rows(20)
     for row in programs:
@@ -293,7 +278,7 @@ def test_a_task_is_one_behind_comments_and_punctuation(tmp_path):
         row["module_code"] = f"def value(x):{comment}\n    return x // {row['task']['id'][4:]}\n"
         row["prompt"] = row["task"]["prompt"] = row["id"]
     _, folder = export(tmp_path, programs + modules, validation=0.25)
-    train, held_out = both_sides(folder)
+    train, held_out = both_sides(folder, "id")
     assert not train & held_out and len(held_out) == 10  # of 40 tasks
 
 
@@ -307,7 +292,7 @@ def test_a_declared_task_is_one_in_two_wordings_and_a_wording_one_under_two_name
     chained = {**given[-1], "id": "src:19.2", "key": "f" * 32, "form": "task"}
     chained["task"] = {"id": "task0", "prompt": given[-1]["task"]["prompt"]}  # joins the tasks 0 and 19
     _, folder = export(tmp_path, [*given, chained], validation=0.3)
-    train, held_out = both_sides(folder)
+    train, held_out = both_sides(folder, "id")
     assert not train & held_out
     assert len({"src:0", "src:19"} & train) in (0, 2) and len(train | held_out) == 20
 

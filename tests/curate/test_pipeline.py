@@ -10,11 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from curation_steps import adapt, answer, lines, take_in
+from curation_steps import adapt, answer, lines, run, take_in
 from curation_tree import make_tree, write_program
-from typer.testing import CliRunner
 
-from cuset_stage.cli import app
 from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
@@ -22,12 +20,6 @@ try:
     find_toolkit()
 except SandboxError:
     pytest.skip("nvcc is needed", allow_module_level=True)
-
-
-def run(*arguments: str | Path) -> str:
-    done = CliRunner().invoke(app, ["curate", *map(str, arguments)])
-    assert done.exit_code == 0, done.output
-    return done.output
 
 
 def by_id(path: Path) -> dict[str, dict]:
@@ -65,15 +57,8 @@ def test_what_a_verdict_depends_on_is_in_the_row(curated):
     assert verified["verdict"] == "passed" and verified["times"] == 2 and len(verified["cases"]) == 5
     assert all(len(case["run_s"]) == 2 for case in verified["cases"]) and verified["toolkit"]
     assert verified["gpu"] is None and rows["square.cu"]["task"]["family"] == "element-wise"
-    assert [entry["stage"] for entry in rows["square.cu"]["provenance"]] == [
-        "import",
-        "split",
-        "deduplicate",
-        "write",
-        "adapt",
-        "answer",
-        "prove",
-    ]
+    stages = [entry["stage"] for entry in rows["square.cu"]["provenance"]]
+    assert stages == ["import", "split", "deduplicate", "write", "adapt", "answer", "prove"]
     wrong = by_id(work / "prove" / "dropped.jsonl")["wrong.cu"]
     assert "values are wrong" in wrong["detail"]
 

@@ -22,11 +22,7 @@ def answer(expression: str) -> str:
 
 @pytest.mark.slow
 def test_modules_that_pass_whatever_they_compute_are_dropped(tmp_path, monkeypatch):
-    answers = {
-        "right": answer("2 * x"),
-        "wrong": answer("3 * x"),
-        "constant": answer("x + x"),
-    }
+    answers = {"right": answer("2 * x"), "wrong": answer("3 * x"), "constant": answer("x + x")}
     rows = [
         {"uuid": name, "problem_name": name, "pytorch_code": MODULE % "2 * x", "generated_code": f"```python\n{code}```\n"}
         for name, code in answers.items()

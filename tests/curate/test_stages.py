@@ -48,16 +48,9 @@ def test_a_stage_that_runs_is_not_emptied_by_another_process(tmp_path):
     (tmp_path / "select").mkdir()
     with locked(tmp_path / "select"), pytest.raises(CurationError, match="another process"):
         select(tmp_path, given)
-    again = stage(tmp_path, "prove", [given], fresh=True)
-    assert (again.kept, again.resumed) == (3, 0)
-
-
-def test_fresh_leaves_nothing_of_the_run_before(tmp_path):
-    given = put(tmp_path / "adapt" / "rows.jsonl", rows(1))
-    stage(tmp_path, "prove", [given])
     (tmp_path / "prove" / "left").mkdir()
-    stage(tmp_path, "prove", [given], fresh=True)
-    assert not (tmp_path / "prove" / "left").exists()
+    again = stage(tmp_path, "prove", [given], fresh=True)
+    assert (again.kept, again.resumed) == (3, 0) and not (tmp_path / "prove" / "left").exists()
 
 
 def test_a_part_of_the_rows_takes_no_other_results_away(tmp_path):

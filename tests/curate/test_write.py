@@ -12,11 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from curation_steps import deduplicate, lines, put, split, take_in, write
-from typer.testing import CliRunner
+from curation_steps import deduplicate, lines, put, run, split, take_in, write
 from written_tasks import Writers, put_kernels, recorded
 
-from cuset_stage.cli import app
 from cuset_stage.curate.funnel import print_funnel, read_funnel
 from cuset_stage.curate.proofs import Proofs
 from cuset_stage.curate.questions import KERNEL_LIMIT, ask_again, ask_for_reference, cut, read_draft, read_reference
@@ -108,11 +106,9 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
         "kernels": (2, 1, 2), "written": (2, 1, 2), "compiled": (2, 1, 1), "cases_made": (2, 1, 1), "references_agree": (2, 1, 0),
         "right": (0, 0, 0), "mutants_caught": (0, 0, 0),
     }  # fmt: skip
-    assert (
-        json.loads(CliRunner().invoke(app, ["curate", "funnel", str(work), "format=json"]).output)[-1]["written"]
-        == step.written
-    )
-    output = CliRunner().invoke(app, ["curate", "funnel", str(work)]).output
+    as_json = run("funnel", work, "format=json")
+    assert json.loads(as_json)[-1]["written"] == step.written
+    output = run("funnel", work)
     assert "references agree" in output and "no GPU yet" in output
     print_funnel([replace(step, settings={**step.settings, "gpu": True})])  # of a run on a GPU where nothing was right
     assert "no GPU yet" not in capsys.readouterr().out
@@ -148,13 +144,12 @@ def test_a_kept_file_that_is_none_is_named(tmp_path, serve, folder, content, sai
 
 
 def test_an_address_that_is_none_ends_a_run_before_its_first_stage(tmp_path):
-    command = ["curate", "run", str(tmp_path / "work"), str(put_kernels(tmp_path / "tree")), "licence=MIT"]
+    command = ["run", tmp_path / "work", put_kernels(tmp_path / "tree"), "licence=MIT"]
     for given, said in (
         ("endpoint: 'localhost:1'", "expected an address"),
         ("endpoint: 'http://a', api_key_env: NO_KEY", "NO_KEY"),
     ):
-        result = CliRunner().invoke(app, [*command, f"write={{model: m, {given}}}"])
-        assert result.exit_code == 2 and said in result.output and not (tmp_path / "work").exists()
+        assert said in run(*command, f"write={{model: m, {given}}}", status=2) and not (tmp_path / "work").exists()
 
 
 def test_questions_are_answered_by_files(request, tmp_path):
@@ -176,9 +171,7 @@ def test_questions_are_answered_by_files(request, tmp_path):
     (row,) = lines(work / "write" / "dropped.jsonl")
     tries = row["data"]["written"]["tries"]
     assert [(each["reason"], each["estimated"]) for each in tries] == [("cut_off", 1), ("refused", 1)]
-    assert "of 2 replies by estimate" in " ".join(
-        CliRunner().invoke(app, ["curate", "funnel", str(work)]).output.split()
-    )
+    assert "of 2 replies by estimate" in " ".join(run("funnel", work).split())
 
 
 def test_what_a_gpu_found_goes_back_where_there_is_none(tmp_path, serve):
@@ -219,14 +212,10 @@ def test_a_task_that_is_a_benchmarks_is_dropped(tmp_path, serve):
 def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):
     work = kernels(tmp_path)
     server = serve(histogram=["no blocks"], row_norms=["no blocks"])
-    first = write_tasks(
-        work, server.url, most_cost=0.00005, prices=(1.0, 1.0), concurrency=1
-    )  # a reply and its question: 38 tokens
-    assert (
-        first.unsettled == 2
-        and {row["reason"] for row in first.unsettled_rows} == {"ceiling"}
-        and len(server.bodies) == 2
-    )
+    # A reply and its question have 38 tokens.
+    first = write_tasks(work, server.url, most_cost=0.00005, prices=(1.0, 1.0), concurrency=1)
+    assert first.unsettled == 2 and len(server.bodies) == 2
+    assert {row["reason"] for row in first.unsettled_rows} == {"ceiling"}
     assert first.unsettled_rows[-1]["detail"] == "7.6e-05 is spent; most_cost=5e-05 allows no more, give a higher one"
     again = write_tasks(work, server.url, most_tokens=76)
     assert again.unsettled == 2 and len(server.bodies) == 2
@@ -237,12 +226,11 @@ def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):
 def test_replies_that_are_cut_off_name_the_key_that_ends_them(tmp_path, serve):
     work = kernels(tmp_path, "histogram")
     server = serve(histogram=["```cuda\nint main() {"] * 3)
-    command = f"curate write {work} endpoint={server.url} model=writer compile_only=true tries=5"
-    result = CliRunner().invoke(app, command.split())
+    output = run("write", work, f"endpoint={server.url}", "model=writer", "compile_only=true", "tries=5", status=1)
     (row,) = lines(work / "write" / "dropped.jsonl")
     # A model that repeats itself is not asked the same again, and its kept reply is not counted as another try.
     assert len(server.bodies) == len(row["data"]["written"]["tries"]) == 2
-    assert result.exit_code == 1 and "closed: write less.\n" in result.output and "max_tokens" in result.output
+    assert "closed: write less.\n" in output and "max_tokens" in output
 
 
 def test_an_endpoint_that_refuses_ends_the_run_and_one_that_fails_a_row_does_not(tmp_path, serve):
@@ -253,9 +241,8 @@ def test_an_endpoint_that_refuses_ends_the_run_and_one_that_fails_a_row_does_not
     server.troubles = [sends({"error": "context too long"}, 400)]
     assert write_tasks(work, server.url).unsettled_rows[0]["detail"].startswith("status 400: context too long")
     server.troubles = [sends({}, 401)]
-    command = f"curate write {work} endpoint={server.url} model=writer compile_only=true"
-    result = CliRunner().invoke(app, command.split())
-    assert result.exit_code == 2 and "the API key is missing or wrong" in result.output
+    output = run("write", work, f"endpoint={server.url}", "model=writer", "compile_only=true", status=2)
+    assert "the API key is missing or wrong" in output
 
 
 def test_ctrl_c_ends_the_waiting_and_the_same_command_goes_on(tmp_path, serve):
@@ -267,17 +254,8 @@ def test_ctrl_c_ends_the_waiting_and_the_same_command_goes_on(tmp_path, serve):
         time.sleep(60)
 
     server.always = never
-    command = [
-        sys.executable,
-        "-m",
-        "cuset_stage.cli",
-        "curate",
-        "write",
-        work,
-        f"endpoint={server.url}",
-        "model=writer",
-        "compile_only=true",
-    ]
+    command = [sys.executable, "-m", "cuset_stage.cli", "curate", "write", work, f"endpoint={server.url}"]
+    command += ["model=writer", "compile_only=true"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert asked.wait(120)
     running.send_signal(signal.SIGINT)
@@ -366,11 +344,8 @@ def test_a_long_kernel_is_cut_before_its_end():
     kernel = "__global__ void last(float* x) { x[threadIdx.x] = 1; }\n"
     code = "__device__ int before;\n" * 4000 + kernel + "// behind\n" * 100
     short = cut(code, "last")
-    assert (
-        len(short) < KERNEL_LIMIT + 100
-        and short.endswith(kernel.strip())
-        and short.splitlines()[1] == "__device__ int before;"
-    )
+    assert len(short) < KERNEL_LIMIT + 100 and short.endswith(kernel.strip())
+    assert short.splitlines()[1] == "__device__ int before;"
     assert cut(kernel, "last") == kernel.rstrip()
 
 

@@ -1,4 +1,4 @@
-"""The stages of a curation with their settings as keywords."""
+"""The stages of a curation with their settings as keywords, and its commands."""
 
 import json
 from collections.abc import Iterable
@@ -6,6 +6,9 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
 from cuset_stage.curate.settings import STAGE_SETTINGS
 from cuset_stage.curate.stage import Summary
 
@@ -34,6 +37,13 @@ def prove(work: Path, *files: Path, **keys) -> Summary:
     if not files:
         answer(work)
     return _run("prove", work, *files, **keys)
+
+
+def run(*arguments: str | Path, status: int = 0) -> str:
+    """The output of `cuset curate`, which ends with this status."""
+    done = CliRunner().invoke(app, ["curate", *map(str, arguments)])
+    assert done.exit_code == status, done.output
+    return done.output
 
 
 def lines(path: Path) -> list[dict]:
