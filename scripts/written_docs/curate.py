@@ -78,8 +78,8 @@ def scale() -> str:
     rows.append((f"10,000,000, as {factor:,.0f} x {count:,}", *hours, "", ""))
     header = ["rows", *(f"`{stage}`" for stage in stages), "memory of the writing process", "with its workers"]
     return (
-        "`import` and `split` work on every core and resume where they were stopped; `deduplicate` holds a few numbers a row, keeps its "
-        f"MinHashes on the disk, and starts again. Those numbers are {(own[many] - own[few]) * 1024 / (many - few):.1f} KiB a row.\n\n"
+        "`import` and `split` work on every core; `deduplicate` holds a few numbers a row and keeps its "
+        f"MinHashes on the disk. Those numbers were {(own[many] - own[few]) * 1024 / (many - few):.1f} KiB a row.\n\n"
         f"{table(header, rows)}\n\n{runs[0]['machine']['cpus']} cores; ten million rows would take "
         f"{sum(seconds.values()) * factor / 3600:.1f} hours. `benchmarks/{name}`: `scripts/bench_curate.py WORK --rows {count} "
         "--stages import,split,deduplicate` of commit 4d30e6b2"
