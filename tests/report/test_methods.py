@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.report import ReportError, build_report, collect, read_measures
-from cuset_stage.report.method_table import method_table
+from cuset_stage.report.sections import method_table
 
 
 ROOT = Path(__file__).parents[2]

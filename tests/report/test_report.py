@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsError, content_sha256
 from cuset_stage.report import AuditError, ReportError, build_report, collect, print_report, write_report
-from cuset_stage.report.markdown import render_markdown
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
 from cuset_stage.report.tables import comparison_table, family_table, main_table, timing_table
+from cuset_stage.report.write import render_markdown
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,9 +17,8 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
 from cuset_stage.report import ReportError, build_report, collect, write_report
-from cuset_stage.report.markdown import render_markdown
-from cuset_stage.report.measures import Measures
-from cuset_stage.report.write import CSV_TABLES
+from cuset_stage.report.inputs import Measures
+from cuset_stage.report.write import CSV_TABLES, render_markdown
 
 
 P, M, INFRA = "passed", "mismatch", "infra_error"

@@ -14,9 +14,9 @@ from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsWriter, describe_run
 from cuset_stage.report import build_report, collect, read_audit
 from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED, Collection
-from cuset_stage.report.markdown import render_markdown
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
+from cuset_stage.report.write import render_markdown
 from cuset_stage.tasks import load_tasks
 from cuset_stage.tasks.answers_file import read_answers
 

@@ -15,10 +15,10 @@ from cuset_stage.judge.judgement import Built, Judge, Judgement
 from cuset_stage.judge.pipeline import Pipeline
 from cuset_stage.judge.results import describe_run
 from cuset_stage.report import build_report, collect
-from cuset_stage.report.markdown import render_markdown
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
 from cuset_stage.report.tables import score_table
+from cuset_stage.report.write import render_markdown
 from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks import load_tasks
 from cuset_stage.tasks.answers_file import read_answers

@@ -8,9 +8,8 @@ import pytest
 from scipy import stats
 
 from cuset_stage.jsonl import to_line
-from cuset_stage.study.results import collect, read_results, score_table
-from cuset_stage.study.statistics import crossed
-from cuset_stage.study.tables import comparison_table, rate_table
+from cuset_stage.report.statistics import crossed
+from cuset_stage.study.tables import collect, comparison_table, rate_table, read_results, score_table
 
 
 def test_where_seeds_agree_it_is_the_error_over_tasks():

@@ -4,14 +4,13 @@
     report = build_report(collection, ks=(1, 3))
     write_report(report, Path("report"))
 
-`collect` reads, `numbers` computes, `tables` and `sections` make cells and put them in order, and `markdown`, `page` and `write` (CSV)
-lay them out.
+`collect` reads, `numbers` computes, `tables` and `sections` make cells and put them in order, and `page` and `write` (Markdown, CSV) lay
+them out.
 """
 
-from .audit_file import AuditError, read_audit
-from .collect import ReportError, collect
-from .collection import Collection
-from .measures import read_measures
+from .collect import collect
+from .collection import Collection, ReportError
+from .inputs import AuditError, read_audit, read_measures
 from .numbers import Report, build_report
 from .write import print_report, write_report
 

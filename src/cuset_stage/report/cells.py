@@ -1,10 +1,13 @@
-"""Tables as data: columns of cells, each with a text, a value and the filter behind it; and how numbers are written."""
+"""Tables as data: columns of cells, each with a text, a value and the filter behind it; how numbers are written; Markdown and CSV of a table."""
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import pandas as pd
 
 from .statistics import Estimate
 
@@ -117,6 +120,10 @@ def p_text(value: float) -> str:
     return f"{value:.{4 if value < 0.01 else 3 if value < 0.1 else 2}f}"
 
 
+def p_cell(value: float) -> Cell:
+    return Cell(p_text(value), value)
+
+
 def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
@@ -138,3 +145,35 @@ def ranked(column: list[Cell], groups: Iterable[list[int]]) -> list[Cell]:
             if rank < len(places) and rank <= 2:
                 marked[i] = replace(column[i], rank=rank)
     return marked
+
+
+def escape(text: str) -> str:
+    """Text of a table cell or a sentence, shown as it is. An underscore inside a word is no markup."""
+    text = re.sub(r"\s+", " ", text)
+    return re.sub(r"([\\`*\[\]<>|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))", r"\\\1", text)
+
+
+def render_table(table: Table, *, titled: bool = True) -> str:
+    """A heading, the table's sentence, and a pipe table whose group names stand in the column names."""
+    lines = ["| " + " | ".join(escape(column.heading) for column in table.columns) + " |"]
+    lines.append("|" + "|".join(" :--- " if column.text else " ---: " for column in table.columns) + "|")
+    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in table.rows]
+    parts = [f"### {escape(table.title)}" if titled else "", escape(table.text), "\n".join(lines)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _cell(cell: Cell) -> str:
+    text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(escape(cell.text))
+    return f"{text} ({escape(cell.detail)})" if cell.detail else text
+
+
+def table_frame(table: Table) -> pd.DataFrame:
+    """The table's values; the ends of an interval in columns of their own."""
+    columns: list[tuple[str, list[Any]]] = []
+    for column in table.columns:
+        columns.append((column.heading, [cell.value for cell in column.cells]))
+        if any(cell.ends for cell in column.cells):
+            for i, end in enumerate(("low", "high")):
+                columns.append((f"{column.heading} ({end})", [cell.ends and cell.ends[i] for cell in column.cells]))
+    frame = pd.DataFrame({i: values for i, (_, values) in enumerate(columns)}, dtype=object)
+    return frame.set_axis([heading for heading, _ in columns], axis=1)

@@ -10,14 +10,9 @@ from typing import Any
 
 from ..judge.results import read_results
 from ..progress import Progress
-from ..text import InputError
-from .audit_file import AuditFile, read_audit
-from .collection import Collection, Note, Run, TaskInfo
+from .collection import Collection, Note, ReportError, Run, TaskInfo
+from .inputs import AuditFile, read_audit
 from .notes import notes_on
-
-
-class ReportError(InputError):
-    """The results cannot be reported together; the message names the files and the fix."""
 
 
 def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool = False) -> Collection:
@@ -48,10 +43,10 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
     findings: defaultdict[str, list[str]] = defaultdict(list)
     noted: defaultdict[str, dict[str, str]] = defaultdict(dict)
     headers = [(run.header.get("findings") or {}, run.header.get("notes") or {}) for run in runs]
-    for found, said in [*headers, (file.findings, file.notes)]:
-        for task, texts in found.items():
+    for weaknesses, notes_by_code in [*headers, (file.findings, file.notes)]:
+        for task, texts in weaknesses.items():
             findings[task] += texts
-        for code, messages in said.items():
+        for code, messages in notes_by_code.items():
             noted[code] |= {task: text for task, text in messages.items() if task in ids}
     named = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
     tasks = []
@@ -63,8 +58,8 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
     covered = None
     if audit or counted or any(task.findings for task in tasks):
         covered = min(len(ids), max(counted, len(file.audited & ids), sum(bool(task.findings) for task in tasks)))
-    said = {code: messages for code, messages in noted.items() if messages}
-    collection = Collection(tuple(runs), tuple(tasks), (), covered, said)
+    audit_notes = {code: messages for code, messages in noted.items() if messages}
+    collection = Collection(tuple(runs), tuple(tasks), (), covered, audit_notes)
     return replace(collection, notes=(*notes, *notes_on(collection, audit, file)))
 
 

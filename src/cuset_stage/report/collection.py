@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..judge.rewards import REWARDS
+from ..text import InputError
 
 
 INFRA_ERROR = "infra_error"
@@ -24,6 +25,10 @@ FIELDS = (
     *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup"),
     *("reference_s", "kernel_s", "flags", "code_sha256", "compare_s", "cases", "same_as_sample"),
 )
+
+
+class ReportError(InputError):
+    """The results cannot be reported together; the message names the files and the fix."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +53,10 @@ class Run:
 
     def told(self, *keys: str) -> Any:
         """What the header holds behind these keys, one in another; None where one is missing."""
-        found: Any = self.header
+        value: Any = self.header
         for key in keys:
-            found = (found or {}).get(key)
-        return found
+            value = (value or {}).get(key)
+        return value
 
     @cached_property
     def judged(self) -> frozenset[str]:

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from ..text import one_line
-from .audit_file import AuditFile
 from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
+from .inputs import AuditFile
 
 
 NAMED = 8  # tasks a note names with what was said of them; more are counted
@@ -39,8 +39,8 @@ def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Ite
     failed = lines[lines["verdict"] == INFRA_ERROR]
     if len(failed):
         judged = set(lines.loc[(lines["verdict"] != INFRA_ERROR) & lines["compiled"].eq(True), "task"])
-        said = dict(zip(failed["task"], failed["message"], strict=True))
-        ordered = {task: said[task] or "no message" for task in sorted(said, key=lambda task: task in judged)}
+        messages = dict(zip(failed["task"], failed["message"], strict=True))
+        ordered = {task: messages[task] or "no message" for task in sorted(messages, key=lambda task: task in judged)}
         yield Note(
             f"What the judge failed with, by task: {_listed(ordered)} Correct an oracle that fails in the task set; after a "
             "failure of the machine, judge again.",
@@ -55,16 +55,17 @@ def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Ite
             f"weak; they are not counted as flagged. {_listed(unfinished)}",
             loud=True,
         )
-    if fixed := [run.label for run in collection.runs if _has_fixed_inputs(run)]:
+    # No seed was drawn for their inputs; of a file that an earlier version wrote it is not known.
+    seedless = [run for run in collection.runs if "seed" in run.header and run.header["seed"] is None]
+    if fixed := [run.label for run in seedless if not run.compile_only]:
         yield Note(
             f"Judged on inputs that come with the task set, the same in every evaluation: {', '.join(fixed)}. An answer that holds the "
             "outputs passes."
         )
     texts = run_settings(collection.runs)
     if len(set(texts.get("prompts", ()))) > 1:
-        named = "; ".join(
-            f"{run.label}: {text or 'not said'}" for run, text in zip(collection.runs, texts["prompts"], strict=True)
-        )
+        wordings = zip(collection.runs, texts["prompts"], strict=True)
+        named = "; ".join(f"{run.label}: {text or 'not said'}" for run, text in wordings)
         yield Note(
             f"The runs answer different prompts: {named}. A difference between them can be the prompts' and not the methods': sample "
             "again with the same prompts=.",
@@ -107,11 +108,6 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
         )
 
 
-def _has_fixed_inputs(run: Run) -> bool:
-    """Whether no seed was drawn for its inputs; of a file that an earlier version wrote it is not known."""
-    return "seed" in run.header and run.header["seed"] is None and not run.compile_only
-
-
 def _listed(said: Mapping[str, str]) -> str:
     """ "a: message; b: message; and 3 more"."""
     parts = [f"{task}: {one_line(text, 300)}" for task, text in list(said.items())[:NAMED]]
@@ -121,6 +117,21 @@ def _listed(said: Mapping[str, str]) -> str:
 
 def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
     """Name -> its value in each run, "" where the header does not say."""
+
+    def gpus(run: Run) -> str:
+        names = Counter(
+            f"{gpu.get('name')} (compute capability {gpu.get('compute_capability')}, driver {gpu.get('driver')})"
+            for gpu in run.header.get("gpus") or []
+        )
+        return "; ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items())
+
+    def text(value: Any) -> str:
+        if value is None or value in ("", [], {}):
+            return ""
+        if isinstance(value, dict | list):
+            return json.dumps(value, sort_keys=True)
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
     generation = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
     others = sorted({key for run in runs for key in run.told("generation") or {}} - {*generation, "level"})
     limits = sorted({key for run in runs for key in run.told("limits") or {}})
@@ -135,7 +146,7 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
         "extraction rule": ("extract",),
         "compile only": lambda run: "yes" if run.compile_only else None,
         "thorough": lambda run: "yes" if run.header.get("thorough") else None,
-        "GPU": _gpus,
+        "GPU": gpus,
         "CUDA toolkit": ("toolkit",),
         "torch": ("torch",),
         "architecture": ("arch",),
@@ -151,22 +162,6 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
         "judged": ("created",),
     }
     return {
-        name: [_text(run.told(*place) if isinstance(place, tuple) else place(run)) for run in runs]
+        name: [text(run.told(*place) if isinstance(place, tuple) else place(run)) for run in runs]
         for name, place in settings.items()
     }
-
-
-def _gpus(run: Run) -> str:
-    texts = Counter(
-        f"{gpu.get('name')} (compute capability {gpu.get('compute_capability')}, driver {gpu.get('driver')})"
-        for gpu in run.header.get("gpus") or []
-    )
-    return "; ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
-
-
-def _text(value: Any) -> str:
-    if value is None or value in ("", [], {}):
-        return ""
-    if isinstance(value, dict | list):
-        return json.dumps(value, sort_keys=True)
-    return f"{value:g}" if isinstance(value, float) else str(value)

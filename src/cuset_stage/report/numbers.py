@@ -1,24 +1,22 @@
 """The numbers of a report, computed once: rates with intervals, paired comparisons, published scores. No text, no layout."""
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from .collect import ReportError
-from .collection import Collection
-from .measures import Measures
+from .collection import Collection, ReportError
+from .inputs import Measures
 from .statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
 
 
 FAST_P = (0.0, 1.0, 2.0)
-Key = TypeVar("Key", bound=Hashable)
 Rates = dict[tuple[str, Rule, int, str], Estimate | None]
 """(run's label, rule, k, criterion) -> pass@k; None for a run with fewer than k samples a task, or not judged on the criterion."""
 
@@ -127,7 +125,7 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None, see
         estimates = _estimates(columns, seed, bounds=(-1.0, 1.0))
         adjusted = holm([test.p_value for test in tests])
         for (a, b), test, p, gap in zip(judged, tests, adjusted, gaps, strict=True):
-            differences = {key[2:]: one for key, one in estimates.items() if key[:2] == (a.label, b.label)}
+            differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
             only = (np.flatnonzero(gap > 0).tolist(), np.flatnonzero(gap < 0).tolist())
             results.append(Comparison(a.label, b.label, criterion, test, p, differences, *only))
     return results
@@ -153,8 +151,8 @@ def published_scores(collection: Collection, seed: int) -> dict[str, Scores]:
 
 
 def _estimates(
-    columns: Mapping[Key, NDArray[np.float64]], seed: int, bounds: tuple[float, float] = (0.0, 1.0)
-) -> dict[Key, Estimate | None]:
+    columns: Mapping[Any, NDArray[np.float64]], seed: int, bounds: tuple[float, float] = (0.0, 1.0)
+) -> dict[Any, Estimate | None]:
     """One bootstrap for all columns [T]."""
     if not columns:
         return {}

@@ -8,7 +8,7 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ def render_html(report: Report) -> str:
     notes: list[str] = []
     answers = {run.label: _answers(run, notes) for run in report.collection.runs}
     sets = _sets(report)
-    tasks = [(task, list(_samples(report.collection, task, answers, sets))) for task in report.collection.tasks]
+    tasks = [(task, list(_samples(report.collection.runs, task, answers, sets))) for task in report.collection.tasks]
     with Progress(total=len(tasks), unit="task", desc="page", leave=False) as bar:
 
         def packed(text: str) -> str:
@@ -75,26 +75,21 @@ def _filters(collection: Collection, sets: Mapping[str, Any]) -> Iterator[tuple[
     """Key, label and options of the filters above the list of samples."""
     flagged = {"flagged": "flagged by the audit", "clean": "not flagged by the audit"}
     yield "run", "Method", {run.label: run.label for run in collection.runs}
-    yield (
-        "verdict",
-        "Verdict",
-        {"failures": "all failures", "suspicious": "with a suspicion", **named_verdicts(collection)},
-    )
+    groups = {"failures": "all failures", "suspicious": "with a suspicion"}
+    yield "verdict", "Verdict", groups | named_verdicts(collection)
     yield "family", "Family", {family: family for family in sorted({task.family for task in collection.tasks})}
     audit = {} if collection.unflagged.all() else flagged
     yield "set", "Tasks", audit | {key: name for key, (name, _, _) in sets.items()}
 
 
 def _samples(
-    collection: Collection,
-    task: TaskInfo,
-    answers: Mapping[str, Mapping[tuple[str, int], str]],
-    sets: Mapping[str, Any],
+    runs: Sequence[Run], task: TaskInfo, answers: Mapping[str, Mapping[tuple[str, int], str]], sets: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """The samples of a task: their lines of the results files, and what the page makes of these."""
-    for run, number in ((one, number) for one in collection.runs for number in range(one.width)):
+    for run, number in ((of_run, number) for of_run in runs for number in range(of_run.width)):
         line = run.samples.get((task.id, number)) or {}
         verdict, message, code = run.verdict(task.id, number), line.get("message") or "", line.get("code") or ""
+        answer = answers[run.label].get((task.id, number), "")
         groups = ["failures"] * (verdict not in NO_FAILURE) + ["suspicious"] * bool(line.get("flags"))
         solved = [key for key, (_, tasks, pair) in sets.items() if task.id in tasks and run.label in pair]
         yield {
@@ -109,7 +104,8 @@ def _samples(
             "wrong": [one or other for one, other in ERROR_LINE.findall(message)],
             # Not stripped, so that the compiler's line numbers hold.
             "code": code if len(code) <= CODE_LIMIT else shorten(code, CODE_LIMIT),
-            "answer": _around(answers[run.label].get((task.id, number), ""), code.strip()),
+            # An excerpt of an answer; its code stands by itself.
+            "answer": shorten(answer.replace(code.strip(), "[the code]", 1) if code.strip() else answer, 4_000),
         }
 
 
@@ -133,11 +129,6 @@ def first_line(message: str, limit: int = 140) -> str:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     line = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
     return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
-def _around(answer: str, code: str) -> str:
-    """An excerpt of an answer; its code stands by itself."""
-    return shorten(answer.replace(code, "[the code]", 1) if code else answer, 4_000)
 
 
 def _answers(run: Run, notes: list[str]) -> dict[tuple[str, int], str]:

@@ -1,12 +1,28 @@
-"""The order of a report, for Markdown and the page alike: its sections, and the tables on the audit and the settings."""
+"""The order of a report, for Markdown and the page alike: its sections, and the tables on methods, the audit and the settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from . import tables
-from .cells import ABSENT, Cell, Column, Table, label, number_column, text_column
+from .cells import (
+    ABSENT,
+    Cell,
+    Column,
+    Table,
+    decimal,
+    estimate_cell,
+    interval_cell,
+    label,
+    number,
+    number_column,
+    points,
+    text_column,
+)
 from .collect import natural_key
-from .method_table import method_table
+from .collection import CRITERIA, Run
+from .inputs import NOTION, Measures
 from .notes import counted, run_settings
 from .numbers import Report
 from .statistics import RESAMPLES, Rule
@@ -14,6 +30,7 @@ from .tables import VERDICTS, main_table
 
 
 NOTED_TASKS = 20  # ids that a note lists; CSV has all
+RIGHT = {"compiled": "compiles", "passed": "passes"}  # by criterion
 
 
 @dataclass(frozen=True)
@@ -41,8 +58,8 @@ def sections(report: Report) -> list[Section]:
         ("audit", "Audit", [audit_table(report), *flagged, audit_note_table(report)], audit_text(report)),
         ("settings", "Settings", settings_tables(report), ""),
     ]
-    found = [Section(key, title, [table for table in held if table], text) for key, title, held, text in made]
-    return [section for section in found if section.tables or section.text]
+    filled = [Section(key, title, list(filter(None, tables_of)), text) for key, title, tables_of, text in made]
+    return [section for section in filled if section.tables or section.text]
 
 
 def methods(report: Report) -> str:
@@ -70,6 +87,55 @@ def summary(report: Report) -> str:
     return f"{counted(tasks, 'task')}, {counted(runs, 'run')}. cuset-stage {report.version}, {report.created}."
 
 
+def method_table(report: Report) -> Table | None:
+    """A row a method: pass@k, pairs, confidence, tokens and cost; None where neither pairs nor confidence were given.
+
+    The cost is in tokens a program that passes (or compiles, where nothing was run): those of a sample over the share of such samples.
+    """
+    if not report.measures:
+        return None
+    collection = report.collection
+    criterion = collection.criteria[-1]
+    runs = {run.label: run for run in collection.runs}
+    names = [*runs, *(name for name in report.measures if name not in runs)]
+    measures = [report.measures.get(name, Measures()) for name in names]
+    columns = [Column("Method", [label(name, run=name) if name in runs else label(name) for name in names], text=True)]
+    for k in report.ks:
+        rates = [report.rates.get((name, Rule.FIRST, k, criterion)) for name in names]
+        columns.append(Column(f"pass@{k}", [estimate_cell(rate) for rate in rates], f"{CRITERIA[criterion]} (%)"))
+    if any(of.pairs for of in measures):
+        columns.append(Column("right preferred (%)", [estimate_cell(of.pairs) for of in measures], "Pairs"))
+    if any(of.confidence for of in measures):
+        notions = [of.confidence and of.confidence["notions"][NOTION] for of in measures]
+        for kind, name in (("sensitive", "CUDA"), ("neutral", "neutral")):
+            means = [interval_cell(of and of[kind]["mean"], decimal) for of in notions]
+            columns.append(Column(name, means, "Mean confidence"))
+        distances = [of and of["ks"] and of["ks"]["d"] for of in notions]
+        columns.append(Column("KS distance", [interval_cell(of, decimal) for of in distances], "Confidence"))
+        gaps = [of and of["windows"]["on_sensitive"]["centre"]["difference"] for of in notions]
+        cells = [interval_cell(of, points, 100) for of in gaps]
+        columns.append(Column("low windows on CUDA (points)", cells, "Confidence"))
+    costs = [_tokens(report, runs[name]) if name in runs else (None, None) for name in names]
+    columns.append(Column("a sample", [number(mean) for mean, _ in costs], "Tokens"))
+    columns.append(Column(f"a program that {RIGHT[criterion]}", [number(cost) for _, cost in costs], "Tokens"))
+    text = (
+        "Pairs: how often the model prefers the right program to a wrong one; near 50 before training. Confidence: of tokens that depend on execution "
+        "constraints and of the others, and the KS distance between the two. Low windows on CUDA: their share minus that of all windows, by "
+        "the middle token; 0 where low windows have nothing to do with CUDA. Tokens: of a sample, and those divided by the share of samples whose "
+        f"program {RIGHT[criterion]}."
+    )
+    return Table("methods", "Methods compared", columns, text)
+
+
+def _tokens(report: Report, run: Run) -> tuple[float | None, float | None]:
+    """Tokens a sample, and tokens a right program."""
+    lines = report.collection.lines(run)
+    mean = lines["tokens"].dropna().astype(float).mean()
+    outcomes = report.collection.outcomes(run, report.collection.criteria[-1])
+    share = np.nanmean(outcomes) if not np.isnan(outcomes).all() else 0.0
+    return mean, mean / share if share else None
+
+
 def audit_table(report: Report) -> Table | None:
     """Tasks with weak oracles; None when the audit flags none."""
     collection = report.collection
@@ -81,7 +147,8 @@ def audit_table(report: Report) -> Table | None:
     ]
     for run in collection.runs:
         verdicts = [run.verdict(task.id, 0) for task in tasks]
-        columns.append(text_column(run.label, [VERDICTS.get(one, one) for one in verdicts], "First sample"))
+        names = [VERDICTS.get(verdict, verdict) for verdict in verdicts]
+        columns.append(text_column(run.label, names, "First sample"))
     text = "Their oracles are weak: a wrong program may pass them. They count in the main tables; the tables without them stand here."
     return Table("audit", "Flagged tasks", columns, text) if tasks else None
 

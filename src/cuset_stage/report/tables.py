@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, number_column, p_text, ranked, share
+from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, number_column, p_cell, ranked, share
 from .cells import text_column as texts
 from .collection import CRITERIA, INFRA_ERROR, NO_ANSWER, NOT_JUDGED, Collection, Run
 from .notes import counted
@@ -21,30 +21,17 @@ RULE_TEXTS = {
     "the mean over all choices of k.",
 }
 ORDER = (
-    "passed",
-    "compiled",
-    "no_gpu_work",
-    "memory_error",
-    "race",
-    "undefined",
-    "mismatch",
-    "missing_output",
-    "timeout",
-    "runtime_error",
-    "compile_timeout",
-    "compile_error",
-    "no_code",
-    NO_ANSWER,
-    INFRA_ERROR,
-    NOT_JUDGED,
+    *("passed", "compiled", "no_gpu_work", "memory_error", "race", "undefined", "mismatch", "missing_output"),
+    *("timeout", "runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
 )
 VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compiled": "compiled (not run)"}
 
 
 def named_verdicts(collection: Collection) -> dict[str, str]:
     """The verdicts that occur, each with its name."""
-    found = set().union(*(collection.verdicts(run) for run in collection.runs))
-    return {one: VERDICTS.get(one, one) for one in (*VERDICTS, *sorted(found - VERDICTS.keys())) if one in found}
+    there = set().union(*(collection.verdicts(run) for run in collection.runs))
+    ordered = (*(verdict for verdict in ORDER if verdict in there), *sorted(there - VERDICTS.keys()))
+    return {verdict: VERDICTS.get(verdict, verdict) for verdict in ordered}
 
 
 def method_column(report: Report) -> Column:
@@ -117,27 +104,27 @@ def conclusion(comparison: Comparison) -> str:
 
 def comparison_table(report: Report) -> Table | None:
     """The paired tests; None with one run."""
-    found = report.comparisons
-    if not found:
+    comparisons = report.comparisons
+    if not comparisons:
         return None
-    adjusted = len(found) > len({one.criterion for one in found})
-    solved = "Tasks passed, first sample"
+    adjusted = len(comparisons) > len({comparison.criterion for comparison in comparisons})
+    solved, tests = "Tasks passed, first sample", [comparison.test for comparison in comparisons]
     columns = [
-        texts("Criterion", [CRITERIA[one.criterion] for one in found]),
-        texts("A", [one.first for one in found]),
-        texts("B", [one.second for one in found]),
-        Column("A only", [number(one.test.only_first, set=f"{i}a") for i, one in enumerate(found)], solved),
-        Column("B only", [number(one.test.only_second, set=f"{i}b") for i, one in enumerate(found)], solved),
-        number_column("both", [one.test.both for one in found], solved),
-        number_column("neither", [one.test.neither for one in found], solved),
-        Column("p", [Cell(p_text(one.test.p_value), one.test.p_value) for one in found], "McNemar"),
+        texts("Criterion", [CRITERIA[comparison.criterion] for comparison in comparisons]),
+        texts("A", [comparison.first for comparison in comparisons]),
+        texts("B", [comparison.second for comparison in comparisons]),
+        Column("A only", [number(test.only_first, set=f"{i}a") for i, test in enumerate(tests)], solved),
+        Column("B only", [number(test.only_second, set=f"{i}b") for i, test in enumerate(tests)], solved),
+        number_column("both", [test.both for test in tests], solved),
+        number_column("neither", [test.neither for test in tests], solved),
+        Column("p", [p_cell(test.p_value) for test in tests], "McNemar"),
     ]
     if adjusted:
-        columns.append(Column("p, Holm", [Cell(p_text(one.adjusted), one.adjusted) for one in found], "McNemar"))
-    columns.append(texts("Finding", map(conclusion, found)))
+        columns.append(Column("p, Holm", [p_cell(comparison.adjusted) for comparison in comparisons], "McNemar"))
+    columns.append(texts("Finding", map(conclusion, comparisons)))
     for key in ((rule, k) for rule in Rule for k in report.ks):
-        if any(key in one.differences for one in found):
-            cells = [estimate_cell(one.differences.get(key), signed=True) for one in found]
+        if any(key in comparison.differences for comparison in comparisons):
+            cells = [estimate_cell(comparison.differences.get(key), signed=True) for comparison in comparisons]
             columns.append(Column(f"pass@{key[1]}, {key[0]}", cells, "A − B (points)"))
     text = f"The finding is the test's, at the 5% level{' of the adjusted p; the intervals are not adjusted' if adjusted else ''}. "
     text += "A large p does not show that methods are equal."
@@ -160,9 +147,8 @@ def verdict_table(report: Report) -> Table:
 
 def flag_table(report: Report) -> Table | None:
     """Suspicions of the judge, counted in samples; None without any."""
-    counts = {
-        run.label: report.collection.lines(run)["flags"].explode().value_counts() for run in report.collection.runs
-    }
+    collection = report.collection
+    counts = {run.label: collection.lines(run)["flags"].explode().value_counts() for run in collection.runs}
     flags = sorted(set().union(*(count.index for count in counts.values())))
     columns = [texts("Suspicion", flags)]
     columns += [number_column(run, [int(count.get(flag, 0)) for flag in flags]) for run, count in counts.items()]
@@ -181,9 +167,8 @@ def token_table(report: Report) -> Table:
     cells = [replace(cell, bar=bar) for cell, bar in zip(columns[1].cells, bars, strict=True)]
     columns[1] = Column("median", cells)
     cut = [int(of["finish_reason"].eq("length").sum()) for of in lines]
-    columns.append(
-        Column("cut at the limit", [Cell(f"{n} of {len(of)}", n) for n, of in zip(cut, lines, strict=True)])
-    )
+    cells = [Cell(f"{n} of {len(of)}", n) for n, of in zip(cut, lines, strict=True)]
+    columns.append(Column("cut at the limit", cells))
     columns.append(number_column("not counted", [int(of["tokens"].isna().sum()) for of in lines]))
     text = "Generated tokens a sample, reasoning included, prompt not; over all answers. The mean is the paper's Avg. Consumed Tokens."
     return Table("tokens", "Tokens used", [method_column(report), *columns], text)
@@ -234,18 +219,16 @@ def case_table(report: Report) -> Table | None:
 
 def timing_table(report: Report) -> Table:
     """Seconds a sample."""
-    own = [
-        lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")]
-        for lines in map(report.collection.lines, report.collection.runs)
-    ]
+    own = [report.collection.lines(run) for run in report.collection.runs]
+    own = [lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")] for lines in own]
     cached = [lines["compile_cached"].eq(True) for lines in own]
     columns = [method_column(report)]
     names = {"nvcc": "compile_s", "program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}
     for group, key in names.items():
-        spreads = [
-            spread(lines[key].mask(hit) if group == "nvcc" else lines[key])
-            for lines, hit in zip(own, cached, strict=True)
-        ]
+        seconds = [lines[key] for lines in own]
+        if group == "nvcc":
+            seconds = [of.mask(hit) for of, hit in zip(seconds, cached, strict=True)]
+        spreads = [spread(of) for of in seconds]
         columns += spread_columns(spreads, {"median": "50%", "95%": "95%"}, f"{group} (s)", digits=2)
     if any(lines["kernel_s"].notna().any() for lines in own):
         kernel = [spread(1e3 * lines["kernel_s"].astype(float)) for lines in own]
@@ -266,16 +249,16 @@ def score_table(report: Report) -> Table | None:
     scores = [report.scores.get(run.label) for run in report.collection.runs]
     columns = [method_column(report)]
     for name, key in (("Kevin", "kevin"), ("GRPO report", "grpo")):
-        columns.append(number_column(name, [one and getattr(one, key) for one in scores], digits=3))
+        columns.append(number_column(name, [of_run and getattr(of_run, key) for of_run in scores], digits=3))
     text = (
         "Mean reward a sample. Kevin: 0.3·correct + speed-up if correct. GRPO report: 0.5·compiled + 1.0·correct + "
         "0.5·min(speed-up, 3) if correct. "
     )
-    if not any(one.fast for one in report.scores.values()):
+    if not any(of_run.fast for of_run in report.scores.values()):
         text += "No speed-up was measured in these runs, so the speed terms are 0."
         return Table("scores", "Published scores", columns, text)
     for p in FAST_P:
-        cells = [estimate_cell(one and one.fast.get(p), "no speed-up measured") for one in scores]
+        cells = [estimate_cell(of_run and of_run.fast.get(p), "no speed-up measured") for of_run in scores]
         columns.append(Column(f"fast_{p:g} (%)", cells))
     right = [lines[lines["passed"].eq(True)] for lines in map(report.collection.lines, report.collection.runs)]
     columns.append(number_column("median speed-up", [spread(lines["speedup"])["50%"] for lines in right], digits=2))

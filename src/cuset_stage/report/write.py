@@ -10,12 +10,11 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ..judge.rewards import REWARDS
-from .cells import ABSENT, Table, p_text
+from .cells import ABSENT, escape, p_text, render_table, table_frame
 from .collection import FIELDS
-from .markdown import render_markdown
 from .numbers import Report
 from .page import render_html
-from .sections import sections
+from .sections import methods, sections, summary
 from .statistics import Rule
 from .tables import conclusion, main_table
 
@@ -54,6 +53,21 @@ def write_report(report: Report, folder: Path, formats: Sequence[str] = FORMATS)
     return written
 
 
+def render_markdown(report: Report) -> str:
+    """The whole report."""
+    parts = [f"# {escape(report.title)}", summary(report)]
+    notes = sorted(report.collection.notes, key=lambda note: not note.loud)
+    if notes:
+        parts.append("\n".join(f"- {'**Attention.** ' * note.loud}{escape(note.text)}" for note in notes))
+    for section in sections(report):
+        parts.append(f"## {section.title}")
+        parts += [render_table(table, titled=table.title != section.title) for table in section.tables]
+        parts += [escape(section.text)] * bool(section.text)
+        if section.key == "results":
+            parts.append(f"**How the numbers are made.** {escape(methods(report))}")
+    return "\n\n".join(parts) + "\n"
+
+
 def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
     """Name of a file -> its rows: pass_at_k, samples, and the tables of the report. Rates are percentages."""
     tables = [table for section in sections(report) for table in section.tables]
@@ -87,18 +101,6 @@ def _samples(report: Report) -> pd.DataFrame:
     return pd.concat(frames)
 
 
-def table_frame(table: Table) -> pd.DataFrame:
-    """The table's values; the ends of an interval in columns of their own."""
-    columns: list[tuple[str, list[Any]]] = []
-    for column in table.columns:
-        columns.append((column.heading, [cell.value for cell in column.cells]))
-        if any(cell.ends for cell in column.cells):
-            for i, end in enumerate(("low", "high")):
-                columns.append((f"{column.heading} ({end})", [cell.ends and cell.ends[i] for cell in column.cells]))
-    frame = pd.DataFrame({i: values for i, (_, values) in enumerate(columns)}, dtype=object)
-    return frame.set_axis([heading for heading, _ in columns], axis=1)
-
-
 def _safe(value: Any) -> Any:
     """A spreadsheet runs text that begins like a formula; messages come from untrusted programs."""
     if not isinstance(value, str):
@@ -126,6 +128,7 @@ def print_report(report: Report) -> None:
     absent = ((row, cell) for row in table.rows for cell in row if cell.text == ABSENT and cell.detail)
     for reason in dict.fromkeys(f"{ABSENT} {row[1].text}: {cell.detail}" for row, cell in absent):
         console.print(Text(reason))
-    for one in report.comparisons:
-        if one.criterion == report.collection.criteria[-1]:
-            console.print(Text(f"{one.first} and {one.second}: {conclusion(one)} (p {p_text(one.adjusted)})"))
+    for comparison in report.comparisons:
+        if comparison.criterion == report.collection.criteria[-1]:
+            pair = f"{comparison.first} and {comparison.second}"
+            console.print(Text(f"{pair}: {conclusion(comparison)} (p {p_text(comparison.adjusted)})"))

@@ -6,6 +6,7 @@ import ast
 import functools
 import importlib.util
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,8 @@ DECIDED: Mapping[Kind, frozenset[str]] = {
     "pairs": frozenset({"models", "output"}),
     "analyze": frozenset({"models", "output"}),
 }
-ELSEWHERE = frozenset(
-    {"hf_hub_url", "ms_hub_url", "om_hub_url", "script_url", "cloud_file_name"}
-)  # where an entry's data may be
+# Keys of an entry of dataset_info.json by which its data may be elsewhere.
+ELSEWHERE = frozenset({"hf_hub_url", "ms_hub_url", "om_hub_url", "script_url", "cloud_file_name"})
 SERVED = {"model": "any", "endpoint": "http://localhost"}  # a model whose folder is not looked for
 
 
@@ -48,19 +48,15 @@ def recipe_keys() -> frozenset[str]:
         "transformers": ["training_args.py", "training_args_seq2seq.py"],
         "cuset_stage": ["stage/arguments.py"],
     }
-    found = set()
+    keys = set()
     for package, names in files.items():
         [folder] = importlib.util.find_spec(package).submodule_search_locations
         for name in names:
             tree = ast.parse(Path(folder, name).read_text(encoding="utf-8"))
-            for inner in (node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
-                found |= {field.target.id for field in inner if isinstance(field, ast.AnnAssign) and _is_key(field)}
-    return frozenset(found)
-
-
-def _is_key(field: ast.AnnAssign) -> bool:
-    text = ast.unparse(field)
-    return "init=False" not in text and "ClassVar" not in text
+            bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+            fields = [field for body in bodies for field in body if isinstance(field, ast.AnnAssign)]
+            keys |= {field.target.id for field in fields if not re.search("init=False|ClassVar", ast.unparse(field))}
+    return frozenset(keys)
 
 
 def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[str, type[Settings]]) -> None:
@@ -69,8 +65,9 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
     Raises:
         StudyError: names where the key stands, and the nearest one that there is.
     """
-    known = recipe_keys()
-    for where, keys in _recipe_parts(settings):
+    known, parts = recipe_keys(), list(_parts(settings))
+    recipes = [(str(model.recipe), read_yaml(model.recipe)) for model in settings.models.values()]
+    for where, keys in [*recipes, *((where, keys) for where, kind, keys in parts if kind == "train")]:
         try:
             check_retired(keys)
         except InputError as error:
@@ -78,7 +75,7 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
         for key in keys:
             if key not in known:
                 raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known)}")
-    for where, kind, keys in _parts(settings):
+    for where, kind, keys in parts:
         for key in DECIDED[kind] & keys.keys():
             fix = "give them as seeds" if key == "seed" else "leave it out"
             raise StudyError(f"{where}: {key}: the study sets it; {fix}.")
@@ -94,13 +91,6 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
             raise StudyError(f"{job.kind} (of {job.run.model}): {error}") from None
 
 
-def _recipe_parts(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(where they stand, keys of a recipe)"""
-    for model in settings.models.values():
-        yield str(model.recipe), read_yaml(model.recipe)
-    yield from ((where, keys) for where, kind, keys in _parts(settings) if kind == "train")
-
-
 def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, Any]]]:
     """(where they stand, what reads them, keys) of everything that the study's file gives to jobs."""
     yield "keys", "train", settings.keys
@@ -111,8 +101,9 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, An
         yield f"methods: {name}", "train", keys or {}
     for part in ("ablations", "sweeps"):
         if (variations := getattr(settings, part)) is not None:
-            for name, said in variations.runs.items():
-                yield (f"{part}: {name}", "train", said) if isinstance(said, dict) else (part, "train", {name: said})
+            for name, variation in variations.runs.items():
+                is_ablation = isinstance(variation, dict)
+                yield (f"{part}: {name}", "train", variation) if is_ablation else (part, "train", {name: variation})
     for kind in ("generate", "evaluate", "pairs", "analyze"):
         yield kind, kind, getattr(settings, kind) or {}
 
@@ -120,7 +111,7 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, An
 def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
     """What the jobs need and is not there or cannot be read: models, data sets, tasks, each once, with the first that needs it. Of what may be on the
     Hub nothing is said."""
-    found: dict[str, str] = {}  # what is wrong -> where that was seen first
+    problems: dict[str, str] = {}  # what is wrong -> where that was seen first
     seen = set()
     for job in jobs:
         name, method, model = job.run.model, job.run.method, model_of(settings, job.run)
@@ -131,38 +122,36 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
             try:
                 check_model(model)
             except ValueError as error:
-                found.setdefault(f"model={model}: {error}", f"models: {name}")
+                problems.setdefault(f"model={model}: {error}", f"models: {name}")
         if job.kind in ("train", "analyze") and (problem := _missing_data(job.settings)):
-            found.setdefault(problem, f"{name}/{method}")
-        files = {
-            "pairs": [job.settings.get("pairs", "cuset_mini")],
-            "analyze": split_names(job.settings.get("code", ())),
-        }
-        for file in files.get(job.kind, ()):
+            problems.setdefault(problem, f"{name}/{method}")
+        pairs = [job.settings.get("pairs", "cuset_mini")] if job.kind == "pairs" else []
+        code = split_names(job.settings.get("code", ())) if job.kind == "analyze" else []
+        for file in (*pairs, *code):
             if file != "cuset_mini" and not bundled.found(Path(file)).exists():
-                found.setdefault(f"{file}: no such file or folder.", job.kind)
+                problems.setdefault(f"{file}: no such file or folder.", job.kind)
         if job.kind in ("generate", "evaluate"):
-            given = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}
+            given = {key: job.settings[key] for key in ("format", "split") if key in job.settings}
             try:
-                load_tasks(settings.tasks, **{**given, "only": split_names(given.get("only", ()))})
+                load_tasks(settings.tasks, **given, only=split_names(job.settings.get("only", ())))
             except TaskError as error:
-                found.setdefault(str(error), "tasks")
+                problems.setdefault(str(error), "tasks")
     if settings.prompts is not None:
         try:
             read_prompts(settings.prompts)
         except TaskError as error:
-            found.setdefault(str(error), "prompts")
-    return [f"{where}: {problem}" for problem, where in found.items()]
+            problems.setdefault(str(error), "prompts")
+    return [f"{where}: {problem}" for problem, where in problems.items()]
 
 
 def training_data(jobs: Iterable[Job]) -> list[str]:
     """What the trainings of these jobs read, each data set once: its name and the folder that the recipe names."""
-    found = {}
+    read = {}
     for job in jobs:
         if job.kind == "train":
             names = ", ".join(name for key, name in _data_names(job.settings) if key == "dataset")
-            found[f"{names or '?'} in {job.settings.get('dataset_dir', 'data')}"] = None
-    return list(found)
+            read[f"{names or '?'} in {job.settings.get('dataset_dir', 'data')}"] = None
+    return list(read)
 
 
 def _missing_data(recipe: Mapping[str, Any]) -> str | None:
@@ -185,13 +174,13 @@ def _missing_data(recipe: Mapping[str, Any]) -> str | None:
 
 def _data_names(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(key of the recipe, data set)"""
-    found = []
+    named = []
     for key in ("dataset", "eval_dataset"):
         names = split_names(recipe.get(key))
         if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
             raise StudyError(f"{key}: {recipe[key]!r}: expected names of data sets, with commas between or as a list.")
-        found += [(key, name) for name in names or ()]
-    return found
+        named += [(key, name) for name in names or ()]
+    return named
 
 
 def _data_folder(recipe: Mapping[str, Any]) -> Path | None:
@@ -216,18 +205,15 @@ def inputs_of(settings: StudySettings, job: Job) -> dict[str, str]:
     files = [settings.tasks] if job.kind in ("generate", "evaluate") else []
     if job.kind == "generate" and settings.prompts is not None:
         files.append(prompt_path(settings.prompts))
-    if (
-        job.kind in ("train", "analyze")
-        and (place := _data_folder(job.settings))
-        and _missing_data(job.settings) is None
-    ):
+    place = _data_folder(job.settings) if job.kind in ("train", "analyze") else None
+    if place and _missing_data(job.settings) is None:
         known = json.loads((place / "dataset_info.json").read_text(encoding="utf-8"))
         files += filter(None, (_data_file(place, known[name]) for _, name in _data_names(job.settings)))
-    found = {str(file): _digest(file, _stamp(file)) for file in files if file.is_file()}
+    digests = {str(file): _digest(file, _stamp(file)) for file in files if file.is_file()}
     base = model_of(settings, job.run)
     if job.kind in ("train", "generate") and (digest := _weights(base, *map(_stamp, sorted(Path(base).glob("*"))))):
-        found[base] = digest
-    return found
+        digests[base] = digest
+    return digests
 
 
 def _stamp(file: Path) -> tuple[int, int]:

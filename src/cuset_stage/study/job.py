@@ -33,8 +33,12 @@ def lock_of(study: Path, name: str) -> Path:
     return study / "locks" / name.replace("/", "%")
 
 
-def _run_counted(command: Sequence[str], lock: int, earlier: float, **popen: Any) -> tuple[int, float]:
+def _run_counted(command: Sequence[str], lock: int, **popen: Any) -> tuple[int, float]:
     """Exit status of a command, and its seconds with those of earlier tries, which are kept in the job's lock on the way."""
+    try:
+        earlier = float(os.pread(lock, 32, 0))
+    except ValueError:  # the first try, or another kind of content
+        earlier = 0.0
     began = time.time()
     with subprocess.Popen(command, **popen) as process:
         try:
@@ -50,13 +54,6 @@ def _run_counted(command: Sequence[str], lock: int, earlier: float, **popen: Any
         except BaseException:
             process.kill()
             raise
-
-
-def _seconds_in(lock: int) -> float:
-    try:
-        return float(os.pread(lock, 32, 0))
-    except ValueError:  # the first try, or another kind of content
-        return 0.0
 
 
 def _try_lease(folder: Path, gpus: Sequence[str], shares: int, pack: bool) -> tuple[list[str], list[int]] | None:
@@ -114,10 +111,8 @@ def run_job(name: str) -> int:
     record, lock = root / "done" / f"{name}.json", lock_of(root, name)
     own = take_lock(lock, wait=False)
     if own is None:
-        print(
-            f"{name}: a study that was stopped has left a process that goes on with it; waiting for its end",
-            flush=True,
-        )
+        text = "a study that was stopped has left a process that goes on with it; waiting for its end"
+        print(f"{name}: {text}", flush=True)
         own = take_lock(lock)
         if record.exists():
             return 0
@@ -133,9 +128,7 @@ def run_job(name: str) -> int:
         print(f"+ CUDA_VISIBLE_DEVICES={visible} {' '.join(job['command'])}", flush=True)
         waited = time.time() - start
         command = [study["python"], "-m", *job["module"]]
-        code, seconds = _run_counted(
-            command, own, _seconds_in(own), cwd=study["cwd"], env=environment, pass_fds=(own, *held)
-        )
+        code, seconds = _run_counted(command, own, cwd=study["cwd"], env=environment, pass_fds=(own, *held))
     if code == 0:
         took = {"job": name, "seconds": round(seconds, 1), "waited_s": round(waited, 1)}
         write_atomically(record, json.dumps({**took, "gpus": job["shares"] / SHARES}) + "\n")

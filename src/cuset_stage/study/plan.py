@@ -79,7 +79,7 @@ def runs_of(settings: StudySettings) -> list[Run]:
             methods += ((name, keys, variations) for name, keys in _varied(settings, variations))
     if settings.baseline is not None:
         _among((settings.baseline,), dict.fromkeys(method for method, _, _ in methods), "baseline")
-    found: dict[str, Run] = {}
+    runs: dict[str, Run] = {}
     for method, keys, variations in methods:
         swept = variations is not None and variations is settings.sweeps
         for name in _among(variations.models if variations else None, settings.models, "models"):
@@ -88,11 +88,11 @@ def runs_of(settings: StudySettings) -> list[Run]:
                 continue
             for seed in (variations.seeds if variations else None) or model.seeds or settings.seeds:
                 run = Run(name, method, seed, keys)
-                if found.setdefault(run.name, run) != run:
+                if runs.setdefault(run.name, run) != run:
                     raise StudyError(f"{method}: two methods of this name; call one of them something else.")
     for name, model in settings.models.items():
         _among(model.methods, {method: keys for method, keys, _ in methods}, f"models: {name}: methods")
-    return list(found.values())
+    return list(runs.values())
 
 
 def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -100,18 +100,18 @@ def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[s
     if base is None:
         trained = [name for name, keys in settings.methods.items() if keys is not None]
         raise StudyError(f"of: {variations.of}: no method that trains; {nearest(variations.of, trained)}")
-    for name, said in variations.runs.items():
-        if isinstance(said, dict):
+    for name, variation in variations.runs.items():
+        if isinstance(variation, dict):
             _check_name(name)
-            yield name, {**base, **said}
-        elif isinstance(said, list):
-            for value in said:
+            yield name, {**base, **variation}
+        elif isinstance(variation, list):
+            for value in variation:
                 if base.get(name) != value:
                     _check_name(f"{variations.of}_{name}={value}")
                     yield f"{variations.of}_{name}={value}", {**base, name: value}
         else:
             raise StudyError(
-                f"runs: {name}: expected keys of an ablation or a list of a sweep's values, found {said!r}."
+                f"runs: {name}: expected keys of an ablation or a list of a sweep's values, found {variation!r}."
             )
 
 
@@ -148,9 +148,8 @@ def wanted(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
     names = dict.fromkeys(job.run.name for job in jobs)
     for pattern in settings.only:
         if not fnmatch.filter(names, pattern):
-            raise StudyError(
-                f"only: {pattern}: no run has such a name; expected MODEL/METHOD/seedN. {nearest(pattern, names)}"
-            )
+            hint = nearest(pattern, names)
+            raise StudyError(f"only: {pattern}: no run has such a name; expected MODEL/METHOD/seedN. {hint}")
     return [job for job in jobs if any(fnmatch.fnmatchcase(job.run.name, pattern) for pattern in settings.only)]
 
 
@@ -165,7 +164,7 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
     trained, places = {"model": start}, {kind: str(folder / name) for kind, name in OUTPUTS.items()}
 
     def job(kind: Kind, given: Mapping[str, Any]) -> Job:
-        needs = tuple(each for each in NEEDS[kind] if each != "train" or run.keys is not None)
+        needs = tuple(needed for needed in NEEDS[kind] if needed != "train" or run.keys is not None)
         gpus = model.gpus.get(kind, 1)
         return Job(kind, run, given, gpus if settings.executor == "local" else math.ceil(gpus), needs)
 

@@ -6,31 +6,31 @@ import base64
 import functools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from ..files import write_atomically
 from ..pages import template
-from ..report.cells import Table, number_column, text_column
-from ..report.markdown import escape, render_table
+from ..report.cells import Table, escape, number_column, render_table, table_frame, text_column
 from ..report.notes import counted
-from ..report.write import table_frame
+from ..report.statistics import Crossed, crossed
 from .plan import OUTPUTS, Run, jobs_of, runs_of
-from .results import collect, read_results, score_table
 from .run import gpu_hours
 from .settings import StudySettings
-from .statistics import Crossed, crossed
 from .tables import (
     BOUND,
     Parts,
     axis_table,
+    collect,
     comparison_table,
     family_table,
     paired,
     published_number,
     rate_table,
+    read_results,
+    score_table,
     seed_table,
     verdict_table,
 )
@@ -55,20 +55,14 @@ def write_report(settings: StudySettings) -> list[Path]:
     folder = settings.output / "report"
     folder.mkdir(parents=True, exist_ok=True)
     tables, pictures = list(_tables(settings, rows)), {}
-    lines = {
-        **{key: _sweep(settings, rows, key) for key in (settings.sweeps.runs if settings.sweeps else ())},
-        **{
-            axis: _scale(settings, rows, axis)
-            for axis in dict.fromkeys(one for model in settings.models.values() for one in model.at)
-        },
-    }
-    for axis, points in lines.items():
+    swept = list(settings.sweeps.runs) if settings.sweeps else []
+    for axis in dict.fromkeys([*swept, *(axis for model in settings.models.values() for axis in model.at)]):
+        points = _scale(settings, rows, axis) if axis not in swept else _sweep(settings, rows, axis)
         if points:
             key = re.sub(r"[^a-z0-9]+", "_", axis.lower()).strip("_")
             pictures[f"Pass@1 over {axis}"] = path = folder / f"{key}.png"
-            is_swept = settings.sweeps is not None and axis in settings.sweeps.runs
-            _draw(points, axis, path, _published_sweep(settings, axis, points) if is_swept else {})
-            if not is_swept:  # whose values are rows of a table
+            _draw(points, axis, path, _published_sweep(settings, axis, points) if axis in swept else {})
+            if axis not in swept:  # whose values are rows of a table
                 tables.append(axis_table(points, axis, key))
     baseline = _baseline(settings)
     for model in settings.models:
@@ -115,7 +109,8 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
 
     def rates(of: pd.DataFrame, methods: Mapping[str, Iterable[str]], key: str, title: str, parts: Parts) -> Table:
         shown = {
-            name: [one for one in dict.fromkeys(names) if (name, one) in judged] for name, names in methods.items()
+            name: [method for method in dict.fromkeys(of_model) if (name, method) in judged]
+            for name, of_model in methods.items()
         }
         return rate_table(of, shown, ks, published, key, title, tasks=settings.tasks.name, parts=parts)
 
@@ -123,45 +118,41 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
         yield rates(rows, dict.fromkeys(settings.models, settings.methods), "rates", "methods", {})
     parts = _parts(settings)
     for name in settings.models:
-        if settings.ablations and any((name, one) in judged for one in settings.ablations.runs):
+        if settings.ablations and any((name, method) in judged for method in settings.ablations.runs):
             # from none, which is SFT, to all
             methods = ("sft", *settings.ablations.runs, settings.ablations.of)
             yield rates(rows, {name: methods}, f"parts_{name}", f"{name}: parts of the objective", parts)
-        if values := [
-            one for one in swept if (name, one) in judged
-        ]:  # of a sweep, or of an ablation that lists values
+        # of a sweep, or of an ablation that lists values
+        if values := [method for method in swept if (name, method) in judged]:
             varied = settings.sweeps or settings.ablations
-            assert varied is not None
             of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
             methods = (varied.of, *values)  # which has one of the values
             yield rates(of_seeds, {name: methods}, f"sweeps_{name}", f"{name}: values of a key", {})
-        known = [method for method in _compared(settings) if (name, method) in judged]
-        if (found := comparison_table(rows, name, known, _baseline(settings))) is not None:
-            yield found
-        if (found := family_table(rows, name, known)) is not None:
-            yield found
-        if (found := seed_table(rows, name, [*known, *values])) is not None:
-            yield found
-        if known:
-            yield verdict_table(rows, name, known)
-            yield _cost_table(settings, name, known)
+        compared = [method for method in _compared(settings) if (name, method) in judged]
+        tables = [
+            comparison_table(rows, name, compared, _baseline(settings)),
+            family_table(rows, name, compared),
+            seed_table(rows, name, [*compared, *values]),
+        ]
+        yield from (table for table in tables if table is not None)
+        if compared:
+            yield verdict_table(rows, name, compared)
+            yield _cost_table(settings, name, compared)
 
 
 def _parts(settings: StudySettings) -> Parts:
     """Which models and methods have each part of CuSeT (the marks of the paper's Table 5); {} where no ablation is of these parts."""
     varied = settings.ablations.runs.values() if settings.ablations else ()
-    if not any(PARTS.keys() & said.keys() for said in varied if isinstance(said, dict)):
+    if not any(PARTS.keys() & keys_of_run.keys() for keys_of_run in varied if isinstance(keys_of_run, dict)):
         return {}
-    trainings = [job for job in jobs_of(settings) if job.kind == "train"]
-    of_cuset = [
-        job
-        for job in trainings
-        if job.settings.get("stage", "cuset") == "cuset" == job.settings.get("cuset_objective", "cuset")
-    ]
-    return {
-        part: {(job.run.model, job.run.method) for job in of_cuset if job.settings.get(key, True)}
-        for key, part in PARTS.items()
-    }
+    having = {part: set() for part in PARTS.values()}
+    for job in jobs_of(settings):
+        keys = job.settings
+        if job.kind == "train" and keys.get("stage", "cuset") == "cuset" == keys.get("cuset_objective", "cuset"):
+            for key, part in PARTS.items():
+                if keys.get(key, True):
+                    having[part].add((job.run.model, job.run.method))
+    return having
 
 
 def _baseline(settings: StudySettings) -> str:
@@ -175,19 +166,18 @@ def _compared(settings: StudySettings) -> list[str]:
 
 def _cost_table(settings: StudySettings, model: str, methods: Sequence[str]) -> Table:
     """Preference for right programs, and GPU hours: means over seeds."""
-    runs = [run for run in runs_of(settings) if run.model == model]
+    runs = [run for run in runs_of(settings) if run.model == model and run.method in methods]
 
-    def mean(values: Iterable[float | None]) -> float:
-        """Of those that are known, NaN without any."""
-        return pd.Series(list(values), dtype=float).mean()
+    def means(value: Callable[[Run], float | None]) -> list[float]:
+        """Of each method's runs whose value is known, NaN without any."""
+        values = pd.Series([value(run) for run in runs], dtype=float)
+        return list(values.groupby([run.method for run in runs]).mean().reindex(methods))
 
-    by_method = [[run for run in runs if run.method == method] for method in methods]
     columns = [text_column("method", methods)]
     if settings.pairs is not None:
-        pairs = [mean(_pairs(settings, run) for run in of) for of in by_method]
-        columns.append(number_column("pairs right, %", pairs, digits=1))
+        columns.append(number_column("pairs right, %", means(lambda run: _pairs(settings, run)), digits=1))
     for kind, name in (("train", "training"), ("generate", "sampling"), ("evaluate", "judging")):
-        hours = [mean(gpu_hours(settings, run, kind) for run in of) for of in by_method]
+        hours = means(lambda run, kind=kind: gpu_hours(settings, run, kind))
         columns.append(number_column(name, hours, "GPU hours", digits=3))
     return Table(f"cost_{model}", f"{model}: costs", columns, "Means over seeds.")
 
@@ -198,8 +188,8 @@ def _pairs(settings: StudySettings, run: Run) -> float | None:
     except FileNotFoundError:
         return None
     [model] = record["models"].values()
-    found = model["accuracy"]["from_change"]  # None without a wrong program among the pairs
-    return found and 100 * found["value"]
+    accuracy = model["accuracy"]["from_change"]  # None without a wrong program among the pairs
+    return accuracy and 100 * accuracy["value"]
 
 
 Points = dict[str, list[tuple[float, Crossed]]]
@@ -209,7 +199,6 @@ Points = dict[str, list[tuple[float, Crossed]]]
 def _swept(settings: StudySettings, key: str) -> dict[float, str]:
     """Value of a key -> the method that has it. Values that are no numbers have no place on an axis."""
     sweeps = settings.sweeps
-    assert sweeps is not None
     base = (settings.methods[sweeps.of] or {}).get(key)
     values = sorted(value for value in {*sweeps.runs[key], base} if isinstance(value, int | float))
     return {value: sweeps.of if value == base else f"{sweeps.of}_{key}={value}" for value in values}
@@ -217,23 +206,18 @@ def _swept(settings: StudySettings, key: str) -> dict[float, str]:
 
 def _sweep(settings: StudySettings, rows: pd.DataFrame, key: str) -> Points:
     """A line a model over the values of a key (the paper's Fig. 4)."""
-    methods = _swept(settings, key)
-    return _lines(
-        rows, {model: [(value, model, method) for value, method in methods.items()] for model in settings.models}
-    )
+    values = _swept(settings, key).items()
+    return _lines(rows, {model: [(value, model, method) for value, method in values] for model in settings.models})
 
 
 def _published_sweep(settings: StudySettings, key: str, models: Iterable[str]) -> dict[str, list[tuple[float, float]]]:
     """The paper's points of the same figure: function Pass@1 in percent."""
-    found = {
-        model: [
-            (value, number)
-            for value, method in _swept(settings, key).items()
-            if (number := published_number(settings.models[model].published, method, "passed", 1)) is not None
-        ]
-        for model in models
-    }
-    return {model: points for model, points in found.items() if points}
+    points: dict[str, list[tuple[float, float]]] = {}
+    for model in models:
+        for value, method in _swept(settings, key).items():
+            if (number := published_number(settings.models[model].published, method, "passed", 1)) is not None:
+                points.setdefault(model, []).append((value, number))
+    return points
 
 
 def _scale(settings: StudySettings, rows: pd.DataFrame, axis: str) -> Points:
@@ -247,12 +231,11 @@ def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str
     scores, lines = score_table(rows, "passed", 1), {}
     for line, of in runs.items():
         tables = {value: scores[model, method] for value, model, method in of if (model, method) in scores}
-        if len(tables) < 2:
-            continue
-        seeds = functools.reduce(pd.Index.intersection, (table.index for table in tables.values()))
-        tasks = functools.reduce(pd.Index.intersection, (table.columns for table in tables.values()))
-        points = [(value, crossed(table.loc[seeds, tasks])) for value, table in tables.items()]
-        lines[line] = [(value, one) for value, one in points if one is not None]
+        if len(tables) > 1:
+            seeds = functools.reduce(pd.Index.intersection, (table.index for table in tables.values()))
+            tasks = functools.reduce(pd.Index.intersection, (table.columns for table in tables.values()))
+            points = [(value, crossed(table.loc[seeds, tasks])) for value, table in tables.items()]
+            lines[line] = [(value, mean) for value, mean in points if mean is not None]
     return {line: points for line, points in lines.items() if len(points) > 1}
 
 
@@ -266,14 +249,9 @@ def _draw(lines: Points, axis: str, path: Path, published: Mapping[str, Sequence
     every = [value for points in lines.values() for value, _ in points]
     aside = 0.01 * (max(every) - min(every))
     for place, (line, points) in enumerate(lines.items()):
-        values, means, *ends = zip(
-            *(
-                (value, 100 * one.value, *(100 * abs(end - one.value) for end in one.rate_interval()))
-                for value, one in points
-            ),
-            strict=True,
-        )
-        shifted = [value + (place - (len(lines) - 1) / 2) * aside for value in values]
+        shifted = [value + (place - (len(lines) - 1) / 2) * aside for value, _ in points]
+        means = [100 * mean.value for _, mean in points]
+        ends = [[100 * abs(mean.rate_interval()[end] - mean.value) for _, mean in points] for end in (0, 1)]
         if points[0][1].seeds > 1:
             by_seed = [[100 * rate for rate in one.by_seed] for _, one in points]
             axes.plot(shifted, by_seed, ".-", color=f"C{place}", linewidth=0.8)
@@ -295,9 +273,8 @@ def _draw(lines: Points, axis: str, path: Path, published: Mapping[str, Sequence
 def _draw_differences(differences: Mapping[str, pd.DataFrame], baseline: str, path: Path) -> bool:
     """Each seed's mean difference ([seeds, tasks] of each method, see `paired`), and the mean of all with its 95 % interval. Returns whether there
     was anything to draw: a method with two seeds."""
-    known = {
-        method: one for method, less in differences.items() if len(less) > 1 and (one := crossed(less.to_numpy()))
-    }
+    several = {method: crossed(less.to_numpy()) for method, less in differences.items() if len(less) > 1}
+    known = {method: mean for method, mean in several.items() if mean is not None}
     if not known:
         return False
     from matplotlib.figure import Figure

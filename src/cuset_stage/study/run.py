@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import os
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,15 +28,18 @@ from .settings import SHARES, Kind, StudySettings
 
 # Keys of commands that change how fast a job is, or whether it fits, and neither answers nor verdicts: these may change after it has begun.
 SPEED = frozenset({"batch_size", "batch_tokens", "jobs", "per_gpu", "record_gpu", "retries", "retry_infra", "timeout"})
-KEPT = frozenset(
-    {"evaluate", "pairs", "analyze"}
-)  # kinds whose output has to stay: models and answers may go once they have been used
+# Kinds whose output has to stay: models and answers may go once they have been used.
+KEPT = frozenset({"evaluate", "pairs", "analyze"})
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
 
 @dataclass(frozen=True)
 class Left:
-    """Jobs of a kind and model. hours: of one, measured where some are done, else the study's forecast, else None; gpus: of one."""
+    """Jobs of a kind and model.
+
+    gpus: of one job. hours: of one job, measured where some are done, else the study's forecast, else None. gpu_hours, disk_left: GPU
+    hours that the jobs which are left take, and GiB that they write; None where that is not known.
+    """
 
     kind: str
     model: str
@@ -44,41 +47,26 @@ class Left:
     total: int
     gpus: float
     hours: float | None
-    disk_gib: float | None
-
-    @property
-    def gpu_hours(self) -> float | None:
-        """What is left of them costs."""
-        if not self.gpus:
-            return 0.0
-        return None if self.hours is None else (self.total - self.done) * self.hours * self.gpus
-
-    @property
-    def disk_left(self) -> float | None:
-        """GiB that the rest of them will write."""
-        return None if self.disk_gib is None else (self.total - self.done) * self.disk_gib
+    gpu_hours: float | None
+    disk_left: float | None
 
 
 def what_is_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Left]:
     """The jobs by model and kind, with what is done and what the rest will take."""
-    groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
-    for job in jobs:
-        groups[job.run.model, job.kind].append(job)
-    found = []
-    models, kinds = list(settings.models), list(NEEDS)
-    for (name, kind), members in sorted(
-        groups.items(), key=lambda one: (models.index(one[0][0]), kinds.index(one[0][1]))
-    ):
-        model = settings.models[name]
+    groups: list[Left] = []
+    for (name, model), kind in itertools.product(settings.models.items(), NEEDS):
+        members = [job for job in jobs if job.run.model == name and job.kind == kind]
+        if not members:
+            continue
         records = [record for job in members if (record := record_of(settings.output, job.name)) is not None]
-        gpus = members[0].gpus
+        gpus, left = members[0].gpus, len(members) - len(records)
         # A job with half of the share takes twice as long.
         seconds = [record["seconds"] * (record["gpus"] / gpus if gpus else 1) for record in records]
-        measured = sum(seconds) / len(seconds) / 3600 if seconds else None
-        hours = measured if measured is not None else model.hours.get(members[0].kind)
-        disk = model.disk_gib if kind == "train" else None
-        found.append(Left(kind, name, len(records), len(members), gpus, hours, disk))
-    return found
+        hours = sum(seconds) / len(seconds) / 3600 if seconds else model.hours.get(kind)
+        gpu_hours = 0.0 if not gpus else None if hours is None else left * hours * gpus
+        disk = left * model.disk_gib if kind == "train" and model.disk_gib is not None else None
+        groups.append(Left(kind, name, len(records), len(members), gpus, hours, gpu_hours, disk))
+    return groups
 
 
 def gpu_hours(settings: StudySettings, run: Run, kind: Kind) -> float | None:
@@ -98,25 +86,25 @@ def record_of(output: Path, job: str) -> dict[str, Any] | None:
     return record if kind not in KEPT or (output / "runs" / run / OUTPUTS[kind]).exists() else None
 
 
-def forecast(left: Sequence[Left], gpus: int = 0) -> Iterator[str]:
+def forecast(groups: Sequence[Left], gpus: int = 0) -> Iterator[str]:
     """Lines of a table: jobs, GPU hours and disk of what is left, by model and kind; `?` where nothing is known. gpus: to run it on."""
 
     def amount(value: float | None, digits: int = 1) -> str:
         return "?" if value is None else f"{value:,.{digits}f}"
 
     yield f"{'model':24} {'jobs':10} {'done':>6} {'of':>6} {'GPUs':>6} {'hours each':>11} {'GPU hours left':>15} {'GiB to write':>13}"
-    for one in left:
-        disk_text = amount(one.disk_left) if one.kind == "train" else ""
+    for group in groups:
+        disk_text = amount(group.disk_left) if group.kind == "train" else ""
         yield (
-            f"{one.model:24} {one.kind:10} {one.done:6,} {one.total:6,} {one.gpus:6g} {amount(one.hours, 2):>11} "
-            f"{amount(one.gpu_hours):>15} {disk_text:>13}".rstrip()
+            f"{group.model:24} {group.kind:10} {group.done:6,} {group.total:6,} {group.gpus:6g} {amount(group.hours, 2):>11} "
+            f"{amount(group.gpu_hours):>15} {disk_text:>13}".rstrip()
         )
-    hours = sum(one.gpu_hours or 0 for one in left)
-    unknown = sum(one.total - one.done for one in left if one.gpu_hours is None)
+    hours = sum(group.gpu_hours or 0 for group in groups)
+    unknown = sum(group.total - group.done for group in groups if group.gpu_hours is None)
     rest = f" and those of {unknown:,} jobs that no `hours` are known of" if unknown else ""
-    models = [one.disk_left for one in left if one.kind == "train" and one.done < one.total]
+    models = [group.disk_left for group in groups if group.kind == "train" and group.done < group.total]
     disk = "? GiB" if None in models else f"{sum(filter(None, models)):,.1f} GiB"
-    yield f"left: {sum(one.total - one.done for one in left):,} jobs, {hours:,.1f} GPU hours{rest}, {disk} of models"
+    yield f"left: {sum(group.total - group.done for group in groups):,} jobs, {hours:,.1f} GPU hours{rest}, {disk} of models"
     if gpus and hours:
         yield f"On {gpus} GPUs that is at least {hours / gpus:,.1f} hours."
 
@@ -138,16 +126,13 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
         file = _file(settings, job)
         if not file.exists() or not _has_begun(settings, job):
             continue
-        anew = (
-            f"Give the study another output=, or remove {settings.output / 'runs' / job.run.name} and its records in "
-            f"{settings.output / 'done'}."
-        )
+        run, records = settings.output / "runs" / job.run.name, settings.output / "done"
+        anew = f"Give the study another output=, or remove {run} and its records in {records}."
         for path, digest in inputs_of(settings, job).items():
             if read_before.get(job.name, {}).get(path, digest) != digest:
                 raise StudyError(f"{path}: it has changed since {job.name} began. {anew} Or put back what was there.")
         old, new = read_yaml(file), load_yaml(_text(job))
-        changed = sorted(key for key in {*old, *new} - SPEED if old.get(key) != new.get(key))
-        if changed:
+        if changed := sorted(key for key in {*old, *new} - SPEED if old.get(key) != new.get(key)):
             differing = (f"{key} ({shown(old.get(key))}, now {shown(new.get(key))})" for key in changed)
             raise StudyError(f"{file}: this job has begun with another {', '.join(differing)}. {anew}")
 
@@ -250,10 +235,8 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     if importlib.util.find_spec("snakemake") is None:
         raise StudyError("a study runs under Snakemake, which is not installed: pip install 'cuset-stage[study]'.")
     executor = settings.executor
-    if (
-        executor != "local"
-        and importlib.util.find_spec(f"snakemake_executor_plugin_{executor.replace('-', '_')}") is None
-    ):
+    plugin = f"snakemake_executor_plugin_{executor.replace('-', '_')}"
+    if executor != "local" and importlib.util.find_spec(plugin) is None:
         raise StudyError(
             f"executor={executor}: Snakemake has no such executor here: pip install snakemake-executor-plugin-{executor}."
         )

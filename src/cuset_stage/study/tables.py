@@ -1,22 +1,31 @@
-"""The tables of a study: pass rates in the layout of the paper's Tables 2 to 5, comparisons, and what they cost."""
+"""The rows of a study, every judged sample in one file, and its tables: pass rates in the layout of the paper's Tables 2 to 5, comparisons, and costs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ..report.cells import ABSENT, Cell, Column, Table, estimate_cell, number, number_column, p_text, text_column
+from ..files import write_atomically
+from ..jsonl import read_objects, to_line
+from ..report.cells import ABSENT, Cell, Column, Table, estimate_cell, number, number_column, p_cell, text_column
 from ..report.collection import CRITERIA
 from ..report.notes import counted
-from ..report.statistics import Estimate, holm
+from ..report.statistics import Crossed, Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
-from .results import score_table
-from .statistics import Crossed, crossed
+from ..tasks.messages import prompts_of
+from .plan import OUTPUTS, StudyError
+from .run import record_of
 
 
+COLUMNS = ("model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens")
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
+PERCENT = "Percent; in brackets the 95 % interval over tasks and seeds."
 MOST_FAMILIES = 12
 MOST_SEEDS = 12
 Published = Mapping[str, Sequence[float | None]]
@@ -24,6 +33,69 @@ Parts = Mapping[str, Set[tuple[str, str]]]  # part of the objective -> the model
 # What each of a method's published numbers is: (criterion, k), then tokens of an answer. They are of so many tasks.
 PUBLISHED = (("compiled", 1), ("passed", 1), ("compiled", 3), ("passed", 3), ("tokens", None))
 PUBLISHED_TASKS = 500
+
+
+def collect(folder: Path) -> Path:
+    """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order, of the runs that are judged to their end;
+    of CUDABench's tasks with `prompts`, whose wording was answered. Returns its path.
+
+    Raises:
+        StudyError: a judged sample lacks what a study's rows have.
+    """
+    path = folder / "results.jsonl"
+    write_atomically(path, map(to_line, _judged_rows(folder)))
+    return path
+
+
+def _judged_rows(folder: Path) -> Iterator[dict[str, Any]]:
+    study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    runs = {tuple(job["run"].values()): job["run"] for job in study["jobs"].values()}
+    for run in runs.values():
+        name = "{model}/{method}/seed{seed}".format(**run)
+        if record_of(folder, f"evaluate/{name}") is None:
+            continue
+        file = folder / "runs" / name / OUTPUTS["evaluate"]
+        prompts = prompts_of(next(read_objects(file))[1])
+        wording = {} if prompts is None else {"prompts": prompts}
+        samples = [(place, line) for place, line in read_objects(file) if line.get("type") == "sample"]
+        for place, line in samples:
+            if missing := [key for key in COLUMNS[3:] if key not in line]:
+                raise StudyError(
+                    f"{file}, line {place}: no {', '.join(missing)}; expected what `cuset evaluate` writes. To judge the run again, remove this file "
+                    "and the run's record in done/evaluate, and run the study."
+                )
+        for _, line in sorted(samples, key=lambda sample: (sample[1]["task"], sample[1]["sample"])):
+            yield {**run, **{key: line[key] for key in COLUMNS[3:]}, **wording}
+
+
+def read_results(path: Path) -> pd.DataFrame:
+    """The rows of a results.jsonl.
+
+    Raises:
+        StudyError: it has no rows, or none with some column.
+    """
+    rows = pd.DataFrame([row for _, row in read_objects(path)])
+    if rows.empty:
+        raise StudyError(f"{path}: no sample is judged, so there is nothing to report.")
+    if missing := [key for key in COLUMNS if key not in rows]:
+        raise StudyError(f"{path}: no row has {', '.join(missing)}; expected what `cuset study run` writes.")
+    return rows
+
+
+def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[tuple[str, str], pd.DataFrame]:
+    """pass@k [seeds, tasks] of every (model, method); criterion: compiled or passed. The estimator is Chen et al.'s (2107.03374, Eq. 1).
+
+    What the judge failed at (infra_error) is unknown and leaves its task out where fewer than k samples are known.
+    """
+    # `compiled`: with compile_only nothing ran.
+    unknown = ["infra_error", "compiled"] if criterion == "passed" else ["infra_error"]
+    known = rows.assign(score=rows[criterion].astype(float).where(~rows["verdict"].isin(unknown)))
+    scores = {}
+    for key, of_method in known.groupby(["model", "method"], sort=False):
+        wide = of_method.pivot(index=["seed", "task"], columns="sample", values="score")
+        values = task_scores(wide.to_numpy(), k, Rule.UNBIASED) if wide.shape[1] >= k else np.nan
+        scores[key] = pd.Series(values, index=wide.index).unstack("task")
+    return scores
 
 
 def rate_table(
@@ -43,36 +115,31 @@ def rate_table(
     where the paper has none. tasks: what these are called. parts: columns of them.
     """
     of = [(model, method) for model, methods in models.items() for method in methods]
-    columns: list[Column] = [
-        text_column("model", [model for model, _ in of]),
-        text_column("method", [one for _, one in of]),
-    ]
-    columns += [text_column(part, ["yes" if one in having else "no" for one in of]) for part, having in parts.items()]
+    columns = [text_column("model", [model for model, _ in of]), text_column("method", [method for _, method in of])]
+    columns += [text_column(part, ["yes" if run in having else "no" for run in of]) for part, having in parts.items()]
     groups = rows.groupby(["model", "method"])
     seeds, tokens = groups["seed"].nunique(), groups["tokens"].mean()
-    columns.append(number_column("seeds", [float(seeds.get(one, 0)) for one in of]))
-    text = "Percent; in brackets the 95 % interval over tasks and seeds."
-    known = any(method in published.get(model, ()) for model, method in of)
+    columns.append(number_column("seeds", [float(seeds.get(run, 0)) for run in of]))
+    text = PERCENT
+    has_published = any(method in published.get(model, ()) for model, method in of)
 
     def beside(name: str, criterion: str, k: int | None, group: str = "", digits: int = 1) -> Iterator[Column]:
-        if known and (criterion, k) in PUBLISHED:
+        if has_published and (criterion, k) in PUBLISHED:
             numbers = [published_number(published.get(model, {}), method, criterion, k) for model, method in of]
             if group or any(numbers):
                 yield number_column(f"{name}, paper", numbers, group, digits)
 
-    for k, (criterion, name) in ((k, one) for k in ks for one in CRITERIA.items()):
-        scores = score_table(rows, criterion, k)
-        columns.append(
-            Column(name, [_rate(crossed(scores[one]) if one in scores else None) for one in of], f"Pass@{k}")
-        )
-        columns += beside(name, criterion, k, f"Pass@{k}")
-    columns.append(number_column("tokens of an answer", [tokens.get(one) for one in of]))
+    for k in ks:
+        for criterion, name in CRITERIA.items():
+            columns.append(Column(name, _rates(score_table(rows, criterion, k), of), f"Pass@{k}"))
+            columns += beside(name, criterion, k, f"Pass@{k}")
+    columns.append(number_column("tokens of an answer", [tokens.get(run) for run in of]))
     columns += beside("tokens", "tokens", None, digits=0)
     if any(column.name.endswith(", paper") for column in columns):
-        counts = {int(count) for one, count in groups["task"].nunique().items() if one in of}
+        counts = {int(count) for run, count in groups["task"].nunique().items() if run in of}
         text += (
             f" The paper's numbers are of CUDABench's {PUBLISHED_TASKS} tasks of Level 1, of models trained on 6,278 pairs of its authors, and of "
-            f"one run each. Ours are of {' or '.join(counted(one, 'task') for one in sorted(counts))}{f' of {tasks}' if tasks else ''}"
+            f"one run each. Ours are of {' or '.join(counted(count, 'task') for count in sorted(counts))}{f' of {tasks}' if tasks else ''}"
             f"{': do not compare the two' if counts != {PUBLISHED_TASKS} else ''}."
         )
     return Table(key, title, columns, text)
@@ -84,10 +151,13 @@ def published_number(published: Published, method: str, criterion: str, k: int |
     return numbers[place] if place < len(numbers) else None
 
 
-def _rate(found: Crossed | None) -> Cell:
-    if found is None:
-        return Cell(ABSENT)
-    return estimate_cell(Estimate(found.value, *found.rate_interval(), found.tasks, left_out=0))
+def _rates(scores: Mapping[tuple[str, str], pd.DataFrame], of: Sequence[tuple[str, str]]) -> list[Cell]:
+    """The rate of each (model, method) of `of`, from a `score_table`; absent where it has no row."""
+    return [_rate(crossed(scores[run]) if run in scores else None) for run in of]
+
+
+def _rate(mean: Crossed | None) -> Cell:
+    return estimate_cell(mean and Estimate(mean.value, *mean.rate_interval(), mean.tasks, left_out=0))
 
 
 def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
@@ -96,22 +166,11 @@ def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tabl
     families = sorted(rows["family"].dropna().unique())
     if not 2 <= len(families) <= MOST_FAMILIES:
         return None
-    columns: list[Column] = [text_column("method", methods)]
+    columns = [text_column("method", methods)]
     for family in families:
         scores = score_table(rows[rows["family"] == family], "passed", 1)
-        columns.append(
-            Column(
-                family,
-                [_rate(crossed(scores[model, method]) if (model, method) in scores else None) for method in methods],
-                "Pass@1: Function",
-            )
-        )
-    return Table(
-        f"families_{model}",
-        f"{model}: families of tasks",
-        columns,
-        "Percent; in brackets the 95 % interval over tasks and seeds.",
-    )
+        columns.append(Column(family, _rates(scores, [(model, method) for method in methods]), "Pass@1: Function"))
+    return Table(f"families_{model}", f"{model}: families of tasks", columns, PERCENT)
 
 
 def seed_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
@@ -122,13 +181,9 @@ def seed_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table 
     )
     if not 2 <= len(means) <= MOST_SEEDS:
         return None
-    columns = [
-        text_column("method", methods),
-        *(
-            number_column(str(seed), [100 * of.get(method, float("nan")) for method in methods], "Seed", digits=1)
-            for seed, of in means.sort_index().iterrows()
-        ),
-    ]
+    columns = [text_column("method", methods)]
+    for seed, of in means.sort_index().iterrows():
+        columns.append(number_column(str(seed), list(100 * of.reindex(methods)), "Seed", digits=1))
     return Table(f"seeds_{model}", f"{model}: function Pass@1 by seed", columns, "Percent.")
 
 
@@ -140,7 +195,7 @@ def axis_table(lines: Mapping[str, Sequence[tuple[float, Crossed]]], axis: str, 
     ]
     for value in sorted({value for points in lines.values() for value, _ in points}):
         columns.append(Column(f"{value:g}", [_rate(dict(points).get(value)) for points in lines.values()], axis))
-    text = "Percent; in brackets the 95 % interval over tasks and seeds. A row is of the seeds and tasks that all of its points have."
+    text = f"{PERCENT} A row is of the seeds and tasks that all of its points have."
     return Table(f"axis_{key}", f"function Pass@1 over {axis}", columns, text)
 
 
@@ -158,38 +213,35 @@ def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tab
 def paired(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> dict[str, pd.DataFrame]:
     """Function pass@1 of each method less the baseline's: [seeds, tasks], of those that both have."""
     scores = score_table(rows[rows["model"] == model], "passed", 1)
-    base, found = scores.get((model, baseline)), {}
+    differences = {}
     for method in methods:
-        other = scores.get((model, method))
-        if method != baseline and base is not None and other is not None:
-            first, second = other.align(base, join="inner")
-            found[method] = first - second
-    return found
+        if method != baseline and {(model, method), (model, baseline)} <= scores.keys():
+            first, second = scores[model, method].align(scores[model, baseline], join="inner")
+            differences[method] = first - second
+    return differences
 
 
 def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
     """Function pass@1 of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
-    every = paired(rows, model, methods, baseline)
-    found = {method: one for method, less in every.items() if (one := crossed(less.to_numpy())) is not None}
-    if not found:
+    differences = paired(rows, model, methods, baseline)
+    means = {method: mean for method, less in differences.items() if (mean := crossed(less.to_numpy())) is not None}
+    if not means:
         return None
-    spread = {method: one for method, one in found.items() if one.se}  # without any nothing can be tested
-    different, alike = (
-        dict(zip(spread, holm(values), strict=True))
-        for values in ([one.p_value for one in spread.values()], [one.equivalence_p(BOUND) for one in spread.values()])
-    )
+    spread = {method: mean for method, mean in means.items() if mean.se}  # without any nothing can be tested
+    different = dict(zip(spread, holm([mean.p_value for mean in spread.values()]), strict=True))
+    alike = dict(zip(spread, holm([mean.equivalence_p(BOUND) for mean in spread.values()]), strict=True))
 
     def tested(value: Callable[[str, Crossed], Cell]) -> list[Cell]:
-        return [value(method, one) if method in spread else Cell(ABSENT) for method, one in found.items()]
+        return [value(method, mean) if method in spread else Cell(ABSENT) for method, mean in means.items()]
 
     columns = [
-        text_column("method", found),
-        number_column("seeds", [float(one.seeds) for one in found.values()]),
-        Column("difference", [_difference(one) for one in found.values()]),
-        Column("p", tested(lambda _, one: _p(one.p_value))),
-        Column("p, Holm", tested(lambda method, _: _p(different[method]))),
-        Column(f"p, beyond ±{100 * BOUND:g}, Holm", tested(lambda method, _: _p(alike[method]))),
-        Column("seen with power 0.8", tested(lambda _, one: number(100 * one.detectable(), 1))),
+        text_column("method", means),
+        number_column("seeds", [float(mean.seeds) for mean in means.values()]),
+        Column("difference", [_difference(mean) for mean in means.values()]),
+        Column("p", tested(lambda _, mean: p_cell(mean.p_value))),
+        Column("p, Holm", tested(lambda method, _: p_cell(different[method]))),
+        Column(f"p, beyond ±{100 * BOUND:g}, Holm", tested(lambda method, _: p_cell(alike[method]))),
+        Column("seen with power 0.8", tested(lambda _, mean: number(100 * mean.detectable(), 1))),
     ]
     text = (
         f"Function Pass@1 less that of {baseline}, in points, paired by seed and task; the error is over both. A small p says that they differ; "
@@ -199,12 +251,8 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
     return Table(f"differences_{model}", f"{model}: against {baseline}", columns, text)
 
 
-def _difference(found: Crossed) -> Cell:
-    value, low, high = (100 * one for one in (found.value, *found.interval()))
-    if not found.se:
+def _difference(mean: Crossed) -> Cell:
+    value, low, high = (100 * end for end in (mean.value, *mean.interval()))
+    if not mean.se:
         return Cell(f"{value:+.1f}", value)
     return Cell(f"{value:+.1f}", value, f"{low:+.1f} to {high:+.1f}", (low, high))
-
-
-def _p(value: float) -> Cell:
-    return Cell(p_text(value), value)
