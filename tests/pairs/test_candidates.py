@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuset_stage.cuda_source import tokens
-from cuset_stage.pairs.candidates import MOST_LONGER, Candidate, choose, find_candidates, sign
-from cuset_stage.pairs.make import pair_row
+from cuset_stage.pairs.make import MOST_LONGER, Candidate, choose, find_candidates, pair_row, sign
 from cuset_stage.pairs.rows import ALTERNATIVE
 from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks import ProgramTask, load_tasks

@@ -40,7 +40,7 @@ def measure(settings: PairsSettings) -> None:
     check_writable("output", settings.output)  # before torch is imported
     from ..files import write_atomically
     from ..pairs.measure import measure as run
-    from ..pairs.table import print_tables
+    from ..pairs.summary import print_tables
 
     record = run(settings)
     write_atomically(settings.output, json.dumps(record, indent=1) + "\n")

@@ -39,6 +39,12 @@ class Difference:
     wrong_tokens: int
 
     @property
+    def from_change(self) -> float:
+        """changed and following together, in nats: `whole` but for what the common beginning differs by in arithmetic of few bits, which
+        depends on what stands beside it in the batch."""
+        return self.changed + self.following
+
+    @property
     def longer(self) -> int:
         """Tokens that the wrong response has more."""
         return self.wrong_tokens - self.right_tokens
@@ -46,8 +52,8 @@ class Difference:
 
 def encode(pair: Pair, response: str, template: Any, tokenizer: Any) -> Row:
     """A prompt and a response as training sees them, whole; the response's tokens are supervised."""
-    system = next((one["content"] for one in pair.messages if one["role"] == "system"), None)
-    asked = [one for one in pair.messages if one["role"] != "system"]
+    system = next((message["content"] for message in pair.messages if message["role"] == "system"), None)
+    asked = [message for message in pair.messages if message["role"] != "system"]
     ((prompt_ids, ids),) = template.encode_multiturn(
         tokenizer, [*asked, {"role": "assistant", "content": response}], system
     )
@@ -71,7 +77,7 @@ def differences(pairs: Sequence[Pair], template: Any, tokenizer: Any, score: Sco
     scores = dict(zip(rows, score(rows.values()), strict=True))
     for pair in pairs:
         right, wrong = ((repr(pair.messages), response) for response in (pair.right, pair.wrong))
-        ids = [[one for one in rows[key]["labels"] if one != IGNORE_INDEX] for key in (right, wrong)]
+        ids = [[token for token in rows[key]["labels"] if token != IGNORE_INDEX] for key in (right, wrong)]
         if ids[0] == ids[1]:
             raise ValueError(
                 f"task {pair.task}, kind {pair.kind}: right and wrong are the same tokens to this tokenizer."

@@ -1,4 +1,5 @@
-"""Make a pair file: choose versions of right programs, have the judge confirm what they are, write what it confirms.
+"""Make a pair file: choose versions of right programs, evenly over tasks, kinds and lengths, have the judge confirm what they are, write what
+it confirms.
 
 The choice takes for granted that a mutant is wrong and an equivalent version right until the judge has said otherwise; then the next
 choice is made without it. Verdicts are kept in a file, so that no program is judged twice.
@@ -6,26 +7,34 @@ choice is made without it. Verdicts are kept in a file, so that no program is ju
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from collections.abc import Callable, Sequence
+import random
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from ..cuda_source import tokens
 from ..files import write_atomically
 from ..jsonl import Appender, read_objects, to_line
 from ..judge.bench import Bench
 from ..judge.judgement import Judgement, Named
 from ..judge.pipeline import Job
+from ..mutants import make_mutants
+from ..mutants.equivalent import make_equivalents
 from ..row_checks import RowModel, Text, Truth, wrong_value
 from ..sandbox import SandboxError, Verdict, list_gpus
 from ..tasks import ProgramTask, TaskError, load_tasks
 from ..tasks.messages import chat_messages
 from ..text import shorten
-from .candidates import Candidate, choose, find_candidates
-from .rows import ALTERNATIVE, PairsError, as_response
+from .likelihood import common_ends
+from .rows import ALTERNATIVE, FLOOR, PairsError, as_response
 from .settings import MakeSettings
 
 
@@ -39,6 +48,103 @@ WRONG = frozenset(
 """What is verified to be wrong. A program that does not compile is not in it: a compiler tells that at once."""
 RIGHT = "right"  # the kind of a task's own program, which has to pass first
 MESSAGE_CHARS = 160
+PER_KIND = 40  # versions of one kind of one program: more than most have
+MOST_LONGER = 8  # tokens of C++ by which a version may be longer or shorter than the program
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A changed version of a task's right program.
+
+    kind: of the change. longer: tokens of C++ more than the right program has; a model's own tokens differ little from these in sign.
+    0 for another program of the task. exchange: what the change takes out and puts in, in C++ between spaces.
+    """
+
+    task: ProgramTask
+    kind: str
+    change: str
+    code: str
+    longer: int
+    exchange: tuple[str, str] = ("", "")
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.code.encode()).hexdigest()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Of what a verdict depends on beside the judge."""
+        return self.task.fingerprint, self.sha256
+
+    @property
+    def is_floor(self) -> bool:
+        return self.kind in FLOOR
+
+
+def find_candidates(tasks: Sequence[ProgramTask], seed: int) -> list[Candidate]:
+    """The mutants and the equivalent versions of the tasks' own programs that are about as long as these, and the tasks' other right
+    programs, which may be of any length: in a pair either comes first as often. Deterministic.
+    """
+    candidates = []
+    for task in tasks:
+        right = [token.text for token in tokens(task.solution)]
+        versions = make_mutants(task.solution, per_operator=PER_KIND, seed=seed)
+        versions += make_equivalents(task.solution, count=PER_KIND, seed=seed)
+        for version in versions:
+            changed = [token.text for token in tokens(version.source)]
+            longer = len(changed) - len(right)
+            if abs(longer) <= MOST_LONGER:
+                begin, end = common_ends(right, changed)
+                exchange = " ".join(right[begin : len(right) - end]), " ".join(changed[begin : len(changed) - end])
+                candidates.append(
+                    Candidate(task, version.operator, version.description, version.source, longer, exchange)
+                )
+    others = [task for task in tasks if task.alternative]
+    return candidates + [
+        Candidate(task, ALTERNATIVE, "the task's other program", task.alternative, 0) for task in others
+    ]
+
+
+def choose(
+    candidates: Iterable[Candidate], count: int, seed: int, judged: Container[Candidate] = ()
+) -> list[Candidate]:
+    """At most `count` of them: as evenly over tasks as they allow, then as many longer than the right program as shorter, then those in
+    `judged`, then as many that exchange a for b as b for a, then evenly over kinds, then those of about its length; chance, from the
+    seed, decides what is left. In the order of the choice.
+
+    Without `judged`, a few candidates that drop out would change the whole choice. Without the exchanges, what random weights think of
+    a few tokens (`0` and `1`, `<` and `<=`) would decide about whole groups of pairs at once.
+    """
+    left = sorted(candidates, key=lambda candidate: (candidate.task.id, candidate.sha256))
+    random.Random(seed).shuffle(left)
+    per_task: Counter[str] = Counter()
+    per_kind: Counter[str] = Counter()
+    exchanged: Counter[tuple[str, str]] = Counter()
+    balance = 0  # of those chosen, longer ones less shorter ones
+    chosen: list[Candidate] = []
+    while left and len(chosen) < count:
+        best = min(
+            left,
+            key=lambda candidate: (
+                per_task[candidate.task.id],
+                sign(candidate.longer) * sign(balance) > 0,
+                candidate not in judged,
+                max(0, exchanged[candidate.exchange] - exchanged[candidate.exchange[::-1]]),
+                per_kind[candidate.kind],
+                abs(candidate.longer),
+            ),
+        )
+        left.remove(best)
+        chosen.append(best)
+        per_task[best.task.id] += 1
+        per_kind[best.kind] += 1
+        exchanged[best.exchange] += 1
+        balance += sign(best.longer)
+    return chosen
+
+
+def sign(number: float) -> int:
+    return (number > 0) - (number < 0)
 
 
 class EvidenceLine(RowModel):
@@ -109,30 +215,32 @@ def make_pairs(settings: MakeSettings, progress: Callable[..., Any]) -> list[dic
     path = settings.evidence or settings.output.with_suffix(".evidence.jsonl")
     with closing(Evidence(path, settings.thorough)) as evidence:
         right = [Candidate(task, RIGHT, "", task.solution, 0) for task in tasks]
-        if left := [one for one in right if one not in evidence]:
+        if left := [candidate for candidate in right if candidate not in evidence]:
             _judge(left, evidence, settings, path, progress)
-        tasks = [one.task for one in right if evidence.get(one) is Verdict.PASSED]
-        failed = [f"{one.task.id} ({evidence.get(one)})" for one in right if evidence.get(one) is not Verdict.PASSED]
-        if failed:
-            logger.warning("left out, because their own solution does not pass (see %s): %s", path, ", ".join(failed))
+        tasks = [candidate.task for candidate in right if evidence.get(candidate) is Verdict.PASSED]
+        if failed := [candidate for candidate in right if evidence.get(candidate) is not Verdict.PASSED]:
+            names = ", ".join(f"{candidate.task.id} ({evidence.get(candidate)})" for candidate in failed)
+            logger.warning("left out, because their own solution does not pass (see %s): %s", path, names)
         if not tasks:
             raise TaskError(f"{settings.tasks}: no task's own solution passes on this machine; {path} says why.")
         candidates = find_candidates(tasks, settings.seed)
         chosen = _choose(candidates, evidence, settings)
-        while left := [one for one in chosen if one not in evidence]:
+        while left := [candidate for candidate in chosen if candidate not in evidence]:
             _judge(left, evidence, settings, path, progress)
             chosen = _choose(candidates, evidence, settings)
         order = {task.id: at for at, task in enumerate(tasks)}
-        chosen.sort(key=lambda one: (one.is_floor, order[one.task.id], one.kind, one.change))
-        rows = [pair_row(one, evidence.get(one), settings.prompts) for one in chosen]
+        chosen.sort(key=lambda chosen: (chosen.is_floor, order[chosen.task.id], chosen.kind, chosen.change))
+        rows = [pair_row(candidate, evidence.get(candidate), settings.prompts) for candidate in chosen]
     write_atomically(settings.output, map(to_line, rows))
     return rows
 
 
 def _choose(candidates: Sequence[Candidate], evidence: Evidence, settings: MakeSettings) -> list[Candidate]:
-    open_ = [one for one in candidates if evidence.allows(one)]
-    wrong = choose((one for one in open_ if not one.is_floor), settings.pairs, settings.seed, evidence)
-    return wrong + choose((one for one in open_ if one.is_floor), settings.floor, settings.seed, evidence)
+    allowed = [candidate for candidate in candidates if evidence.allows(candidate)]
+    wrong = [candidate for candidate in allowed if not candidate.is_floor]
+    right = [candidate for candidate in allowed if candidate.is_floor]
+    chosen = choose(wrong, settings.pairs, settings.seed, evidence)
+    return chosen + choose(right, settings.floor, settings.seed, evidence)
 
 
 def _judge(
@@ -184,15 +292,9 @@ def pair_row(candidate: Candidate, verdict: Verdict, with_prompt: bool = False) 
     right, wrong = candidate.task.solution, candidate.code
     if candidate.kind == ALTERNATIVE and int(candidate.sha256, 16) % 2:
         right, wrong = wrong, right
-    row = {
-        "task": candidate.task.id,
-        "right": as_response(right),
-        "wrong": as_response(wrong),
-        "kind": candidate.kind,
-        "change": candidate.change,
-        "verdict": verdict.value,
-    }
+    row = {"task": candidate.task.id, "right": as_response(right), "wrong": as_response(wrong)}
+    row |= {"kind": candidate.kind, "change": candidate.change, "verdict": verdict.value}
     if with_prompt:
-        said = {message["role"]: message["content"] for message in chat_messages(candidate.task)}
-        row |= {"prompt": said["user"]} | ({"system": said["system"]} if "system" in said else {})
+        asked = {message["role"]: message["content"] for message in chat_messages(candidate.task)}
+        row |= {"prompt": asked["user"]} | ({"system": asked["system"]} if "system" in asked else {})
     return row

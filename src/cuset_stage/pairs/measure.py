@@ -37,16 +37,16 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
     pairs = evenly(read_pairs(settings.pairs, settings.tasks), settings.samples)
-    found = {}
+    by_model = {}
     models = {}
     for name, request in settings.models.items():
         began = time.perf_counter()
-        found[name] = _ask(name, request, pairs, settings)
+        by_model[name] = _ask(name, request, pairs, settings)
         models[name] = {
             **request.model_dump(exclude_none=True),
-            **summarise(pairs, found[name], settings.seed),
+            **summarise(pairs, by_model[name], settings.seed),
             "seconds": round(time.perf_counter() - began, 1),
-            "differences": [round(one.changed + one.following, 4) for one in found[name]],
+            "differences": [round(difference.from_change, 4) for difference in by_model[name]],
         }
     kinds = Counter(pair.kind for pair in pairs)
     about = {"name": settings.pairs, "count": len(pairs), "tasks": len({pair.task for pair in pairs}), "kinds": kinds}
@@ -59,7 +59,7 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
         "template": settings.template,
         "seed": settings.seed,
         "models": models,
-        "comparisons": compare_models(pairs, found, settings.seed),
+        "comparisons": compare_models(pairs, by_model, settings.seed),
     }
 
 

@@ -1,37 +1,47 @@
-"""The numbers of a pairs run: accuracy with an interval over tasks, by kind of error, by length, and two models compared."""
+"""The numbers of a pairs run, and these on the terminal: accuracy with an interval over tasks, by kind of error, by length, and two models compared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from rich import box
+from rich.console import Console
+from rich.table import Table
 from scipy.stats import permutation_test, spearmanr
 
-from ..report.statistics import estimate_means, holm, mcnemar_exact
+from ..report.cells import p_text, percent
+from ..report.statistics import RESAMPLES, estimate_means, holm, mcnemar_exact
 from .likelihood import Difference
 from .rows import FLOOR, Pair
 
 
-MEASURES = ("whole", "from_change", "changed", "following", "per_token")
+MEASURES = ("whole", "from_change", "changed", "following", "per_token")  # of `Difference`
 LENGTHS = {"wrong_longer": 1, "same_length": 0, "wrong_shorter": -1}
-RESAMPLES = 10_000
+LENGTH_NAMES = {"wrong_longer": "wrong is longer", "same_length": "same length", "wrong_shorter": "wrong is shorter"}
+MEASURE_NAMES = {
+    "from_change": "right preferred",
+    "whole": "  over the whole response",
+    "changed": "  over the changed tokens",
+    "following": "  over what follows them",
+    "per_token": "  by the mean over tokens",
+}
 
 
-def preferences(found: Sequence[Difference], measure: str = "whole") -> NDArray[np.float64]:
+def preferences(differences: Sequence[Difference], measure: str = "whole") -> NDArray[np.float64]:
     """Of each pair 1 where the model prefers the right response, 0 where the wrong one, a half where neither: [pairs].
 
-    measure: a field of `Difference`, or `from_change`: changed and following together. That is `whole` but for what the common beginning
-    differs by in arithmetic of few bits, which depends on what stands beside it in the batch.
+    measure: one of `MEASURES`.
     """
-    values = [one.changed + one.following if measure == "from_change" else getattr(one, measure) for one in found]
+    values = [getattr(difference, measure) for difference in differences]
     return (np.sign(values) + 1) / 2
 
 
-def summarise(pairs: Sequence[Pair], found: Sequence[Difference], seed: int = 0) -> dict[str, Any]:
+def summarise(pairs: Sequence[Pair], differences: Sequence[Difference], seed: int = 0) -> dict[str, Any]:
     """What one model made of the pairs.
 
     An accuracy is the mean over tasks of each task's share of pairs whose right response is preferred, with the percentile bootstrap
@@ -41,9 +51,9 @@ def summarise(pairs: Sequence[Pair], found: Sequence[Difference], seed: int = 0)
     kinds = np.array([pair.kind for pair in pairs])
     tasks = [pair.task for pair in pairs]
     is_wrong = np.array([not pair.is_floor for pair in pairs])
-    longer = np.array([one.longer for one in found])
-    gaps = np.array([one.changed + one.following for one in found])
-    preferred = {measure: preferences(found, measure) for measure in MEASURES}
+    longer = np.array([difference.longer for difference in differences])
+    gaps = np.array([difference.from_change for difference in differences])
+    preferred = {measure: preferences(differences, measure) for measure in MEASURES}
     main = preferred["from_change"]
     counted = {("lengths", name): (main, is_wrong & (np.sign(longer) == sign)) for name, sign in LENGTHS.items()}
     counted["lengths", "prefer_shorter"] = (np.sign(longer) + 1) / 2, is_wrong
@@ -58,20 +68,15 @@ def summarise(pairs: Sequence[Pair], found: Sequence[Difference], seed: int = 0)
         value = estimate and asdict(estimate)
         is_kind = group in ("kinds", "floor_kinds")
         record[group][name] = {"pairs": int((kinds == name).sum()), **(value or {})} if is_kind else value
+    extra, preference = longer[is_wrong], gaps[is_wrong]
+    varies = len(set(extra)) > 1 and len(set(preference)) > 1
     record["lengths"] |= {
         "pairs": {name: int(counted["lengths", name][1].sum()) for name in LENGTHS},
-        "mean_tokens_longer": float(longer[is_wrong].mean()) if is_wrong.any() else None,
-        "rank_correlation": _correlation(longer[is_wrong], gaps[is_wrong]),
+        "mean_tokens_longer": float(extra.mean()) if len(extra) else None,
+        "rank_correlation": float(spearmanr(extra, preference).statistic) if varies else None,  # Spearman's
     }
-    known = _task_means(tasks, [np.where(is_wrong, main, np.nan)])[0].dropna()
-    return record | {"tasks": known.to_dict()}
-
-
-def _correlation(extra: NDArray[np.int64], gaps: NDArray[np.float64]) -> float | None:
-    """Spearman's, of the tokens that the wrong response has more and how much the right one is preferred; None where one does not vary."""
-    if len(set(extra)) < 2 or len(set(gaps)) < 2:
-        return None
-    return float(spearmanr(extra, gaps).statistic)
+    shares = columns.iloc[:, list(counted).index(("accuracy", "from_change"))].dropna()
+    return record | {"tasks": shares.to_dict()}
 
 
 def _task_means(tasks: Sequence[str], columns: Sequence[NDArray[np.float64]]) -> pd.DataFrame:
@@ -95,7 +100,7 @@ def compare_models(
     """
     at = [index for index, pair in enumerate(pairs) if not pair.is_floor]
     tasks = [pairs[index].task for index in at]
-    preferred = {name: preferences([found[index] for index in at], "from_change") for name, found in models.items()}
+    preferred = {name: preferences(differences, "from_change")[at] for name, differences in models.items()}
     names = list(models)
     results = []
     for later, second in enumerate(names):
@@ -112,7 +117,7 @@ def compare_models(
                     "p_pairs": mcnemar_exact(*decided).p_value,
                 }
             )
-    for result, adjusted in zip(results, holm([one["p_value"] for one in results]), strict=True):
+    for result, adjusted in zip(results, holm([result["p_value"] for result in results]), strict=True):
         result["p_holm"] = adjusted
     return results
 
@@ -130,3 +135,36 @@ def sign_flip_test(gaps: NDArray[np.float64], seed: int = 0) -> float:
         random_state=seed,
     )
     return float(test.pvalue)
+
+
+def print_tables(record: Mapping[str, Any]) -> None:
+    """Accuracies in percent with their intervals, a column a model, and the comparisons."""
+    models = record["models"]
+    table = Table("percent", *models, box=box.SIMPLE)
+    for label, cells in _shown_rows(list(models.values())):
+        table.add_row(label, *cells)
+    console = Console()
+    console.print(table)
+    for comparison in record["comparisons"]:
+        gap = comparison["difference"]
+        text = f"{comparison['first']} - {comparison['second']}: {_interval(gap)} points, p = {p_text(comparison['p_value'])}"
+        console.print(f"{text}, by Holm {p_text(comparison['p_holm'])}", highlight=False)
+
+
+def _shown_rows(models: list[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    for key, label in MEASURE_NAMES.items():
+        yield label, [_interval(model["accuracy"][key]) for model in models]
+    yield "two right programs: the one called right", [_interval(model["floor"]["from_change"]) for model in models]
+    for group, indent in (("floor_kinds", "  "), ("kinds", "")):
+        for kind, first in models[0][group].items():
+            yield f"{indent}{kind} ({first['pairs']})", [_interval(model[group][kind]) for model in models]
+    for key, label in LENGTH_NAMES.items():
+        yield label, [_interval(model["lengths"][key], model["lengths"]["pairs"][key]) for model in models]
+    yield "always the shorter", [_interval(model["lengths"]["prefer_shorter"]) for model in models]
+
+
+def _interval(estimate: Mapping[str, Any] | None, pairs: int | None = None) -> str:
+    if not estimate or "value" not in estimate:
+        return "-"
+    count = "" if pairs is None else f", {pairs} pairs"
+    return f"{percent(estimate['value'])} ({percent(estimate['low'])} to {percent(estimate['high'])}{count})"
