@@ -132,7 +132,7 @@ def test_heatmap_writes_page_and_numbers(run, models, tmp_path):
 
 
 def test_the_output_is_tried_out_before_the_model_is_loaded(run, models, tmp_path, monkeypatch):
-    monkeypatch.setattr("cuset_stage.analysis.collect.open_tokenizer", lambda *_, **__: pytest.fail("loaded"))
+    monkeypatch.setattr("cuset_stage.analysis.confidence.open_tokenizer", lambda *_, **__: pytest.fail("loaded"))
     result = run("heatmap", *heatmap_arguments(models, tmp_path, output="/proc/page.html"))
     assert result.exit_code == 2 and "Traceback" not in result.output
 

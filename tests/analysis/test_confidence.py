@@ -6,8 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from cuset_stage.analysis.collect import collect
-from cuset_stage.analysis.confidence import make_reading, make_sample, token_texts, window_bounds
+from cuset_stage.analysis.confidence import collect, make_reading, make_sample, token_texts, window_bounds
 from cuset_stage.analysis.requests import HeatmapSettings
 from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.objective import ObjectiveSettings, token_terms

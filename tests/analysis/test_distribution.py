@@ -73,8 +73,10 @@ def test_a_draw_is_as_many_files_with_replacement():
     np.testing.assert_allclose(bootstrap.draws[:, :2].mean(axis=0), chosen.mean(axis=0), atol=0.8)
     np.testing.assert_allclose(np.cov(bootstrap.draws[:, :2].T), np.cov(chosen.T), atol=12)
     found = bootstrap.ratio(0, 2)
-    assert found.value == pytest.approx(files[:, 0].mean())
-    np.testing.assert_allclose([found.low, found.high], np.quantile(chosen[:, 0] / 150, [0.025, 0.975]), atol=0.015)
+    assert found["value"] == pytest.approx(files[:, 0].mean())
+    np.testing.assert_allclose(
+        [found["low"], found["high"]], np.quantile(chosen[:, 0] / 150, [0.025, 0.975]), atol=0.015
+    )
 
 
 def make_files(rng, shift, files=40, spread=1.0):
@@ -96,28 +98,28 @@ def test_the_interval_is_that_of_files_drawn_one_by_one():
             ks_2samp(*(np.concatenate([file[n] for file in chosen]) for n in (0, 1)), method="asymp").statistic
         )
     low, high = np.quantile(drawn, [0.025, 0.975])
-    assert found.d.value == pytest.approx(d, abs=2e-3)
-    np.testing.assert_allclose([found.d.low, found.d.high], [2 * d - high, 2 * d - low], atol=0.012)
+    assert found["d"]["value"] == pytest.approx(d, abs=2e-3)
+    np.testing.assert_allclose([found["d"]["low"], found["d"]["high"]], [2 * d - high, 2 * d - low], atol=0.012)
 
 
 def test_without_a_difference_the_clustered_p_is_right_and_the_naive_one_is_not():
     rng = np.random.default_rng(4)
     found = [measure(make_files(rng, 0.0)) for _ in range(60)]
-    assert np.mean([one.p_naive < 0.05 for one in found]) > 0.4
-    assert np.mean([one.p_clustered < 0.05 for one in found]) < 0.15
-    assert np.mean([one.d.low == 0 for one in found]) > 0.8
+    assert np.mean([one["p_naive"] < 0.05 for one in found]) > 0.4
+    assert np.mean([one["p_clustered"] < 0.05 for one in found]) < 0.15
+    assert np.mean([one["d"]["low"] == 0 for one in found]) > 0.8
 
 
 def test_the_interval_holds_the_true_distance_nineteen_times_in_twenty():
     rng = np.random.default_rng(5)
     many = make_files(rng, 1.0, files=40_000)
     truth = ks_2samp(*(np.concatenate([file[number] for file in many]) for number in (0, 1))).statistic
-    found = [measure(make_files(rng, 1.0)).d for _ in range(60)]
-    assert np.mean([one.low <= truth <= one.high for one in found]) > 0.87
+    found = [measure(make_files(rng, 1.0))["d"] for _ in range(60)]
+    assert np.mean([one["low"] <= truth <= one["high"] for one in found]) > 0.87
 
 
 def test_one_file_has_no_interval_and_no_token_no_distance():
     rng = np.random.default_rng(6)
     found = measure(make_files(rng, 1.0, files=1))
-    assert found.d.value and found.d.low is None and found.p_clustered is None
+    assert found["d"]["value"] and found["d"]["low"] is None and found["p_clustered"] is None
     assert measure([(np.array([], dtype=np.float32), np.array([-1.0], dtype=np.float32))] * 3) is None

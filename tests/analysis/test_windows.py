@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuset_stage.analysis.windows import READINGS, windows
+from cuset_stage.analysis.distribution import READINGS, windows
 
 
 @pytest.mark.parametrize("value", [1.0, 1 - 2**-24, 0.1, 1e-300, 0.0])

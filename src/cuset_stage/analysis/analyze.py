@@ -24,11 +24,21 @@ from ..spans import KINDS
 from ..stage.loading import open_rows
 from ..stage.pretrained import chosen_device, explained
 from ..stage.token_labels import KIND_BITS, LabelRules
-from .distribution import BINS, COARSE, HIGHEST, LOWEST, ClusterBootstrap, clustered_ks, coarse_bins, log_odds_bins
+from .distribution import (
+    BINS,
+    COARSE,
+    HIGHEST,
+    LOWEST,
+    READINGS,
+    ClusterBootstrap,
+    clustered_ks,
+    coarse_bins,
+    log_odds_bins,
+    windows,
+)
 from .kinds import KindRow, code_files, code_rows, data_rows
 from .readers import Reader, request_reader, request_tokenizer
 from .requests import AnalyzeSettings, ModelRequest
-from .windows import READINGS, windows
 
 
 DENSITY_BINS = 50  # of confidence, 0 to 1
@@ -55,22 +65,8 @@ def analyze(settings: AnalyzeSettings) -> dict[str, Any]:
     transformers_logging.disable_progress_bar()
     shown = settings.model_dump(include=RECORDED, mode="json")
     models = {name: _read_model(name, request, settings) for name, request in settings.models.items()}
-    record = {"cuset_stage": __version__, "settings": shown, "notions": notions(settings), "models": models}
-    return _plain(record)
-
-
-def _plain(value: Any) -> Any:
-    """JSON values: named tuples as objects, other tuples as lists."""
-    if hasattr(value, "_asdict"):
-        return _plain(value._asdict())
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _source(settings: AnalyzeSettings) -> str:
-    """What is read, as the settings say it."""
-    return f"code={','.join(map(str, settings.code))}" if settings.code else f"dataset={','.join(settings.dataset)}"
+    kinds = {notion: list(kinds) for notion, kinds in notions(settings).items()}
+    return {"cuset_stage": __version__, "settings": shown, "notions": kinds, "models": models}
 
 
 def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> dict[str, Any]:
@@ -93,8 +89,9 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
                 pass_one.add(row, log_p)
                 bar.update()
         if not pass_one.rows:
+            key, what = ("code", "file") if settings.code else ("dataset", "row")
             raise SettingsError(
-                f"{_source(settings)}: no {'file' if settings.code else 'row'} of it has a token that {name} predicts: they are empty, "
+                f"{key}={','.join(map(str, settings.code or settings.dataset))}: no {what} of it has a token that {name} predicts: they are empty, "
                 f"or cut too short. Give others, or a larger cutoff_len than {settings.cutoff_len}."
             )
         read_s = time.perf_counter() - began
@@ -151,14 +148,6 @@ class _Tokens:
         """The probability of each token, at most 1."""
         return np.minimum(np.exp(self.log_p.astype(np.float64)), 1.0)
 
-    def save(self, file: IO[bytes]) -> None:
-        for values in (self.log_p, self.kinds, self.lengths):
-            np.save(file, values)
-
-    @classmethod
-    def load(cls, file: IO[bytes]) -> "_Tokens":
-        return cls(*(np.load(file) for _ in range(3)))
-
 
 class _FirstPass:
     """Counts over all tokens, and every row in `spool`."""
@@ -181,7 +170,8 @@ class _FirstPass:
             row.kinds[predicted],
             np.unique(row.sample_ids[predicted], return_counts=True)[1],
         )
-        tokens.save(self._spool)
+        for values in (tokens.log_p, tokens.kinds, tokens.lengths):
+            np.save(self._spool, values)
         if len(self.examples) < EXAMPLES:
             self.examples.append(row.name)
         self.rows += 1
@@ -261,7 +251,7 @@ def _second_pass(first: _FirstPass, spool: IO[bytes], settings: AnalyzeSettings)
     bootstrap = ClusterBootstrap(first.rows, kinds_at.max() + 1, settings.resamples, settings.seed)
     examples = []
     for number in range(first.rows):
-        row = _Tokens.load(spool)
+        row = _Tokens(*(np.load(spool) for _ in range(3)))
         confidence = row.confidence
         of_kinds = [(row.kinds & bit) != 0 for bit in KIND_BITS.values()]
         by_kind = [[on.sum(), confidence[on].sum(), (confidence[on] <= settings.tau).sum()] for on in of_kinds]
@@ -274,30 +264,29 @@ def _second_pass(first: _FirstPass, spool: IO[bytes], settings: AnalyzeSettings)
         "samples": first.samples,
         "tokens": first.tokens,
         "notions": {name: _notion_record(one, first, name, bootstrap) for name, one in sums.items()},
-        "kinds": {
-            kind: {
-                "tokens": int(bootstrap.total[n]),
-                "mean": bootstrap.ratio(c, n),
-                "at_most_tau": bootstrap.ratio(few, n),
-            }
-            for kind, (n, c, few) in zip(KINDS, kinds_at, strict=True)
-        },
+        "kinds": {kind: _class_record(bootstrap, at) for kind, at in zip(KINDS, kinds_at, strict=True)},
         "examples": examples,
     }
+
+
+def _class_record(bootstrap: ClusterBootstrap, at: NDArray[np.int64]) -> dict[str, Any]:
+    """Of the tokens of a class how many, their mean confidence and the share at most tau. at [3]: where their sums stand."""
+    tokens, confidence, few = at
+    mean, share = bootstrap.ratio(confidence, tokens), bootstrap.ratio(few, tokens)
+    return {"tokens": int(bootstrap.total[tokens]), "mean": mean, "at_most_tau": share}
 
 
 def _notion_record(sums: _Sums, first: _FirstPass, name: str, bootstrap: ClusterBootstrap) -> dict[str, Any]:
     """Fig. 1 and Fig. 2 by one notion of sensitivity."""
     at, ratio, total = sums.at, bootstrap.ratio, bootstrap.total
     slices = [slice(int(bins[0]), int(bins[-1]) + 1) for bins in at["coarse"]]
-    distance = clustered_ks(first.fine[name], bootstrap, *slices)
     sensitive, neutral = at["by_class"]
     record: dict[str, Any] = {
-        kind: {"tokens": int(total[n]), "mean": ratio(c, n), "at_most_tau": ratio(few, n), "density": counts.tolist()}
-        for kind, (n, c, few), counts in zip(CLASSES, at["by_class"], first.density[name], strict=True)
+        kind: {**_class_record(bootstrap, columns), "density": counts.tolist()}
+        for kind, columns, counts in zip(CLASSES, at["by_class"], first.density[name], strict=True)
     }
     record["mean_difference"] = bootstrap.difference((sensitive[1], sensitive[0]), (neutral[1], neutral[0]))
-    record["ks"] = distance
+    record["ks"] = clustered_ks(first.fine[name], bootstrap, *slices)
     record["curve"] = [_curve(counts) for counts in first.fine[name]]
 
     count, low, samples, with_low = at["windows"]
@@ -323,14 +312,14 @@ def _notion_record(sums: _Sums, first: _FirstPass, name: str, bootstrap: Cluster
     return record
 
 
-def _curve(counts: NDArray[np.int64]) -> list[tuple[float, float]]:
+def _curve(counts: NDArray[np.int64]) -> list[list[float]]:
     """A cumulative distribution as at most some 200 points (confidence, share of tokens up to it)."""
     if not (size := counts.sum()):
         return []
     cumulated = np.cumsum(counts) / size
     chosen = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, 201)[1:] - 1e-12))
     odds = LOWEST + (chosen + 1) * (HIGHEST - LOWEST) / BINS
-    return [(float(f"{x:.4g}"), round(float(y), 5)) for x, y in zip(odds, cumulated[chosen], strict=True)]
+    return [[float(f"{x:.4g}"), round(float(y), 5)] for x, y in zip(odds, cumulated[chosen], strict=True)]
 
 
 def _example(name: str, row: _Tokens, window: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from ..report.cells import (
     text_column,
 )
 from ..stage.artifacts import CUDA_COLOR
-from .windows import READINGS
+from .distribution import READINGS
 
 
 NOTIONS = {"section3": "Section 3: everything that depends on execution constraints", "eq3": "Eq. 3: the CUDA mask"}
@@ -46,17 +46,17 @@ def p_text(value: float | None) -> str:
 def token_table(record: dict[str, Any], notion: str) -> Table:
     """What Fig. 1 says of each model."""
     models, tau = record["models"], record["settings"]["tau"]
-    found = [model["notions"][notion] for model in models.values()]
-    sizes = [(of["sensitive"]["tokens"], model["tokens"]) for of, model in zip(found, models.values(), strict=True)]
+    notions = [model["notions"][notion] for model in models.values()]
+    sizes = [(of["sensitive"]["tokens"], model["tokens"]) for of, model in zip(notions, models.values(), strict=True)]
     columns = [text_column("model", models)]
     columns.append(Column("CUDA-sensitive tokens", [Cell(f"{n:,}", detail=f"of {of_all:,}") for n, of_all in sizes]))
-    for key, form, name in (
-        ("mean", decimal, "mean confidence"),
-        ("at_most_tau", share, f"confidence at most {tau:g}"),
-    ):
-        for kind, named in CLASSES.items():
-            columns.append(Column(f"{name}, {named}", [interval_cell(of[kind][key], form) for of in found]))
-    tests = [of["ks"] for of in found]
+    for kind, named in CLASSES.items():
+        means = [interval_cell(of[kind]["mean"], decimal) for of in notions]
+        columns.append(Column(f"mean confidence, {named}", means))
+    for kind, named in CLASSES.items():
+        shares = [interval_cell(of[kind]["at_most_tau"], share) for of in notions]
+        columns.append(Column(f"confidence at most {tau:g}, {named}", shares))
+    tests = [of["ks"] for of in notions]
     columns.append(Column("KS distance D", [interval_cell(ks and ks["d"], decimal) for ks in tests]))
     for key, name in (("p_clustered", "p, files independent"), ("p_naive", "p, tokens independent")):
         columns.append(Column(name, [Cell(p_text(ks and ks[key])) for ks in tests]))
@@ -65,16 +65,16 @@ def token_table(record: dict[str, Any], notion: str) -> Table:
 
 def window_table(record: dict[str, Any], notion: str) -> Table:
     """What Fig. 2 says of each model: the threshold, the low windows, and by each reading which of them stand on CUDA."""
-    found = [model["notions"][notion]["windows"] for model in record["models"].values()]
-    limits = [of["threshold"] for of in found]
+    by_model = [model["notions"][notion]["windows"] for model in record["models"].values()]
+    limits = [of["threshold"] for of in by_model]
     columns = [
         text_column("model", record["models"]),
         Column("low below", [Cell(ABSENT if limit is None else decimal(limit)) for limit in limits]),
-        Column("low windows", [interval_cell(of["low"], share) for of in found]),
-        Column("samples with one", [interval_cell(of["samples_with_low"], share) for of in found]),
+        Column("low windows", [interval_cell(of["low"], share) for of in by_model]),
+        Column("samples with one", [interval_cell(of["samples_with_low"], share) for of in by_model]),
     ]
     for reading, name in READING_NAMES.items():
-        columns += _on_structures([of["on_sensitive"][reading] for of in found], f"on CUDA: {name}")
+        columns += _on_structures([of["on_sensitive"][reading] for of in by_model], f"on CUDA: {name}")
     return Table("windows", "Windows", columns)
 
 
@@ -83,92 +83,84 @@ def kind_table(record: dict[str, Any], notion: str) -> Table:
     models, tau = record["models"], record["settings"]["tau"]
     kinds = next(iter(models.values()))["kinds"]
     rows = [(kind, name) for kind in kinds for name, model in models.items() if model["kinds"][kind]["tokens"]]
-    found = [models[name]["kinds"][kind] for kind, name in rows]
+    by_row = [models[name]["kinds"][kind] for kind, name in rows]
     columns = [
         text_column("kind", [kind for kind, _ in rows]),
         text_column("model", [name for _, name in rows]),
-        Column("tokens", [Cell(f"{of['tokens']:,}") for of in found]),
-        Column("mean confidence", [interval_cell(of["mean"], decimal) for of in found]),
-        Column(f"confidence at most {tau:g}", [interval_cell(of["at_most_tau"], share) for of in found]),
+        Column("tokens", [Cell(f"{of['tokens']:,}") for of in by_row]),
+        Column("mean confidence", [interval_cell(of["mean"], decimal) for of in by_row]),
+        Column(f"confidence at most {tau:g}", [interval_cell(of["at_most_tau"], share) for of in by_row]),
     ]
     windows = [models[name]["notions"][notion]["windows"]["on_kind"][kind]["centre"] for kind, name in rows]
     return Table("kinds", "By kind", columns + _on_structures(windows))
 
 
-def _on_structures(found: list[dict[str, Any]], group: str = "") -> list[Column]:
+def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Column]:
     """Of low and of all windows how many stand on a structure."""
     names = {"low": ("of low windows", share), "all": ("of all windows", share), "difference": ("difference", points)}
-    return [Column(name, [interval_cell(of[key], form) for of in found], group) for key, (name, form) in names.items()]
+    cells = {name: [interval_cell(of[key], form) for of in windows] for key, (name, form) in names.items()}
+    return [Column(name, of_name, group) for name, of_name in cells.items()]
 
 
 def model_table(record: dict[str, Any]) -> Table:
     """What the models are, and what reading with them took."""
     models = record["models"].values()
-    served = (f"{one['model']} at {one['endpoint']}" if one.get("endpoint") else one["model"] for one in models)
+    served = (f" at {model['endpoint']}" if model.get("endpoint") else "" for model in models)
     columns = [
         text_column("name", record["models"]),
-        text_column("model", served),
-        text_column("adapter", [one.get("adapter") or ABSENT for one in models]),
-        number_column("bits", [one.get("quantization_bit") for one in models]),
-        number_column("tokens", [one["tokens"] for one in models]),
-        number_column("read in (s)", [one["read_s"] for one in models]),
-        number_column("GPU memory (GiB)", [one["peak_gpu_gib"] for one in models], digits=1),
+        text_column("model", [model["model"] + at for model, at in zip(models, served, strict=True)]),
+        text_column("adapter", [model.get("adapter") or ABSENT for model in models]),
+        number_column("bits", [model.get("quantization_bit") for model in models]),
+        number_column("tokens", [model["tokens"] for model in models]),
+        number_column("read in (s)", [model["read_s"] for model in models]),
+        number_column("GPU memory (GiB)", [model["peak_gpu_gib"] for model in models], digits=1),
     ]
     return Table("models", "Models", columns)
 
 
 def render(record: dict[str, Any]) -> str:
     """The page."""
-    first = next(iter(record["models"].values()))
-    of = record["settings"]
-    source = ", ".join(map(str, of["code"] or of["dataset"]))
+    models, settings = record["models"], record["settings"]
+    notions = {}
+    for notion, title in NOTIONS.items():
+        by_model = {name: model["notions"][notion] for name, model in models.items()}
+        notions[notion] = {
+            "title": title,
+            "kinds": record["notions"][notion],
+            "tokens": token_table(record, notion),
+            "windows": window_table(record, notion),
+            "window_counts": {
+                name: (of["windows"]["count"], models[name]["samples"]) for name, of in by_model.items()
+            },
+            "by_kind": kind_table(record, notion),
+            "densities": {name: _density_steps(of) for name, of in by_model.items()},
+            "curves": {name: _curves(record, notion, name) for name in models},
+        }
     return template("analysis/analyze.html").render(
         record=record,
-        source=source,
-        first=first,
-        notions={notion: _notion(record, notion) for notion in NOTIONS},
+        source=", ".join(map(str, settings["code"] or settings["dataset"])),
+        first=next(iter(models.values())),
+        notions=notions,
         models=model_table(record),
         examples=_examples(record),
         classes=CLASSES,
     )
 
 
-def _notion(record: dict[str, Any], notion: str) -> dict[str, Any]:
-    return {
-        "title": NOTIONS[notion],
-        "kinds": record["notions"][notion],
-        "tokens": token_table(record, notion),
-        "windows": window_table(record, notion),
-        "window_counts": {
-            name: (model["notions"][notion]["windows"]["count"], model["samples"])
-            for name, model in record["models"].items()
-        },
-        "by_kind": kind_table(record, notion),
-        "densities": {name: _densities(model["notions"][notion]) for name, model in record["models"].items()},
-        "curves": {name: _curves(record, notion, name) for name in record["models"]},
-    }
-
-
 def densities(of: dict[str, Any]) -> dict[str, list[float]]:
     """Each class's density over equal bins of confidence, whose area is 1."""
-    found = {}
-    for kind in CLASSES:
-        counts = of[kind]["density"]
-        found[kind] = [count * len(counts) / max(1, sum(counts)) for count in counts]
-    return found
+    counts = {kind: of[kind]["density"] for kind in CLASSES}
+    return {kind: [count * len(bins) / max(1, sum(bins)) for count in bins] for kind, bins in counts.items()}
 
 
-def _densities(of: dict[str, Any]) -> dict[str, Any]:
+def _density_steps(of: dict[str, Any]) -> dict[str, Any]:
     """Steps of both densities in a square of 1: x from 0 to 1, y down from the top."""
-    found = densities(of)
-    top = max(max(values) for values in found.values()) or 1
+    by_class = densities(of)
+    top = max(max(values) for values in by_class.values()) or 1
     paths = {}
-    for kind, values in found.items():
-        width = 1 / len(values)
-        steps = [
-            f"{at * width:.4g},{1 - value / top:.4g} {(at + 1) * width:.4g},{1 - value / top:.4g}"
-            for at, value in enumerate(values)
-        ]
+    for kind, values in by_class.items():
+        width, heights = 1 / len(values), [f"{1 - value / top:.4g}" for value in values]
+        steps = [f"{at * width:.4g},{y} {(at + 1) * width:.4g},{y}" for at, y in enumerate(heights)]
         paths[kind] = " ".join(["0,1", *steps, "1,1"])
     return {"top": top, "paths": paths}
 
@@ -203,32 +195,33 @@ def _curves(record: dict[str, Any], notion: str, name: str) -> dict[str, Any]:
 def _examples(record: dict[str, Any]) -> list[dict[str, Any]]:
     """The windows along the first samples: a curve for each model that reads the same tokens, and the first model's structures."""
     models = record["models"]
-    found = []
+    examples = []
     for at, example in enumerate(next(iter(models.values()))["examples"]):
-        same = {
-            name: model["examples"][at]
-            for name, model in models.items()
-            if at < len(model["examples"]) and model["examples"][at]["tokens"] == example["tokens"]
-        }
+        readings = {name: model["examples"][at] for name, model in models.items() if at < len(model["examples"])}
+        same = {name: reading for name, reading in readings.items() if reading["tokens"] == example["tokens"]}
         limits = {name: models[name]["notions"]["section3"]["windows"]["threshold"] or 0 for name in same}
-        top = 1.05 * max([*(max(one["means"]) for one in same.values()), *limits.values()])
-        curves = {
-            name: " ".join(
-                f"{one['first_middle'] + place + 0.5:g},{1 - mean / top:.4f}"
-                for place, mean in enumerate(one["means"])
-            )
-            for name, one in same.items()
-        }
+        top = 1.05 * max([*(max(reading["means"]) for reading in same.values()), *limits.values()])
+        curves = {}
+        for name, reading in same.items():
+            middles = enumerate(reading["means"], start=reading["first_middle"])
+            curves[name] = " ".join(f"{middle + 0.5:g},{1 - mean / top:.4f}" for middle, mean in middles)
         runs = [(start, end - start, kind) for kind, all_runs in example["runs"].items() for start, end in all_runs]
         limits = {name: 1 - limit / top for name, limit in limits.items()}
-        found.append({**example, "top": top, "curves": curves, "limits": limits, "runs": runs})
-    return found
+        examples.append({**example, "top": top, "curves": curves, "limits": limits, "runs": runs})
+    return examples
 
 
 def print_summary(record: dict[str, Any]) -> None:
     """The main numbers of every model, on the terminal."""
-    names = ("sensitive\nmean", "neutral\nmean", "KS\nD", "95%\ninterval")
-    names += ("low\nwindows", "of them\non CUDA", "of all\non CUDA")
+    names = (
+        "sensitive\nmean",
+        "neutral\nmean",
+        "KS\nD",
+        "95%\ninterval",
+        "low\nwindows",
+        "of them\non CUDA",
+        "of all\non CUDA",
+    )
     for notion, title in NOTIONS.items():
         shown = RichTable("model", title=title, title_justify="left", box=None, pad_edge=False)
         for name in names:
@@ -252,9 +245,7 @@ def _draw_tokens(record: dict[str, Any]) -> Figure:
     models = record["models"]
     figure = Figure(figsize=(max(6.4, 4.4 * len(models)), 10), layout="constrained")
     grid = figure.subplots(4, len(models), squeeze=False)
-    for rows, (notion, written) in zip(
-        (grid[:2], grid[2:]), (("section3", "section 3"), ("eq3", "Eq. 3")), strict=True
-    ):
+    for rows, notion, written in ((grid[:2], "section3", "section 3"), (grid[2:], "eq3", "Eq. 3")):
         low, high = odds_range(record, notion)
         ticks = [low + at / 3 * (high - low) for at in range(4)]
         for density, cumulative, (name, model) in zip(*rows, models.items(), strict=True):
@@ -299,17 +290,15 @@ def _draw_windows(record: dict[str, Any]) -> Figure:
     for offset, key, color in ((-0.2, "low", COLORS[1]), (0.2, "all", "#8a939b")):
         of = [windows[name]["on_sensitive"][reading][key] for name, reading in groups]
         values = [one["value"] or 0 for one in of]
-        known = [
-            one if one["low"] is not None else {"low": value, "high": value}
-            for one, value in zip(of, values, strict=True)
-        ]
-        below = [100 * max(0, value - one["low"]) for one, value in zip(known, values, strict=True)]
-        above = [100 * max(0, one["high"] - value) for one, value in zip(known, values, strict=True)]
+        # Of one file there is no interval.
+        ends = [(one["low"], one["high"]) if one["low"] is not None else (one["value"] or 0,) * 2 for one in of]
+        below = [100 * max(0, value - low) for value, (low, _) in zip(values, ends, strict=True)]
+        above = [100 * max(0, high - value) for value, (_, high) in zip(values, ends, strict=True)]
         bars = {"width": 0.38, "color": color, "label": f"{key} windows", "yerr": (below, above), "ecolor": "#101418"}
         shares.bar([at + offset for at in range(len(of))], [100 * value for value in values], **bars)
-    sizes = {
-        name: f"{(of['low']['value'] or 0) * of['count']:,.0f} low\nof {of['count']:,}" for name, of in windows.items()
-    }
+    sizes = {}
+    for name, of in windows.items():
+        sizes[name] = f"{(of['low']['value'] or 0) * of['count']:,.0f} low\nof {of['count']:,}"
     names = [f"{name}\n{READING_NAMES[reading]}\n{sizes[name]}" for name, reading in groups]
     shares.set_xticks(range(len(groups)), names, fontsize="small")
     samples = next(iter(record["models"].values()))["samples"]

@@ -1,22 +1,27 @@
-"""Token confidence of a model on samples, with the windows and weights that CuSeT makes of it (Eq. 1 and 5 to 8).
+"""The heat map's samples: token confidence of a model, before and after training, with the windows and weights that CuSeT makes of it (Eq. 1 and 5
+to 8)."""
 
-Torch only: tokens and labels come in as the rows of the training's own preprocessing, a model's probabilities as numbers.
-"""
-
+import logging
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from transformers.utils import logging as transformers_logging
 
-from ..objective.cuset import (
-    IGNORE_INDEX,
-    least_confident_window,
-    number_samples,
-    supervised_positions,
-    window_confidence,
-)
+from ..objective import cuset
+from ..progress import Progress
+from ..settings import SettingsError
+from ..stage.loading import open_rows, open_tokenizer
+from ..stage.pretrained import chosen_device, explained
+from ..stage.processors import LabelRules
+from .readers import open_reader
+from .requests import HeatmapSettings, ModelRequest
+from .token_probabilities import token_log_probabilities
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -118,13 +123,13 @@ def make_reading(log_probabilities: np.ndarray, row: dict[str, list[int]], windo
         A `Reading` whose lists have one entry a token, None where a token is not supervised.
     """
     labels = torch.tensor(row["labels"])
-    positions = 1 + supervised_positions(labels[None])[0].nonzero()[:, 0]  # of the targets in the row
+    positions = 1 + cuset.supervised_positions(labels[None])[0].nonzero()[:, 0]  # of the targets in the row
     # The first token of a row is predicted from nothing.
     confidence = torch.from_numpy(log_probabilities[len(log_probabilities) - len(positions) :]).exp().clamp(max=1.0)
     ids = torch.tensor(row["sample_ids"])[positions]
-    sample, lengths = number_samples(torch.zeros_like(ids), ids)
-    means = window_confidence(confidence, sample, lengths, window)
-    minima = least_confident_window(means, sample, lengths.numel())
+    sample, lengths = cuset.number_samples(torch.zeros_like(ids), ids)
+    means = cuset.window_confidence(confidence, sample, lengths, window)
+    minima = cuset.least_confident_window(means, sample, lengths.numel())
 
     regions = []
     ends = lengths.cumsum(0).tolist()
@@ -134,8 +139,8 @@ def make_reading(log_probabilities: np.ndarray, row: dict[str, list[int]], windo
         regions.append(Region(int(positions[left]), int(positions[right - 1]) + 1, least, 1.0 - least))
 
     def spread(values: torch.Tensor) -> list[float | None]:
-        known = dict(zip(positions.tolist(), values.tolist(), strict=True))
-        return [known.get(position) for position in range(len(labels))]
+        by_position = dict(zip(positions.tolist(), values.tolist(), strict=True))
+        return [by_position.get(position) for position in range(len(labels))]
 
     return Reading(spread(confidence), spread(means), regions)
 
@@ -155,8 +160,84 @@ def make_sample(tokenizer: Any, row: dict[str, list[int]], source: str, asked: s
     """
     labels = row["labels"]
     # The first token of a row is predicted from nothing, so it is never supervised.
-    supervised = [index > 0 and label != IGNORE_INDEX for index, label in enumerate(labels)]
+    supervised = [index > 0 and label != cuset.IGNORE_INDEX for index, label in enumerate(labels)]
     if not any(supervised):
         raise ValueError(f"{source}: its prompt fills cutoff_len, so no token is supervised. Raise cutoff_len.")
     texts = token_texts(tokenizer, row["input_ids"])
     return Sample(source, texts, supervised, [bool(m) for m in row["cuda_mask"]], {}, asked)
+
+
+def collect(settings: HeatmapSettings) -> list[Sample]:
+    """Read every sample with the model, and with what it was before training; a progress bar shows how far.
+
+    Raises:
+        SettingsError: a folder, a data set, a template or an adapter that does not exist or does not fit.
+    """
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    device = chosen_device(settings.device)
+    trusted = {"trust_remote_code": settings.trust_remote_code}
+    with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
+        tokenizer = open_tokenizer(settings.model, settings.adapter, **trusted)
+    rows = _rows(settings, tokenizer)
+    samples = [make_sample(tokenizer, row, source, asked) for source, row, asked in rows]
+
+    before = settings.compared and _before(settings, tokenizer, rows)
+    readings = [("after" if before else "model", settings.model, settings.adapter, tokenizer)]
+    if before:
+        readings.insert(0, ("before", settings.compared, None, before))
+    with Progress(total=len(readings) * len(rows), unit="sample") as bar:
+        for name, path, adapter, own_tokenizer in readings:
+            bar.set_description_str(name, refresh=False)
+            model = open_reader(ModelRequest(model=path, adapter=adapter), own_tokenizer, device, **trusted)
+            with explained(path):
+                found = token_log_probabilities(model, (row for _, row, _ in rows))
+                for sample, (_, row, _), values in zip(samples, rows, found, strict=True):
+                    sample.readings[name] = make_reading(values, row, settings.window)
+                    bar.update()
+            del model  # one model in memory at a time
+    return samples
+
+
+def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str, Any], str]]:
+    """The rows to read, each with a name before it and what was asked behind it."""
+    rules = LabelRules(settings.kinds, settings.aliases, language=settings.language)
+    rows = []
+    for name in settings.dataset:
+        options = {"dataset": [name], "max_samples": settings.samples, **settings.options()}
+        with explained():
+            opened = open_rows(tokenizer, settings.model, rules, **options)
+            found, asked = opened.tokens(), opened.first_prompts()
+        if not found:
+            raise SettingsError(
+                f"dataset={name}: none of its first {settings.samples} rows has a prompt and a response. Check its columns in "
+                "dataset_info.json, or take more rows (samples=...)."
+            )
+        named = (f"{name}, row {number}" for number in range(1, len(found) + 1))
+        rows += zip(named, found, asked, strict=True)
+    return rows
+
+
+def _before(settings: HeatmapSettings, tokenizer: Any, rows: list[tuple[str, dict[str, Any], str]]) -> Any:
+    """The tokenizer of the model before training; None, with a warning, where the run added tokens to its base that the samples have.
+
+    Raises:
+        SettingsError: a model that was named spells the samples otherwise, so that its confidence would be that of another text.
+    """
+    with explained(f"{settings.compared}: the model cannot be loaded"):
+        own = open_tokenizer(settings.compared, trust_remote_code=settings.trust_remote_code)
+    ids = sorted({token for _, row, _ in rows for token in row["input_ids"]})
+    spelled = zip(tokenizer.convert_ids_to_tokens(ids), own.convert_ids_to_tokens(ids), ids, strict=True)
+    differing = [(token, here) for here, there, token in spelled if here != there]
+    if not differing:
+        return own
+    if settings.before is None:
+        logger.warning(
+            f"{settings.compared} is not shown beside the trained model: the run added {differing[0][1]!r} and other tokens of the samples "
+            "to its vocabulary."
+        )
+        return None
+    raise SettingsError(
+        f"before={settings.before}: {len(differing)} of the samples' {len(ids)} tokens mean something else to its tokenizer (the first is "
+        f"{differing[0][0]}), so the two cannot be compared. Give the model that the training started from, or compare=false."
+    )

@@ -1,11 +1,11 @@
-"""Two distributions of confidence, from counts: the Kolmogorov-Smirnov distance, and a bootstrap that knows what belongs together.
+"""The statistics of `cuset analyze`: two distributions of confidence, a bootstrap that knows what belongs together, and sliding windows.
 
 Tokens come as counts over bins of their log odds, so that memory depends neither on files nor on tokens, and the confidences that
 language models give, from 1e-6 to 1 - 1e-7, are told apart on both ends.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,17 @@ from scipy.stats import kstwo
 BINS = 2**16  # of the log odds
 LOWEST, HIGHEST = -40.0, 20.0  # a bin is 0.0009 wide; what lies outside is in the first or the last
 COARSE = 1024  # bins of a resample, each with at most 1/1024 of the two distributions' mean mass, ties aside
+READINGS = ("centre", "majority", "any")
+"""When a window is on a structure: its middle token is, more than half of its tokens are, or one of them is."""
 _TOGETHER = 64  # clusters that enter the resamples with one product
 
 
-class Interval(NamedTuple):
-    """A value with the ends of its 95% interval; None without a second cluster."""
+Interval = dict[str, float | None]
+"""value, and low and high, the ends of its 95% interval; these are None without a second cluster, all three where there is no value."""
 
-    value: float | None
-    low: float | None = None
-    high: float | None = None
+
+def _interval(value: float | None, low: float | None = None, high: float | None = None) -> Interval:
+    return {"value": value, "low": low, "high": high}
 
 
 def log_odds_bins(log_p: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -91,42 +93,36 @@ class ClusterBootstrap:
     def ratio(self, over: int, under: int) -> Interval:
         """The ratio of two of the sums with its percentile interval."""
         if not self.total[under]:
-            return Interval(None)
+            return _interval(None)
         value = float(self.total[over] / self.total[under])
         with np.errstate(invalid="ignore", divide="ignore"):  # a draw without any such token has no ratio
             drawn = self.draws[:, over] / self.draws[:, under]
-        return self._interval(value, drawn)
+        return self._with_ends(value, drawn)
 
     def difference(self, first: tuple[int, int], second: tuple[int, int]) -> Interval:
         """One ratio minus another, each (over, under), of the same draws."""
         if not (self.total[first[1]] and self.total[second[1]]):
-            return Interval(None)
+            return _interval(None)
 
         def of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
             with np.errstate(invalid="ignore", divide="ignore"):
                 return sums[..., first[0]] / sums[..., first[1]] - sums[..., second[0]] / sums[..., second[1]]
 
-        return self._interval(float(of(self.total)), of(self.draws))
+        return self._with_ends(float(of(self.total)), of(self.draws))
 
-    def _interval(self, value: float, drawn: NDArray[np.float64]) -> Interval:
+    def _with_ends(self, value: float, drawn: NDArray[np.float64]) -> Interval:
         drawn = drawn[np.isfinite(drawn)]
         if self.is_single or not len(drawn):
-            return Interval(value)
-        return Interval(value, *map(float, np.quantile(drawn, [0.025, 0.975])))
-
-
-class Distance(NamedTuple):
-    """The KS distance of two kinds of token, with what the files allow to say of it."""
-
-    d: Interval
-    p_naive: float  # as if tokens were independent
-    p_clustered: float | None  # files are; None with fewer than two
+            return _interval(value)
+        return _interval(value, *map(float, np.quantile(drawn, [0.025, 0.975])))
 
 
 def clustered_ks(
     fine: Sequence[NDArray[np.int64]], bootstrap: ClusterBootstrap, first: slice, second: slice
-) -> Distance | None:
-    """D of two distributions, its interval and its p-value by a bootstrap of clusters; None where one of them is empty.
+) -> dict[str, Any] | None:
+    """The KS distance of two distributions with what the clusters allow to say of it; None where one of them is empty.
+
+    Returns d, an `Interval`; p_naive, the p-value as if tokens were independent; p_clustered, as if clusters were, None with fewer than two.
 
     fine: the counts over BINS of all tokens, from which D is taken. first, second: where the counts over COARSE bins stand among the
     sums of `bootstrap`.
@@ -143,10 +139,10 @@ def clustered_ks(
     draws = bootstrap.draws[:, first], bootstrap.draws[:, second]
     has_both = np.logical_and(*(counts.sum(axis=1) > 0 for counts in draws))
     if bootstrap.is_single or not has_both.any():
-        return Distance(Interval(d), naive, None)
+        return {"d": _interval(d), "p_naive": naive, "p_clustered": None}
 
     def gap(counts: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-        parts = [np.cumsum(one, axis=-1) / one.sum(axis=-1, keepdims=True) for one in (counts, others)]
+        parts = [np.cumsum(of_class, axis=-1) / of_class.sum(axis=-1, keepdims=True) for of_class in (counts, others)]
         return parts[0] - parts[1]
 
     observed = gap(bootstrap.total[first], bootstrap.total[second])
@@ -155,4 +151,33 @@ def clustered_ks(
     coarse_d = float(np.abs(observed).max())  # within COARSE's resolution of d
     ends = np.clip([d + coarse_d - upper, d + coarse_d - lower], 0, 1)
     as_far = np.count_nonzero(np.abs(drawn - observed).max(axis=1) >= coarse_d)
-    return Distance(Interval(d, *map(float, ends)), naive, (1 + as_far) / (1 + len(drawn)))
+    p_clustered = (1 + as_far) / (1 + len(drawn))
+    return {"d": _interval(d, *map(float, ends)), "p_naive": naive, "p_clustered": p_clustered}
+
+
+class Windows(NamedTuple):
+    """The windows of a sample, stride 1, as in Fig. 2 of arXiv 2606.16231: tokens [start, start + size) with their mean confidence."""
+
+    size: int  # `window`, or the sample's length where that is less
+    means: NDArray[np.float64]  # [count], in [0, 1]
+
+    def on(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """[3, count]: by each of `READINGS`, the windows on the tokens of `mask` [tokens].
+
+        The middle is token start + size // 2, so that the window around t is Eq. 5's R_t.
+        """
+        inside = _sums(mask, self.size)
+        first = self.size // 2
+        return np.stack([mask[first : first + len(self.means)], 2 * inside > self.size, inside > 0])
+
+
+def windows(confidence: NDArray[np.float32], window: int) -> Windows:
+    """The windows of a sample's tokens [tokens], all of them inside it; a sample shorter than `window` is one window."""
+    size = min(window, len(confidence))
+    return Windows(size, np.clip(_sums(confidence, size) / size, 0.0, 1.0))  # differences of sums round
+
+
+def _sums(values: NDArray, size: int) -> NDArray[np.float64]:
+    """The sum over each window, [len(values) - size + 1]."""
+    sums = np.concatenate(([0.0], np.cumsum(values, dtype=np.float64)))
+    return sums[size:] - sums[:-size]

@@ -66,9 +66,8 @@ def _package(name: str) -> Finding:
         imported = getattr(module, "__version__", installed)
     except Exception as error:
         if installed:
-            return Finding(
-                "note", name, f"{installed}, which cannot be imported: {type(error).__name__}: {error}", fix
-            )
+            found = f"{installed}, which cannot be imported: {type(error).__name__}: {error}"
+            return Finding("note", name, found, fix)
     if imported is None:
         return Finding("fail", name, "is not installed", fix)
     if not _is_same(imported, installed):
@@ -90,9 +89,8 @@ def _is_same(version: str, other: str | None) -> bool:
 def _hook() -> Finding:
     name = "start-up hook"
     if _startup.disabled():
-        return Finding(
-            "fail", name, "is turned off by CUSET_STAGE_DISABLE", "unset CUSET_STAGE_DISABLE and run it again"
-        )
+        fix = "unset CUSET_STAGE_DISABLE and run it again"
+        return Finding("fail", name, "is turned off by CUSET_STAGE_DISABLE", fix)
     if any(getattr(finder, "is_cuset_stage_finder", False) for finder in sys.meta_path):
         return Finding("ok", name, "is active: llamafactory-cli knows stage: cuset")
     fix = (
@@ -123,12 +121,8 @@ def _device() -> Finding:
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         return Finding("ok", "GPU", ", ".join(names))
-    return Finding(
-        "note",
-        "GPU",
-        "none found: only small models train on a CPU",
-        "cuset init FOLDER --gpus 0 makes a recipe for one",
-    )
+    fix = "cuset init FOLDER --gpus 0 makes a recipe for one"
+    return Finding("note", "GPU", "none found: only small models train on a CPU", fix)
 
 
 def _attention() -> Finding:
@@ -167,10 +161,8 @@ def print_findings(findings: list[Finding]) -> None:
     console = Console()
     marks = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "bold red")}
     for finding in findings:
-        mark, style = marks[finding.state]
-        console.print(
-            Text.assemble((mark, style), "  ", (finding.subject, "bold"), "  ", finding.result), soft_wrap=True
-        )
+        line = Text.assemble(marks[finding.state], "  ", (finding.subject, "bold"), "  ", finding.result)
+        console.print(line, soft_wrap=True)
         if finding.fix:
             console.print(Text(f"      {finding.fix}"), soft_wrap=True)
     failed = sum(finding.state == "fail" for finding in findings)

@@ -20,6 +20,7 @@ from .confidence import Sample
 from .requests import HeatmapSettings
 
 
+CHART_TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)  # of the axis of confidence
 STEPS = 10  # of the colour scale, classes c0 to c9 in heatmap.html
 COLUMNS = {
     "tokens": ("tokens", "{:,}"),
@@ -37,69 +38,60 @@ def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
     """The page's numbers as JSON values: settings, and for each sample its tokens, readings and summaries."""
     compared = settings.compared if "before" in samples[0].readings else None
     trained = str(settings.adapter or settings.model).rstrip("/").split("/")[-2:]
-    shown = settings.model_dump(
-        include={"model", "adapter", "template", "cutoff_len", "window", "tau", "lam", "kinds"}, mode="json"
-    )
+    keys = {"model", "adapter", "template", "cutoff_len", "window", "tau", "lam", "kinds"}
+    shown = settings.model_dump(include=keys, mode="json")
     return {
         "title": f"Token confidence of {'/'.join(trained)}" + ", before and after training" * bool(compared),
         "settings": shown | {"before": compared, "dataset": ",".join(settings.dataset)},
-        "samples": [
-            asdict(sample)
-            | {"summary": {name: sample.summary(name, settings.tau, settings.lam) for name in sample.readings}}
-            for sample in samples
-        ],
+        "samples": [asdict(sample) | {"summary": _summaries(sample, settings)} for sample in samples],
     }
+
+
+def _summaries(sample: Sample, settings: HeatmapSettings) -> dict[str, dict[str, float | None]]:
+    """The summary of each reading, by its name."""
+    return {name: sample.summary(name, settings.tau, settings.lam) for name in sample.readings}
 
 
 def render(samples: list[Sample], settings: HeatmapSettings) -> str:
     """The page as HTML. A sample's readings are shown side by side, on a narrow screen below each other."""
-    page = numbers(samples, settings)
+    page, trained = numbers(samples, settings), settings.trained_mask()
+    shown = {key: value for key, value in page["settings"].items() if value is not None}
+    texts = (f"{key} {','.join(value) if isinstance(value, list) else value}" for key, value in shown.items())
     return template("analysis/heatmap.html").render(
         title=page["title"],
         mask=settings,
-        trained=settings.trained_mask(),
-        is_trained_mask=_is_trained_mask(settings),
+        trained=trained,
+        is_trained_mask=bool(trained) and settings == settings.checked(settings.model_dump() | trained),
         steps=range(STEPS),
         samples=[_sample(sample, settings) for sample in samples],
-        settings=", ".join(
-            f"{key} {','.join(value) if isinstance(value, list) else value}"
-            for key, value in page["settings"].items()
-            if value is not None
-        ),
+        settings=", ".join(texts),
         data=[_data(sample, settings) for sample in samples],
     )
 
 
-def _is_trained_mask(settings: HeatmapSettings) -> bool:
-    """Whether the page's mask is the one that the model trained with."""
-    mask = settings.trained_mask()
-    return bool(mask) and settings == settings.checked(settings.model_dump() | mask)
-
-
 def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
     """What the template shows of a sample."""
-    prompt = "".join(sample.texts[: sample.first])
     first_sentence = sample.asked.strip("# \n").partition("\n")[0].partition(". ")[0]
-    panels = {name: Markup(tokens_html(sample, name, settings)) for name in sample.readings}
     return {
         "heading": one_line(first_sentence, 110),
         "source": sample.source,
         "first": sample.first,
-        "prompt": prompt,
+        "prompt": "".join(sample.texts[: sample.first]),
         "numbers": _numbers(sample, settings),
         "chart": _chart(sample),
-        "panels": panels,
+        "panels": {name: Markup(tokens_html(sample, name, settings)) for name in sample.readings},
     }
 
 
 def _numbers(sample: Sample, settings: HeatmapSettings) -> list[tuple[str, dict[str, str]]]:
     """Titles with each reading's value, or with one value where no reading can differ."""
-    values = {name: sample.summary(name, settings.tau, settings.lam) for name in sample.readings}
+    summaries = _summaries(sample, settings)
     entries = []
     for key, (title, form) in COLUMNS.items():
         if key == "left_out" and not settings.tau:
             continue  # with a threshold of 0 nothing is
-        shown = {name: "–" if each[key] is None else form.format(each[key]) for name, each in values.items()}
+        values = {name: summary[key] for name, summary in summaries.items()}
+        shown = {name: "–" if value is None else form.format(value) for name, value in values.items()}
         if key in ("tokens", "cuda_share"):
             shown = dict(list(shown.items())[-1:])
         entries.append((title, shown))
@@ -167,16 +159,13 @@ def _chart(sample: Sample) -> dict[str, Any]:
     """
     first, length = sample.first, len(sample.texts) - sample.first
     highest = max((w for r in sample.readings.values() for w in r.window if w is not None), default=0.0)
-    top = next(
-        limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0) if highest <= limit * 1.0001
-    )
+    top = next(limit for limit in CHART_TOPS if highest <= limit * 1.0001)
     readings = {}
     for name, reading in sample.readings.items():
-        turns = runs([value is not None for value in reading.window])
-        paths = [
-            " ".join(f"{t - first + 0.5:g},{1 - reading.window[t] / top:.4f}" for t in range(*turn)) for turn in turns
-        ]
-        dots = []
+        paths, dots = [], []
+        for turn in runs([value is not None for value in reading.window]):
+            points = (f"{t - first + 0.5:g},{1 - reading.window[t] / top:.4f}" for t in range(*turn))
+            paths.append(" ".join(points))
         for region in reading.regions:  # a short sample is one window throughout: the first place where C_t is least
             lowest = min(range(region.start, region.end), key=lambda t: abs(reading.window[t] - region.confidence))
             dots.append((100 * (lowest - first + 0.5) / length, 100 * (1 - region.confidence / top)))

@@ -70,19 +70,18 @@ def code_files(paths: Sequence[Path], suffixes: Sequence[str], most: int | None)
     Raises:
         SettingsError: a path that is not there, or a folder without such a file.
     """
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in paths:
-        inside = (
-            sorted(p for p in path.rglob("*") if p.suffix in suffixes and p.is_file()) if path.is_dir() else [path]
-        )
         if not path.exists():
             raise SettingsError(f"code={path}: there is no such file or folder.")
+        inside = [path]
+        if path.is_dir():
+            inside = sorted(file for file in path.rglob("*") if file.suffix in suffixes and file.is_file())
         if not inside:
-            raise SettingsError(
-                f"code={path}: no file in it ends in {' or '.join(suffixes)}; say which do (suffixes=.cu,.hip)."
-            )
-        found |= dict.fromkeys(inside)
-    return list(found)[:most]
+            endings = " or ".join(suffixes)
+            raise SettingsError(f"code={path}: no file in it ends in {endings}; say which do (suffixes=.cu,.hip).")
+        files |= dict.fromkeys(inside)
+    return list(files)[:most]
 
 
 def code_rows(
@@ -110,12 +109,10 @@ def code_rows(
         if not text.strip():
             continue
         if prompt is not None:
-            turns = {
-                "_prompt": [[{"role": "user", "content": prompt}]],
-                "_response": [[{"role": "assistant", "content": text}]],
-            }
-            others = {key: [None] for key in ("_images", "_videos", "_audios")}
-            yield from _encoded(processor, turns | others | {"_system": [""], "_tools": [""]}, [str(file)])
+            row = {"_system": "", "_tools": "", "_images": None, "_videos": None, "_audios": None}
+            row["_prompt"] = [{"role": "user", "content": prompt}]
+            row["_response"] = [{"role": "assistant", "content": text}]
+            yield from _encoded(processor, {key: [value] for key, value in row.items()}, [str(file)])
             continue
         code = ResponseText(text, Response(0, text, GivenResponse()), 0, len(text))
         tagged = np.array([*begin, *labelling.encode(code)][:cutoff_len], dtype=np.int64)

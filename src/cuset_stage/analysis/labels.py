@@ -73,16 +73,9 @@ def summarise(settings: LabelSettings) -> LabelSummary:
         rows = open_rows(tokenizer, settings.model, rules, **options)
         table = rows.count(settings.workers or len(os.sched_getaffinity(0)))
 
-    shown = settings.model_dump(
-        include={"model", "adapter", "dataset_dir", "template", "cutoff_len", "kinds", "aliases", "language"},
-        mode="json",
-    )
-    record = {
-        "label_version": LABEL_VERSION,
-        **shown,
-        "datasets": list(settings.dataset),
-        **_record(table, rows.gives),
-    }
+    keys = {"model", "adapter", "dataset_dir", "template", "cutoff_len", "kinds", "aliases", "language"}
+    record = {"label_version": LABEL_VERSION, **settings.model_dump(include=keys, mode="json")}
+    record |= {"datasets": list(settings.dataset), **_record(table, rows.gives)}
     # What the page shows first is what needs looking at: rows without CUDA, then some from everywhere.
     wanted = settings.examples
     spread = [len(rows) * index // wanted for index in range(wanted)]
@@ -94,7 +87,7 @@ def summarise(settings: LabelSettings) -> LabelSummary:
 def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
     """The numbers of a table that `LabelledRows.count` has made. gives: whether the data give weights or spans."""
     usable = table[table.usable]
-    found = {
+    findings = {
         "unusable": table.row[~table.usable],
         "rows_without_cuda": usable.row[usable.cuda == 0],
         "rows_truncated": usable.row[usable.kept < usable.tokens],
@@ -111,18 +104,18 @@ def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
     tenths = (10 * supervised.cuda // supervised.supervised).clip(upper=9).value_counts()
     return {
         "rows": len(table),
-        "unusable_rows": len(found["unusable"]),
+        "unusable_rows": len(findings["unusable"]),
         "row_tokens": totals["tokens"],
         "longest_row": int(usable.tokens.max()) if len(usable) else 0,
         "supervised_tokens": totals["supervised"],
         "cuda_tokens": totals["cuda"],
         "cuda_share": totals["cuda"] / totals["supervised"] if totals["supervised"] else None,
         "weights": weights,
-        "rows_without_cuda": len(found["rows_without_cuda"]),
+        "rows_without_cuda": len(findings["rows_without_cuda"]),
         "truncation": {
-            "rows": len(found["rows_truncated"]),
-            "rows_without_response": len(found["rows_without_response"]),
-            "rows_losing_cuda": len(found["rows_cuda_lost"]),
+            "rows": len(findings["rows_truncated"]),
+            "rows_without_response": len(findings["rows_without_response"]),
+            "rows_losing_cuda": len(findings["rows_cuda_lost"]),
             "lost_tokens": totals["lost_supervised"],
             "lost_cuda_tokens": totals["lost_cuda"],
         },
@@ -134,7 +127,7 @@ def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
         "cuda_share_histogram": [
             {"from": tenth / 10, "to": (tenth + 1) / 10, "rows": int(tenths.get(tenth, 0))} for tenth in range(10)
         ],
-        "row_numbers": {name: rows[:NAMED_ROWS].tolist() for name, rows in found.items() if len(rows)},
+        "row_numbers": {name: rows[:NAMED_ROWS].tolist() for name, rows in findings.items() if len(rows)},
     }
 
 
@@ -181,11 +174,11 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
 def render(summary: LabelSummary) -> str:
     """One self-contained HTML page; no script runs."""
     record, examples = summary
-    lengths = [
-        (f"{each['from']:,} to {each['to'] - 1:,}" if each["to"] else f"{each['from']:,} and more", each["rows"])
-        for each in record["length_histogram"]
-    ]
-    shares = [(f"{each['from']:.0%} to {each['to']:.0%}", each["rows"]) for each in record["cuda_share_histogram"]]
+    lengths = []
+    for bin_ in record["length_histogram"]:
+        start, end = bin_["from"], bin_["to"]
+        lengths.append((f"{start:,} to {end - 1:,}" if end else f"{start:,} and more", bin_["rows"]))
+    shares = [(f"{bin_['from']:.0%} to {bin_['to']:.0%}", bin_["rows"]) for bin_ in record["cuda_share_histogram"]]
     return template("analysis/label_page.html").render(
         record=record,
         figures=figures(record),

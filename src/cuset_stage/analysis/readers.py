@@ -6,13 +6,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 import numpy as np
 
 from ..generate.completion import base_url, bearer, excerpt, may_pass, reason, retry_after
-from ..settings import SettingsError
+from ..settings import Settings, SettingsError
 from ..stage.loading import open_model, open_tokenizer
 from ..stage.pretrained import check_vocabulary, chosen_device, explained, with_adapter
 from ..text import one_line
@@ -35,28 +35,16 @@ def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_rem
     Raises:
         SettingsError: it cannot be loaded, or the adapter or the tokenizer does not fit.
     """
+    options = {"trust_remote_code": trust_remote_code, "quantization_bit": request.quantization_bit}
     with explained(f"{request.model}: the model cannot be loaded"):
-        bits = request.quantization_bit
-        model = open_model(
-            request.model, tokenizer, device, trust_remote_code=trust_remote_code, quantization_bit=bits
-        )
+        model = open_model(request.model, tokenizer, device, **options)
     if request.adapter is not None:
         model = with_adapter(model, request.adapter)
     check_vocabulary(tokenizer, model, request.model, request.adapter)
     return model
 
 
-class ReadingKeys(Protocol):
-    """What the settings of a command say of how its models are read."""
-
-    device: str
-    batch_tokens: int
-    concurrency: int
-    api_key_env: str
-    trust_remote_code: bool
-
-
-def request_tokenizer(request: ModelRequest, settings: ReadingKeys) -> Any:
+def request_tokenizer(request: ModelRequest, settings: Settings) -> Any:
     """The tokenizer of a request. Raises SettingsError when it cannot be loaded."""
     source = request.tokenizer or request.model
     fix = " (say where it lies: tokenizer: FOLDER)" if request.endpoint and not request.tokenizer else ""
@@ -64,8 +52,11 @@ def request_tokenizer(request: ModelRequest, settings: ReadingKeys) -> Any:
         return open_tokenizer(source, request.adapter, trust_remote_code=settings.trust_remote_code)
 
 
-def request_reader(request: ModelRequest, tokenizer: Any, settings: ReadingKeys) -> Reader:
-    """What reads rows with the model of a request: a server, or the model loaded here."""
+def request_reader(request: ModelRequest, tokenizer: Any, settings: Settings) -> Reader:
+    """What reads rows with the model of a request: a server, or the model loaded here.
+
+    settings: of a command, with device, batch_tokens, concurrency, api_key_env and trust_remote_code.
+    """
     if request.endpoint is not None:
         options = {"concurrency": settings.concurrency, "api_key_env": settings.api_key_env}
         return ServerReader(request.endpoint, request.model, **options).read
@@ -110,9 +101,7 @@ class ServerReader:
                         break
                     row, task = waiting.popleft()
                     runner.run(asyncio.wait([task]))
-                    values = np.array(
-                        [np.nan if value is None else value for value in task.result()], dtype=np.float32
-                    )
+                    values = np.array(task.result(), dtype=np.float32)
                     yield values[np.asarray(row["labels"]) != -100]
             finally:
                 for _, task in waiting:
@@ -121,16 +110,18 @@ class ServerReader:
 
     async def _ask(self, client: httpx.AsyncClient, ids: list[int]) -> list[float | None]:
         """The log-probability of each id; None for the first."""
+        body = {"model": self._model, "prompt": ids, "max_tokens": 1, "temperature": 0}
         for attempt in range(1, TRIES + 1):
             echoes = self._echoes
+            asked = {"echo": True, "logprobs": 1} if echoes else {"prompt_logprobs": 1}
             try:
-                response = await client.post(self.url, json=self._body(ids, echoes))
+                response = await client.post(self.url, json={**body, **asked})
             except httpx.RequestError as error:
                 trouble, pause = reason(error), 0.0
             else:
                 if response.status_code == 200:
-                    found = self._read(response, ids, echoes)
-                    return await self._ask(client, ids) if found is None else found
+                    log_p = self._read(response, ids, echoes)
+                    return await self._ask(client, ids) if log_p is None else log_p
                 trouble, pause = f"status {response.status_code}: {excerpt(response)}", retry_after(response)
                 if not may_pass(response.status_code):
                     break
@@ -140,10 +131,6 @@ class ServerReader:
             f"endpoint={self.url}: {trouble}. Expected a completion with prompt_logprobs, as `vllm serve` gives it; its "
             "--max-model-len has to hold the longest row (cutoff_len)."
         )
-
-    def _body(self, ids: list[int], echoes: bool) -> dict[str, Any]:
-        asked = {"echo": True, "logprobs": 1} if echoes else {"prompt_logprobs": 1}
-        return {"model": self._model, "prompt": ids, "max_tokens": 1, "temperature": 0, **asked}
 
     def _read(self, response: httpx.Response, ids: list[int], echoes: bool) -> list[float | None] | None:
         """The log-probabilities in an answer; None where they have to be asked for in the older way."""
@@ -162,17 +149,17 @@ class ServerReader:
         return None
 
 
-def prompt_log_probabilities(found: list[Mapping[str, Any] | None], ids: list[int]) -> list[float | None]:
+def prompt_log_probabilities(positions: list[Mapping[str, Any] | None], ids: list[int]) -> list[float | None]:
     """vLLM's `prompt_logprobs`: for each position the candidates by their id, of which the prompt's own is always one; None first."""
-    if len(found) != len(ids):
-        raise ValueError(f"{len(found)} positions for {len(ids)} tokens")
-    pairs = zip(found[1:], ids[1:], strict=True)
-    return [None, *(_at_most_zero(each[str(token)]["logprob"]) for each, token in pairs)]
+    if len(positions) != len(ids):
+        raise ValueError(f"{len(positions)} positions for {len(ids)} tokens")
+    pairs = zip(positions[1:], ids[1:], strict=True)
+    return [None, *(_at_most_zero(candidates[str(token)]["logprob"]) for candidates, token in pairs)]
 
 
-def echoed_log_probabilities(found: Mapping[str, Any], ids: list[int]) -> list[float | None]:
+def echoed_log_probabilities(log_probabilities: Mapping[str, Any], ids: list[int]) -> list[float | None]:
     """OpenAI's `logprobs` of an echoed prompt: None first, and what was generated behind the prompt."""
-    values = found["token_logprobs"][: len(ids)]
+    values = log_probabilities["token_logprobs"][: len(ids)]
     if len(values) != len(ids) or None in values[1:]:
         raise ValueError(f"{len(values)} positions for {len(ids)} tokens")
     return [None, *map(_at_most_zero, values[1:])]

@@ -17,8 +17,7 @@ def _spans_check(name: str) -> AfterValidator:
 
 
 def _checked_language(value: str) -> str:
-    languages = import_module("cuset_stage.spans.languages")
-    languages.load_language(value, "language")
+    import_module("cuset_stage.spans.languages").load_language(value, "language")
     return value
 
 
@@ -161,26 +160,26 @@ def _named_models(value: Any) -> Any:
     names = split_names(value)
     if isinstance(names, list):
         last = [str(name).rstrip("/").rpartition("/")[2] for name in names]
-        names = {one if last.count(one) == 1 else str(name): name for one, name in zip(last, names, strict=True)}
+        names = {short if last.count(short) == 1 else str(name): name for short, name in zip(last, names, strict=True)}
     if not isinstance(names, dict):
         raise ValueError(
             "expected folders or names on the Hub, or a mapping from a name to `model: ...` with its keys."
         )
-    return {str(name): {"model": one} if isinstance(one, str) else one for name, one in names.items()}
+    return {str(name): {"model": keys} if isinstance(keys, str) else keys for name, keys in names.items()}
 
 
 def _checked_models(value: dict[str, Any]) -> dict[str, ModelRequest]:
-    found = {}
+    requests = {}
     for name, keys in value.items():
         if not isinstance(keys, dict):
             raise ValueError(f"{name}: expected a folder, a name on the Hub, or a mapping with `model: ...`.")
         try:
-            found[name] = ModelRequest.checked(keys)
+            requests[name] = ModelRequest.checked(keys)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-    if not found:
+    if not requests:
         raise ValueError("name at least one model.")
-    return found
+    return requests
 
 
 Models = Annotated[

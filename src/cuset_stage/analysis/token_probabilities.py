@@ -47,7 +47,7 @@ def token_log_probabilities(
     source = iter(rows)
     try:
         while ahead := list(islice(source, ROWS_SORTED)):
-            found: dict[int, np.ndarray] = {}
+            by_index: dict[int, np.ndarray] = {}
             # The longest first, so that memory runs out at the beginning if at all.
             waiting = sorted(range(len(ahead)), key=lambda index: -len(ahead[index]["input_ids"]))
             while waiting:
@@ -55,7 +55,7 @@ def token_log_probabilities(
                 batch = waiting[: max(1, batch_tokens // max(1, longest))]
                 is_short = False
                 try:
-                    found |= zip(batch, reader.read([ahead[index] for index in batch]), strict=True)
+                    by_index |= zip(batch, reader.read([ahead[index] for index in batch]), strict=True)
                 except RuntimeError as error:
                     if len(batch) == 1 or not should_reduce_batch_size(error):
                         raise
@@ -65,7 +65,7 @@ def token_log_probabilities(
                     batch_tokens = longest * (len(batch) // 2)
                 else:
                     del waiting[: len(batch)]
-            yield from (found[index] for index in range(len(ahead)))
+            yield from (by_index[index] for index in range(len(ahead)))
     finally:
         if head is None:
             reader.head.uncover()

@@ -93,7 +93,7 @@ def spans(
 def heatmap(settings: HeatmapSettings) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
     check_writable("output", settings.output)  # before torch is imported
-    from ..analysis.collect import collect
+    from ..analysis.confidence import collect
     from ..analysis.heatmap import numbers, print_summary, render
     from ..files import write_atomically
 
