@@ -10,7 +10,6 @@ from cuset_stage.judge import case_runs
 from cuset_stage.judge.case_runs import Program, limits_for, read_report
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
 from cuset_stage.judge.libraries import build_library
-from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge, needs_one_queue
 from cuset_stage.sandbox import Isolation, Limits, Verdict, find_toolkit
 from cuset_stage.tasks import ProgramTask
@@ -151,15 +150,6 @@ def test_one_process_a_case(judge: ProgramJudge, task: ProgramTask, monkeypatch:
     monkeypatch.setattr(case_runs, "MOST_BYTES", 100)
     assert together(judge, task, program()) == []
     assert judge.judge(task, program()).passed
-
-
-def test_a_case_that_the_cache_has_dropped_is_not_waited_for(
-    judge: ProgramJudge, task: ProgramTask, tmp_path: Path
-) -> None:
-    judge = replace(judge, cases=CaseCache(tmp_path / "cases"))
-    built = judge.build(task, program())
-    assert judge.run_together(Program(task, built.product)) is None
-    assert judge.execute(task, built, None).passed
 
 
 FORGED = program(

@@ -13,7 +13,6 @@ from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
 from cuset_stage.judge import oracle_runs
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from cuset_stage.sandbox import SandboxError
-from cuset_stage.sandbox import cache as cache_module
 from cuset_stage.tasks import TaskError, Tensor
 
 
@@ -330,18 +329,25 @@ def test_a_failure_is_not_tried_again_for_every_sample(cache, tmp_path, monkeypa
     assert len(tries) == 1
 
 
-def test_a_case_that_is_in_use_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache_module, "ROOM_WAIT_S", 0.5)
+def test_a_case_that_is_in_use_stays(tmp_path):
     old = prepare(CaseCache(tmp_path / "cases"), tmp_path, cuset_row(id="old"))
     size = sum(file.stat().st_size for file in old.folder.rglob("*") if file.is_file())
     cache = CaseCache(tmp_path / "cases", limit=2 * size + 200)
     new = prepare(cache, tmp_path, cuset_row(id="new"))
+    prepare(cache, tmp_path, cuset_row(id="more"))
+    folder = old.folder
+    assert folder.exists() and new.folder.exists()
+    del old
+    prepare(cache, tmp_path, cuset_row(id="another"))
+    assert not folder.exists() and new.folder.exists()
+
+
+def test_a_lack_of_room_is_not_remembered(tmp_path):
+    cache = CaseCache(tmp_path / "cases", limit=20)
     with pytest.raises(SandboxError, match=r"task more, case even: its data takes .*there is no room for it under"):
         prepare(cache, tmp_path, cuset_row(id="more"))
-    folder = old.folder
-    del old
-    prepare(cache, tmp_path, cuset_row(id="more"))  # a lack of room is not remembered
-    assert not folder.exists() and new.folder.exists()
+    cache._entries.limit = 2**20
+    prepare(cache, tmp_path, cuset_row(id="more"))
 
 
 def test_a_shape_error_is_the_task_sets(tmp_path):

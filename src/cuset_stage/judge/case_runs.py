@@ -157,7 +157,7 @@ class CaseRunner:
         """One more run of a program that has passed all cases, on case number `index` in the way in which it passed there, and the GPU is
         given none of the inputs. Raises what `run` raises."""
         task, own = program.task, earlier[index]
-        prepared = self._all_there(task) if own.together else None
+        prepared = self._shared(task) if own.together else None
         if prepared is None:
             earlier = [own]
             run = self.run(program, task.cases[index], withheld=own.blocks)
@@ -176,7 +176,7 @@ class CaseRunner:
         Raises what `run` raises.
         """
         task = program.task
-        prepared = self._all_there(task)
+        prepared = self._shared(task)
         if prepared is None:
             return None
         with self._running_together(program, prepared) as (ran, activity, calls, found):
@@ -228,14 +228,13 @@ class CaseRunner:
             ]
             yield Together(ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), found)
 
-    def _all_there(self, task: ProgramTask) -> list[PreparedCase] | None:
-        """The data of all cases, where they may share a process and the cache has them: who holds some must not wait for others."""
+    def _shared(self, task: ProgramTask) -> list[PreparedCase] | None:
+        """The data of all cases where they may share a process, else None."""
         size = sum(case.nbytes for case in task.cases)
         useful = size <= MOST_BYTES if len(task.cases) > 1 else self.few_queues
         if self.library is None or task.project or not useful:
             return None
-        found = [self.cases.find(task, case) for case in task.cases]
-        return None if None in found else found
+        return [self.case(task, case) for case in task.cases]
 
     @contextmanager
     def _running(

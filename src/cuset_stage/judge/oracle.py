@@ -88,18 +88,13 @@ class CaseCache:
         if key in self._failures:
             raise OracleError(self._failures[key])
         try:
-            found, held = self._entries.take(key, _read, lambda place: self._make(task, case, place))
-            return replace(found, held=held)
+            prepared, held = self._entries.take(key, _read, lambda place: self._make(task, case, place))
+            return replace(prepared, held=held)
         except OSError as error:
             raise SandboxError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
         except OracleError as error:
             self._failures[key] = str(error)
             raise
-
-    def find(self, task: ProgramTask, case: Case) -> PreparedCase | None:
-        """The case's files, if the cache has them: nothing is made, and nobody is waited for."""
-        found, held = self._entries.find(self._key(task, case), _read)
-        return found and replace(found, held=held)
 
     def _key(self, task: ProgramTask, case: Case) -> str:
         """Of what decides its data; random streams and results may differ with the versions."""
@@ -108,15 +103,14 @@ class CaseCache:
 
     def _make(self, task: ProgramTask, case: Case, place: Path) -> PreparedCase:
         need = check_size(task, case, (tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs, *case.outputs)))
-        room = self._entries.reserve(need, f"task {task.id}, case {case.name}")
+        self._entries.make_room(need, f"task {task.id}, case {case.name}")
         started = time.monotonic()
         with oracle_folder() as work:
             maker = CaseMaker(task, case, work, self.limits, self.isolation, self.seed)
             record = maker.make() | {"task": task.id, "case": case.name, "versions": _versions(task)}
             self._store(record | {"seconds": round(time.monotonic() - started, 3)}, maker.kept, place)
-        del room  # taken by what was made
-        if found := _read(place):
-            return found
+        if prepared := _read(place):
+            return prepared
         raise SandboxError(f"task {task.id}, case {case.name}: {place} changes while it is read")
 
     def _store(self, record: dict[str, Any], kept: Path, place: Path) -> None:

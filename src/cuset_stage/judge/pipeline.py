@@ -95,16 +95,14 @@ class Pipeline:
     """
 
     def __init__(self, judge: Judge, *, jobs: int, runs: int, retries: int = 2) -> None:
-        self.width = jobs + runs  # so many answers keep it busy
         self._judge = judge
         self._retries = retries
         self._stop = threading.Event()
-        self._threads = ThreadPoolExecutor(2 * self.width, thread_name_prefix="judge")
+        self._threads = ThreadPoolExecutor(2 * (jobs + runs), thread_name_prefix="judge")
         self._preparing = ThreadPoolExecutor(jobs, thread_name_prefix="prepare")
-        # One more than prepare: those that wait for room on the disk get it when answers to other tasks, built by then, are judged.
+        # One more than prepare, so that answers to other tasks are built meanwhile.
         self._processors = Places(jobs + 1)
         self._programs = Places(runs)
-        self._ranks = itertools.count()
         self._prepared: dict[str, Future[Any]] = {}
         self._left: Counter[str] = Counter()
         self._guard = threading.Lock()
@@ -115,20 +113,11 @@ class Pipeline:
             with self._guard:  # all of them, or a task might be done with before its next job is known
                 self._left.update(job.task.fingerprint for job in jobs)
             ordered = in_order(jobs, self._judge.preparation_cost)
-            judged = {self._start(job): job for job in ordered}
+            judged = {self._threads.submit(self._run, job, rank): job for rank, job in enumerate(ordered)}
             for future in as_completed(judged):
                 yield judged[future], future.result()
         finally:
             self.stop()
-
-    def submit(self, job: Job) -> Future[Judgement]:
-        """Judge a job in one of the threads. The future raises CancelledError for what had not begun when `stop` was called."""
-        with self._guard:
-            self._left[job.task.fingerprint] += 1
-        return self._start(job)
-
-    def _start(self, job: Job) -> Future[Judgement]:
-        return self._threads.submit(self._run, job, next(self._ranks))
 
     def stop(self) -> None:
         """Start nothing more; what is running ends in its own time."""

@@ -114,19 +114,13 @@ class ProgramJudge(CaseRunner, Judge):
     def preparation_cost(self, task: ProgramTask) -> float:
         return 0.0 if self.cases is None else preparation_cost(task)
 
-    def prepare(self, task: ProgramTask) -> PreparedCase | None:
-        """Make the task's cases. An only one is kept from being dropped until it is done with; of several none, as who holds one and
-        waits for another's room would wait for ever."""
-        made = None
-        for case in task.cases:
-            made = self.case(task, case)
-        return made if len(task.cases) == 1 else None
+    def prepare(self, task: ProgramTask) -> list[PreparedCase]:
+        """Make the task's cases. They stay in their cache until what is returned is done with."""
+        return [self.case(task, case) for case in task.cases]
 
-    def execute(self, task: ProgramTask, built: Built, prepared: PreparedCase | None) -> Judgement:
-        """Run the program on every case in order, up to the first that fails.
-
-        The cases are taken from their cache once more: since `prepare`, it may have had to make room for others.
-        """
+    def execute(self, task: ProgramTask, built: Built, prepared: list[PreparedCase]) -> Judgement:
+        """Run the program on every case in order, up to the first that fails. The cases are read from their cache, where `prepared`
+        keeps them."""
         clock = Clock()
         program = Program(task, built.product, clock, one_queue=task.project is None and needs_one_queue(built.code))
         runs: list[CaseRun] = []

@@ -5,7 +5,7 @@ releases when a process dies:
 
     locks/<key>.lock   held by who makes the entry, so that others wait for it instead of making it, too
     locks/<key>.used   held, shared, by all who use it; what drops it must have it alone
-    room/<random>      held by who is about to write; the file's size, of a sparse file, is how much
+    locks/.room        held while entries are counted or dropped
 """
 
 from __future__ import annotations
@@ -25,17 +25,15 @@ from .limits import GIB, SandboxError
 
 T = TypeVar("T")
 RESERVE = 2 * GIB  # disk space that stays free
-ROOM_WAIT_S, ROOM_PAUSE_S = 600.0, 0.2
-SETTLED_NS = 1_000_000_000  # a file system's clock is coarser than ours
-LOOK_S = 10.0
+LOOK_S = 60.0
 """How long a look at all entries counts: it takes hundreds of system calls, and after each its thread waits for threads that compute."""
 
 
 class Held:
-    """A lock on a file that lasts as long as this object, or the process."""
+    """A shared lock on a file that lasts as long as this object, or the process."""
 
-    def __init__(self, path: Path, *, shared: bool = False) -> None:
-        self._lock = take_lock(path, shared=shared)
+    def __init__(self, path: Path) -> None:
+        self._lock = take_lock(path, shared=True)
 
     def __del__(self) -> None:
         with suppress(AttributeError, OSError):  # it was never opened
@@ -52,46 +50,31 @@ class Cache:
 
     def __init__(self, folder: Path, limit: int | None = None) -> None:
         self.folder = Path(folder).absolute()
-        self._locks, self._room = self.folder / "locks", self.folder / "room"
-        self._listed: dict[str, tuple[int, dict[Path, int]]] = {}
+        self._locks = self.folder / "locks"
         self._looked = -LOOK_S  # when all entries were looked at
         self._stored = 0  # bytes of those that were there, and of what was stored here since
-        for place in (self.folder, self._locks, self._room):
+        for place in (self.folder, self._locks):
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
         if limit is None:
             limit = (sum(self._sizes().values()) + shutil.disk_usage(self.folder).free) * 3 // 4
         self.limit = limit
         self.trim()
 
-    def entry(self, key: str) -> Path:
-        return self.folder / key[:2] / key
-
     def take(self, key: str, read: Callable[[Path], T | None], make: Callable[[Path], T]) -> tuple[T, Held]:
         """What `read` says of the entry, or else `make`, which is to store it; and what keeps the entry from being dropped.
 
         read: None when the entry is not there, or is damaged; then it is removed. make: see `new`.
         """
-        held = Held(self._locks / f"{key}.used", shared=True)
-        entry = self.entry(key)
+        held = Held(self._locks / f"{key}.used")
+        entry = self.folder / key[:2] / key
         with file_lock(self._locks / f"{key}.lock"):
-            found = self._used(entry, read)
-            if found is None:
+            content = read(entry)
+            if content is None:
                 remove_tree(entry)
-                found = make(entry)
-        return found, held
-
-    def find(self, key: str, read: Callable[[Path], T | None]) -> tuple[T | None, Held]:
-        """What `read` says of the entry as it is, and what keeps it from being dropped."""
-        held = Held(self._locks / f"{key}.used", shared=True)
-        return self._used(self.entry(key), read), held
-
-    @staticmethod
-    def _used(entry: Path, read: Callable[[Path], T | None]) -> T | None:
-        found = read(entry)
-        if found is not None:
-            with suppress(OSError):
-                os.utime(entry)  # the time of its last use
-        return found
+                return make(entry), held
+        with suppress(OSError):
+            os.utime(entry)  # the time of its last use
+        return content, held
 
     @contextmanager
     def new(self, entry: Path) -> Iterator[Path]:
@@ -101,93 +84,56 @@ class Cache:
             yield making / "entry"
             entry.parent.mkdir(parents=True, exist_ok=True)
             size = _size(making / "entry")
-            with file_lock(self._room / ".lock"):  # a look counts it, or this
+            with file_lock(self._locks / ".room"):  # a look counts it, or this
                 (making / "entry").rename(entry)
                 self._stored += size
 
-    def reserve(self, need: int, what: str) -> Held:
-        """Wait until so many bytes may be written, dropping entries for them; they are kept free of others as long as the value lives.
+    def make_room(self, need: int, what: str) -> None:
+        """Drop entries so that `need` more bytes may be written. Those in use stay, even where the limit is passed then.
 
-        Who holds entries or room must ask for no more. Raises SandboxError when there is no room for 10 minutes, or never can be.
+        Raises SandboxError, which names `what` needs the room, where the bytes exceed the limit by themselves or the disk lacks them.
         """
-        deadline = time.monotonic() + ROOM_WAIT_S
-        while True:
-            with file_lock(self._room / ".lock"):
-                missing, in_use = self._make_room(need)
-                if not missing:
-                    return self._promise(need)
-            if need > self.limit or not in_use or time.monotonic() > deadline:
-                raise SandboxError(
-                    f"{what}: its data takes {need / GIB:.2f} GiB, and there is no room for it under {self.folder}, by "
-                    f"{missing / GIB:.2f} GiB; free disk space there, set CUSET_CACHE to a larger disk, or raise cache_gib"
-                )
-            time.sleep(ROOM_PAUSE_S)
+        self._drop(need)
+        if missing := max(0, need - self.limit, need + RESERVE - self._free()):
+            raise SandboxError(
+                f"{what}: its data takes {need / GIB:.2f} GiB, and there is no room for it under {self.folder}, by "
+                f"{missing / GIB:.2f} GiB; free disk space there, set CUSET_CACHE to a larger disk, or raise cache_gib"
+            )
 
     def trim(self) -> None:
         """Drop what is beyond the limit, as far as nobody uses it."""
-        with file_lock(self._room / ".lock"):
-            self._make_room(0)
+        self._drop(0)
 
-    def _promise(self, need: int) -> Held:
-        path = self._room / os.urandom(8).hex()
-        held = Held(path)
-        os.truncate(path, need)
-        return held
+    def _drop(self, need: int) -> None:
+        """Drop the entries used longest ago, and not in use now, until `need` bytes fit."""
 
-    def _promised(self) -> int:
-        """Bytes that others are about to write; what is written of them by now counts twice."""
-        total = 0
-        for path in self._room.iterdir():
-            if path.name != ".lock":
-                with suppress(OSError), file_lock(path, wait=False) as abandoned:
-                    if abandoned:
-                        path.unlink()
-                    else:
-                        total += path.stat().st_size
-        return total
+        def is_full(spare: int = 0) -> bool:
+            wanted = need + spare
+            return self._stored + wanted > self.limit or wanted + RESERVE > self._free()
 
-    def _make_room(self, need: int) -> tuple[int, bool]:
-        """Drop entries until `need` bytes fit: (bytes that are still missing, whether somebody uses some or writes)."""
-        promised = self._promised()
-        in_use = promised > 0
+        with file_lock(self._locks / ".room"):
+            if time.monotonic() < self._looked + LOOK_S and not is_full():
+                return
+            sizes = self._sizes()
+            self._looked, self._stored = time.monotonic(), sum(sizes.values())
+            if not is_full():
+                return
+            for entry in sorted(sizes, key=_last_use):
+                with file_lock(self._locks / f"{entry.name}.used", wait=False) as unused:
+                    if unused:
+                        with suppress(OSError):
+                            remove_tree(entry)
+                            self._stored -= sizes[entry]
+                if not is_full(self.limit // 20):  # or the next to store would look again
+                    return
 
-        def missing(spare: int = 0) -> int:
-            free = min(shutil.disk_usage(place).free for place in (self.folder, scratch_root()))
-            wanted = need + promised + spare
-            return max(0, wanted + self._stored - self.limit, wanted + RESERVE - free)
-
-        if time.monotonic() < self._looked + LOOK_S and not missing():
-            return 0, in_use
-        sizes = self._sizes()
-        self._looked, self._stored = time.monotonic(), sum(sizes.values())
-        if not missing():
-            return 0, in_use
-        for entry in sorted(sizes, key=_last_use):
-            with file_lock(self._locks / f"{entry.name}.used", wait=False) as unused:
-                if unused:
-                    with suppress(OSError):
-                        remove_tree(entry)
-                        self._stored -= sizes[entry]
-                in_use |= not unused
-            if not missing(self.limit // 20):  # or the next to store would look again
-                break
-        return missing(), in_use
+    def _free(self) -> int:
+        """Bytes that are free on the disk of the entries and on that of scratch folders, whichever has fewer."""
+        return min(shutil.disk_usage(place).free for place in (self.folder, scratch_root()))
 
     def _sizes(self) -> dict[Path, int]:
-        """Bytes of each entry. Entries do not change, so only folders of entries in which some came or went are read again."""
-        for place in os.scandir(self.folder):
-            if len(place.name) != 2:
-                continue
-            changed, kept = place.stat().st_mtime_ns, self._listed.get(place.path, (0, {}))
-            if changed == kept[0]:
-                continue
-            # Of what changed a moment ago the time may stay as it is when it changes again.
-            settled = changed < time.time_ns() - SETTLED_NS
-            found = {
-                entry: kept[1][entry] if entry in kept[1] else _size(entry) for entry in Path(place.path).iterdir()
-            }
-            self._listed[place.path] = (changed if settled else 0, found)
-        return {entry: size for _, found in self._listed.values() for entry, size in found.items()}
+        """Bytes of each entry."""
+        return {entry: _size(entry) for entry in self.folder.glob("??/*")}
 
 
 def _size(entry: Path) -> int:
