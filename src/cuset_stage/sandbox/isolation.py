@@ -162,10 +162,9 @@ def _probe_landlock() -> str | None:
 
 @functools.cache
 def memory_account() -> str:
-    """What counts the memory of runs here: "cgroup v2", "cgroup v1", or "watcher": our own, of what /proc shows now and then."""
+    """What counts the memory of runs here: "cgroup v2", or "watcher": our own, of what /proc shows now and then."""
     command = [sys.executable, "-I", "-S", str(SUPERVISOR), "memory"]
-    version = subprocess.run(command, capture_output=True, text=True).stdout.strip()
-    return f"cgroup v{version}" if version else "watcher"
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "watcher"
 
 
 def is_system(path: Path) -> bool:

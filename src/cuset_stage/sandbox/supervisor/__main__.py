@@ -10,7 +10,7 @@ watches. What is left of a fork that was killed itself comes to this process, wh
 closed instead of an answer.
 
 `__main__.py probe` tries instead whether Landlock and seccomp hold here, and says what does not on stderr; `__main__.py memory` prints
-the version of the control group that counts the memory of runs, or nothing.
+"cgroup v2" where a control group counts the memory of runs, else nothing.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ if sys.argv[1:] == ["probe"]:
     sys.exit(probe())
 if sys.argv[1:] == ["memory"]:
     if (group := enter_group()) is not None:
-        print(group.version)
+        print("cgroup v2")
         group.leave()
     sys.exit()
 serve()
