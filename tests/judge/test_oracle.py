@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
 
-from cuset_stage.judge import oracle_runs
+from cuset_stage.judge import oracle
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from cuset_stage.sandbox import SandboxError
 from cuset_stage.tasks import TaskError, Tensor
@@ -242,7 +242,7 @@ def test_limits_on_time_and_size(tmp_path, sandboxed):
 
 
 def test_a_case_that_is_too_large_is_not_begun(cache, tmp_path, monkeypatch):
-    monkeypatch.setattr(oracle_runs, "MAX_CASE_BYTES", 255)
+    monkeypatch.setattr(oracle, "MAX_CASE_BYTES", 255)
     with pytest.raises(
         OracleError, match=r"task double, case even: its data takes .*more than the .*one case may take"
     ):
@@ -250,7 +250,7 @@ def test_a_case_that_is_too_large_is_not_begun(cache, tmp_path, monkeypatch):
 
 
 def test_a_gen_that_writes_more_than_it_declares(cache, tmp_path, monkeypatch):
-    monkeypatch.setattr(oracle_runs, "MAX_CASE_BYTES", 4096)
+    monkeypatch.setattr(oracle, "MAX_CASE_BYTES", 4096)
     gen = GEN + "open('data/more.bin', 'wb').write(bytes(4096))\n"
     with pytest.raises(OracleError, match=r"task 3, case default: its data takes .*one case may take"):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
@@ -319,9 +319,9 @@ def test_the_manifest_names_every_file(cache, tmp_path):
 def test_a_failure_is_not_tried_again_for_every_sample(cache, tmp_path, monkeypatch):
     tries = []
     monkeypatch.setattr(
-        oracle_runs,
+        oracle,
         "run_generate",
-        lambda *given, real=oracle_runs.run_generate, **named: tries.append(1) or real(*given, **named),
+        lambda *given, real=oracle.run_generate, **named: tries.append(1) or real(*given, **named),
     )
     for _ in range(2):
         with pytest.raises(OracleError, match=r"gen\.py failed"):
@@ -361,9 +361,7 @@ def test_a_script_that_may_visit_all_pairs_is_prepared_early(tmp_path):
 
     def cost(values, generate=GEN):
         outputs = [{"name": "y", "dtype": "float32", "shape": f"({values},)"}]
-        return oracle_runs.preparation_cost(
-            load_row(tmp_path, cudabench_row(**{"gen.py": generate, "outputs": outputs}))
-        )
+        return oracle.preparation_cost(load_row(tmp_path, cudabench_row(**{"gen.py": generate, "outputs": outputs})))
 
     assert cost(50_000_000) < cost(20_000, GEN + loops)
     assert cost(64, GEN + loops) < cost(50_000)

@@ -15,7 +15,7 @@ from typing import Any
 from ..files import file_sha256, write_atomically
 from ..judge.comparison import compare_outputs
 from ..judge.oracle import CaseCache
-from ..judge.oracle_runs import OracleError
+from ..judge.oracle_scripts import OracleError
 from ..sandbox import Isolation, SandboxError
 from .folders import keyed_file
 from .parallel import cpu_count

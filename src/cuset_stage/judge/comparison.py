@@ -20,7 +20,7 @@ from ..sandbox import Isolation, SandboxError
 from ..tasks.base import FILE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 from .closeness import Distance, distance, element_at, first_nan
 from .oracle import OracleError, PreparedCase
-from .oracle_runs import BROKEN, OracleStopped, run_compare
+from .oracle_scripts import BROKEN, OracleStopped, run_compare
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,44 @@
 """Inputs and right outputs of a task's cases, made once and kept: every sample is judged on the same data.
 
-A case is made in the sandbox (oracle_runs.py) and moved into the cache as a whole (sandbox/cache.py), which processes share.
+A case is made by scripts in the sandbox (oracle_scripts.py) and moved into the cache as a whole (sandbox/cache.py), which processes share.
 manifest.json names its files with size and time; a file that changed since is noticed and the case is made again.
 """
 
+import ast
 import functools
 import hashlib
 import importlib.metadata
+import itertools
 import json
 import shutil
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 from ..files import file_sha256
 from ..sandbox import Isolation, Limits, SandboxError, cache_root
 from ..sandbox.cache import Cache, Held
-from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
-from .oracle_runs import ORACLE_LIMITS, CaseMaker, OracleError, Said, check_size, oracle_folder
+from ..sandbox.folders import take_output
+from ..tasks.base import Case, ProgramTask, ScriptOracle, Task, Tensor
+from .oracle_scripts import (
+    GIB,
+    ORACLE_LIMITS,
+    OracleError,
+    Said,
+    check_finished,
+    oracle_folder,
+    run_compare,
+    run_generate,
+    run_script,
+    written_files,
+)
 
 
+MAX_CASE_BYTES = 16 * GIB  # of the data of one case
+MAX_REFERENCES = MAX_TRIES = 6  # more files than this are not told apart
 FILES = ("inputs", "expected", "references")
 
 
@@ -102,16 +119,58 @@ class CaseCache:
         return hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
 
     def _make(self, task: ProgramTask, case: Case, place: Path) -> PreparedCase:
-        need = check_size(task, case, (tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs, *case.outputs)))
+        need = _check_size(task, case, (tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs, *case.outputs)))
         self._entries.make_room(need, f"task {task.id}, case {case.name}")
         started = time.monotonic()
         with oracle_folder() as work:
-            maker = CaseMaker(task, case, work, self.limits, self.isolation, self.seed)
-            record = maker.make() | {"task": task.id, "case": case.name, "versions": _versions(task)}
-            self._store(record | {"seconds": round(time.monotonic() - started, 3)}, maker.kept, place)
+            kept = work.parent / "kept"  # out of reach of the scripts
+            kept.mkdir()
+            make = self._run_scripts if isinstance(task.oracle, ScriptOracle) else self._run_reference
+            record = make(task, case, work, kept) | {"task": task.id, "case": case.name, "versions": _versions(task)}
+            self._store(record | {"seconds": round(time.monotonic() - started, 3)}, kept, place)
         if prepared := _read(place):
             return prepared
         raise SandboxError(f"task {task.id}, case {case.name}: {place} changes while it is read")
+
+    def _run_reference(self, task: ProgramTask, case: Case, work: Path, kept: Path) -> dict[str, Any]:
+        """Make a case by its ReferenceOracle, into `kept`. Returns which file is what, by paths in `kept`, as `PreparedCase` has it."""
+        tensors = {name: [asdict(tensor) for tensor in getattr(case, name)] for name in ("inputs", "outputs")}
+        job = {"id": task.id, "case": case.name, "parameters": dict(case.parameters), "seed": self.seed, **tensors}
+        scripts = {"reference.py": task.oracle.source, "job.json": json.dumps(job)}
+        finished = run_script(["reference", "job.json"], scripts, work, self.limits, self.isolation)
+        check_finished(finished, f"task {task.id}, case {case.name}: the reference", self.limits)
+        record: dict[str, Any] = {"references": {}, "self_check": None}
+        for key, tensors in (("inputs", case.inputs), ("expected", case.outputs)):
+            record[key] = {tensor.file: f"{key}/{tensor.name}.bin" for tensor in tensors}
+            _take(task, case, work, kept, {record[key][tensor.file]: tensor.nbytes for tensor in tensors})
+        _take(task, case, work, kept, {"tolerance.json": None})
+        return {**record, "tolerance": json.loads((kept / "tolerance.json").read_bytes())}
+
+    def _run_scripts(self, task: ProgramTask, case: Case, work: Path, kept: Path) -> dict[str, Any]:
+        """As `_run_reference`, by a ScriptOracle."""
+        ended = run_generate(task, work, self.limits, self.isolation)
+        written = written_files(work)
+        inputs = {tensor.file: tensor.file for tensor in case.inputs}
+        if missing := [name for name in inputs if name not in written]:
+            how = f"; it ended with {ended}" if ended else ""
+            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{how}")
+        _check_size(task, case, written.values())
+        _take(task, case, work, kept, dict.fromkeys(written))
+        files = {name: kept / name for name in written}
+        expected, said = pair_references(
+            case.outputs,
+            {name: path for name, path in files.items() if name not in inputs},
+            lambda outputs: run_compare(task, files | outputs, self.isolation),
+        )
+        outputs = {tensor.file for tensor in case.outputs}
+        return {
+            "inputs": inputs,
+            "expected": {name: str(path.relative_to(kept)) for name, path in expected.items()},
+            # A gen.py that writes an output itself must not help a program that writes none.
+            "references": {name: name for name in written if name not in inputs and name not in outputs},
+            "tolerance": {},
+            "self_check": asdict(replace(said, generate_exit=ended)),
+        }
 
     def _store(self, record: dict[str, Any], kept: Path, place: Path) -> None:
         with self._entries.new(place) as making:
@@ -125,6 +184,13 @@ class CaseCache:
                 files[name] = {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
             text = json.dumps(record | {"files": files}, indent=1)
             (making / "manifest.json").write_text(text, encoding="utf-8")
+
+
+def _take(task: ProgramTask, case: Case, work: Path, kept: Path, sizes: Mapping[str, int | None]) -> None:
+    """Move these files, of so many bytes (None: any), out of the folder that a script could write to."""
+    for name, size in sizes.items():
+        if refused := take_output(work, name, kept / name, sizes=() if size is None else (size,)):
+            raise OracleError(f"task {task.id}, case {case.name}: its oracle left {refused.reason}")
 
 
 def _read(place: Path) -> PreparedCase | None:
@@ -162,3 +228,65 @@ def _version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "none"
+
+
+def pair_references(
+    outputs: Sequence[Tensor], references: Mapping[str, Path], compare: Callable[[dict[str, Path]], Said]
+) -> tuple[dict[str, Path], Said]:
+    """({"data/<output>.bin": its reference}, what compare.py says about the references as outputs).
+
+    gen.py names its references as it likes (x_ref.bin, reference.bin, ref_x.bin): the likeliest assignment, by sizes and then by
+    names, that compare.py accepts is taken. Without one that passes there are no pairs, since what compare.py refuses is not what is
+    right; what it said is then that of the likeliest assignment whose sizes fit.
+    """
+
+    def score(names: Sequence[str]) -> tuple[int, float]:
+        """How many references have their output's size, and how alike the names are."""
+        pairs = list(zip(outputs, names, strict=True))
+        fitting = sum(one.nbytes in (None, references[name].stat().st_size) for one, name in pairs)
+        return fitting, sum(SequenceMatcher(None, one.file, name).ratio() for one, name in pairs)
+
+    first: Said | None = None
+    if outputs and len(outputs) <= len(references) <= MAX_REFERENCES:
+        ranked = sorted(itertools.permutations(references, len(outputs)), key=score, reverse=True)
+        for names in ranked[:MAX_TRIES]:
+            pairs = {output.file: references[name] for output, name in zip(outputs, names, strict=True)}
+            said = compare(pairs)
+            if said.passed:
+                return pairs, said
+            if first is None and score(names)[0] == len(outputs):
+                first = said
+    names = ", ".join(references) or "none"
+    return {}, first or Said("unpaired", f"{len(outputs)} outputs and as references {names}")
+
+
+def _check_size(task: ProgramTask, case: Case, sizes: Iterable[int]) -> int:
+    """The sum of the sizes of a case's files. Raises OracleError when that is too much."""
+    need = sum(sizes)
+    if need > MAX_CASE_BYTES:
+        raise OracleError(
+            f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the "
+            f"{MAX_CASE_BYTES / GIB:.2f} GiB that one case may take"
+        )
+    return need
+
+
+def preparation_cost(task: Task) -> float:
+    """How long making the task's cases may take, in no unit: by the size of its data, or by its square for a gen.py with nested loops of
+    Python's own, which may visit each element for each other one. 0 for a module: its inputs are not made ahead."""
+    if not isinstance(task, ProgramTask):
+        return 0.0
+    size = sum(case.nbytes for case in task.cases)
+    if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
+        size = (size // 4) ** 2
+    return 1.0 + size
+
+
+@functools.cache  # it is asked for every answer to the task
+def _has_nested_loops(source: str) -> bool:
+    loop = ast.For | ast.While
+    try:
+        loops = [node for node in ast.walk(ast.parse(source)) if isinstance(node, loop)]
+    except (SyntaxError, ValueError):
+        return False
+    return any(isinstance(inner, loop) for outer in loops for part in outer.body for inner in ast.walk(part))

@@ -19,8 +19,8 @@ from .case_runs import CaseRun, CaseRunner, Program
 from .gpu_counters import TENSOR, tensor_cores
 from .gpu_work import INVENTED, NO_GPU_WORK, NOTHING_RAN, UNRECORDED, Timed, case_to_examine, examine, kernel_uses
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
-from .oracle import PreparedCase
-from .oracle_runs import OracleError, preparation_cost
+from .oracle import PreparedCase, preparation_cost
+from .oracle_scripts import OracleError
 from .thorough import Examiner, Sanitizer
 
 

@@ -6,19 +6,40 @@ twice. A finding is an outcome that holds in every case of the task, since a pro
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from ...sandbox import SandboxError
-from ...tasks.base import ProgramTask, Task
-from ..oracle import CaseCache
-from ..oracle_runs import OracleError
+from ...files import file_sha256
+from ...sandbox import Isolation, SandboxError, scratch_folder
+from ...tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
+from ..closeness import MODULE_TOLERANCES, read_values
+from ..comparison import compare_outputs
+from ..modules.process import ModuleRunner
+from ..modules.session import Content, Saved
+from ..oracle import CaseCache, PreparedCase
+from ..oracle_scripts import BROKEN, OracleError, oracle_folder, run_compare, run_generate, written_files
 from .findings import Audit, Code, Finding, Severity, is_findings_file, load_audit, store_audit
-from .module_audit import audit_module
-from .program_audit import ProgramAudit
+from .wrong_outputs import (
+    NAN,
+    NOISY_OUTPUTS,
+    WRONG_OUTPUTS,
+    Candidate,
+    Output,
+    constants,
+    input_copies,
+    profile,
+    unchecked,
+)
 
 
 __all__ = ["Audit", "Code", "Finding", "Severity", "audit_task", "audit_tasks", "is_findings_file", "load_audit"]
+
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+MODULE_TOLERANCE = MODULE_TOLERANCES["float32"]  # absolute and relative
+MODULE_SEEDS = (0, 1)  # of the draws of a module's inputs
 
 
 def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
@@ -26,9 +47,8 @@ def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
 
     cases: where inputs and references are kept; judging uses the same ones. Raises OSError when a cache cannot be written.
     """
-    known = None if again else load_audit(task)
-    if known is not None:
-        return known
+    if not again and (kept := load_audit(task)) is not None:
+        return kept
     started = time.monotonic()
     findings: list[Finding] = []
     complete = True
@@ -37,10 +57,10 @@ def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
             if task.project is None:  # else its own tests decide, and its output says only that they have ended
                 ProgramAudit(task, cases, findings).run()
         else:
-            findings += audit_module(task, isolation=cases.isolation)
+            findings += audit_module(task, cases.isolation)
     except (OracleError, SandboxError) as error:
         complete = False
-        findings.append(Finding(task.id, Code.ORACLE_FAILS, Severity.ERROR, str(error)))
+        findings.append(Finding(task.id, Code.ORACLE_FAILS, ERROR, str(error)))
     worst_first = sorted(findings, key=lambda finding: list(Severity).index(finding.severity))
     audit = Audit(task.id, task.fingerprint, tuple(worst_first), time.monotonic() - started, complete)
     if complete:
@@ -56,3 +76,293 @@ def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1, again
             yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _View:
+    """A case, its files, and its outputs as candidates see them."""
+
+    case: Case
+    files: PreparedCase
+    outputs: tuple[Output, ...]
+
+
+@dataclass
+class ProgramAudit:
+    """The audit in progress of a task whose answer is a program; what is judged are files made here. `findings` grows as it goes."""
+
+    task: ProgramTask
+    cases: CaseCache
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, code: Code, severity: Severity, message: str) -> None:
+        finding = Finding(self.task.id, code, severity, message)
+        if finding not in self.findings:  # of an earlier case
+            self.findings.append(finding)
+
+    def run(self) -> None:
+        """Raises OracleError when a case cannot be made."""
+        oracle = self.task.oracle
+        prepared = [self.cases.prepare(self.task, case) for case in self.task.cases]
+        if isinstance(oracle, ScriptOracle):  # a row of CUDABench is one size, and another row the next
+            self._check_script(prepared[0])
+        else:
+            self._check_sizes()
+        with self._made_again(prepared) as again:
+            views = self._views(prepared, again)
+            for view in views:
+                self._check_files(view)
+            self._try_all(views)
+            if isinstance(oracle, ScriptOracle):
+                self._try_script(views[0])
+
+    def _views(self, prepared: Sequence[PreparedCase], again: Mapping[str, Path]) -> list[_View]:
+        """Each case with the right outputs of the case before it, the first with those of the last."""
+        views: list[_View] = []
+        for index, (case, files) in enumerate(zip(self.task.cases, prepared, strict=True)):
+            others = again or (prepared[index - 1].expected if len(prepared) > 1 else {})
+            outputs = []
+            for tensor in case.outputs:
+                like = [row for row in case.inputs if (row.dtype, row.nbytes) == (tensor.dtype, tensor.nbytes)]
+                inputs = {row.name: files.inputs[row.file] for row in like}
+                inputs = {name: path for name, path in inputs.items() if path.stat().st_size == tensor.nbytes}
+                expected, other = files.expected.get(tensor.file), others.get(tensor.file)
+                outputs.append(Output(tensor, expected, other, inputs))
+            views.append(_View(case, files, tuple(outputs)))
+        return views
+
+    def _check_sizes(self) -> None:
+        cases = self.task.cases
+        if len(cases) == 1:
+            self.add(Code.ONE_SIZE, NOTE, "there is one case, so one size: a program may be right for it alone")
+        elif len({tuple(tensor.shape for tensor in case.inputs + case.outputs) for case in cases}) == 1:
+            text = f"all {len(cases)} cases have the same sizes: a program that is right for these alone passes"
+            self.add(Code.ONE_SIZE, WARNING, text)
+
+    def _check_files(self, view: _View) -> None:
+        for output in view.outputs:
+            tensor = output.tensor
+            if output.dtype is None:
+                text = f"output {tensor.name} has the dtype {tensor.dtype!r}, which NumPy has not: its values are not seen"
+                blind = tensor.nbytes is None and output.expected is None
+                if blind:
+                    text += (
+                        "; without a reference its size is not known either: compare.py alone judges files of any size"
+                    )
+                self.add(Code.UNKNOWN_DTYPE, WARNING if blind else NOTE, text)
+            elif output.seen and not output.seen.finite:
+                text = f"the reference of {tensor.name} holds values that are not finite; what a program writes there is not seen"
+                self.add(Code.NOT_FINITE, NOTE, text)
+        sizes = [("output", output.tensor, output.expected) for output in view.outputs if output.expected]
+        sizes += [("input", tensor, view.files.inputs[tensor.file]) for tensor in view.case.inputs]
+        for what, tensor, path in sizes:
+            size = path.stat().st_size
+            if tensor.nbytes not in (None, size):
+                declared = (
+                    f"{what} {tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape})"
+                )
+                means = "compare.py judges outputs of either size"
+                if what == "input":
+                    means = "a program that reads what is declared reads other data than compare.py"
+                self.add(Code.SIZE_DIFFERS, WARNING, f"{declared}, and gen.py writes {size}: {means}")
+
+    def _check_script(self, prepared: PreparedCase) -> None:
+        check = prepared.self_check
+        if check is None or check.passed:
+            return
+        if check.broken:
+            did = f"{BROKEN[check.state]}: {check.message}" if check.message else BROKEN[check.state]
+            text = f"given its own reference as output, compare.py {did}; no answer can be judged"
+            self.add(Code.REFERENCE_REFUSED, ERROR, text)
+            return
+        text = f"which file of gen.py is right for which output is not known ({check.message}): compare.py was not tried on them"
+        if check.generate_exit:  # it may have ended before its reference
+            text += f"; gen.py ended with {check.generate_exit}"
+        self.add(Code.REFERENCE_UNPAIRED, WARNING if check.generate_exit else NOTE, text)
+
+    def _try_all(self, views: Sequence[_View]) -> None:
+        """Try every kind of wrong output; of those that are alike only until one passes."""
+        outputs = views[0].outputs
+        alike = [constants(outputs, len(views) == 1), input_copies(outputs), NOISY_OUTPUTS]
+        for candidates in [*([candidate] for candidate in WRONG_OUTPUTS), *alike]:
+            any(self._try(candidate, views) for candidate in candidates)
+        for name in () if self._accepts(Code.ZEROS_PASS) else [output.tensor.name for output in outputs]:
+            if len(outputs) == 1 or not self._try(unchecked(name), views):
+                self._try(unchecked(name, half=True), views)
+
+    def _accepts(self, code: Code) -> bool:
+        return any(finding.code is code for finding in self.findings)
+
+    def _try(self, candidate: Candidate, views: Sequence[_View]) -> bool:
+        """Whether these outputs pass in every case; a finding when they do. An output for which this kind makes no sense is
+        given its right value."""
+        covered = {output.tensor.name for output in views[0].outputs}
+        count = len(covered)
+        for view in views:
+            with _written(candidate, view) as (files, names):
+                covered &= names
+                if not covered or len(files) < count or not self._passes(view, files):
+                    return False
+        what = f"{candidate.what} as {', '.join(sorted(covered))}{' in every case' if len(views) > 1 else ''}"
+        whole = len(covered) == count
+        if not whole and candidate.code is not Code.OUTPUT_UNCHECKED:
+            what += ", the other outputs being right"
+        self.add(candidate.code, candidate.severity if whole else WARNING, what)
+        return True
+
+    def _passes(self, view: _View, outputs: Mapping[str, Path]) -> bool:
+        try:
+            return compare_outputs(self.task, view.case, view.files, outputs, isolation=self.cases.isolation).passed
+        except OracleError:  # a compare.py that cannot judge passes nothing; _check_script reports it
+            return False
+
+    def _try_script(self, view: _View) -> None:
+        """What compare.py alone would accept. Our judge refuses these before it is asked; other judges may not."""
+
+        def try_on(outputs: Mapping[str, Path], code: Code, what: str) -> None:
+            files = {**view.files.inputs, **view.files.references, **outputs}
+            try:
+                said = run_compare(self.task, files, self.cases.isolation)
+            except OracleError:
+                return
+            if said.passed:
+                text = "; this judge refuses it all the same, one that asks compare.py alone does not"
+                self.add(code, NOTE, f"compare.py prints T {what}{text}")
+
+        try_on({}, Code.SCRIPT_ACCEPTS_NOTHING, "without any output file")
+        with scratch_folder() as folder:
+            (folder / "empty.bin").touch()
+            empty = {output.tensor.file: folder / "empty.bin" for output in view.outputs}
+            try_on(empty, Code.SCRIPT_ACCEPTS_EMPTY, "for empty output files")
+        with _written(NAN, view) as (outputs, names):
+            if names and not self._accepts(Code.NAN_PASSES):
+                try_on(outputs, Code.SCRIPT_ACCEPTS_NAN, f"for NaN everywhere in {', '.join(sorted(names))}")
+
+    @contextmanager
+    def _made_again(self, prepared: Sequence[PreparedCase]) -> Iterator[Mapping[str, Path]]:
+        """Make the data a second time and compare; gives right outputs of other inputs where gen.py draws others."""
+        if isinstance(self.task.oracle, ScriptOracle):
+            with oracle_folder() as work:
+                yield self._generate_again(prepared[0], work)
+            return
+        with scratch_folder() as folder:
+            again = CaseCache(folder / "again", limits=self.cases.limits, isolation=self.cases.isolation)
+            for case, files in zip(self.task.cases, prepared, strict=True):
+                if again.prepare(self.task, case).sha256 != files.sha256:
+                    text = f"make_inputs or reference gives other values when it is run again (case {case.name})"
+                    self.add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: draw from rng alone")
+                    break
+        yield {}
+
+    def _generate_again(self, prepared: PreparedCase, work: Path) -> Mapping[str, Path]:
+        def generated(folder: Path, seeded: bool) -> list[str]:
+            """The files that another run of gen.py makes differently."""
+            run_generate(self.task, folder, self.cases.limits, self.cases.isolation, seeded=seeded)
+            digests = {name: file_sha256(folder / name) for name in written_files(folder)}
+            return [name for name, sha256 in prepared.sha256.items() if digests.get(name) != sha256]
+
+        if not (differing := generated(work, False)):
+            return {}
+        with oracle_folder() as seeded:
+            lasting = generated(seeded, True)
+        if lasting:
+            text = f"gen.py writes other values into {', '.join(lasting)} whenever it runs, also from a given seed"
+            self.add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: machines differ in what they judge on")
+        else:
+            text = f"gen.py draws {', '.join(differing)} without a seed: this judge gives it one, others judge on other values"
+            self.add(Code.UNSEEDED_INPUTS, NOTE, text)
+        if not set(differing) & set(prepared.inputs):
+            return {}
+        places = {output: work / path.relative_to(prepared.folder) for output, path in prepared.expected.items()}
+        return {output: path for output, path in places.items() if path.is_file() and not path.is_symlink()}
+
+
+@contextmanager
+def _written(candidate: Candidate, view: _View) -> Iterator[tuple[dict[str, Path], set[str]]]:
+    """The outputs as files, and the names of those that the candidate made; the others are the right ones."""
+    with scratch_folder() as folder:
+        files: dict[str, Path] = {}
+        names: set[str] = set()
+        for output in view.outputs:
+            tensor = output.tensor
+            if candidate.fits(output):
+                files[tensor.file] = folder / f"{tensor.name}.bin"
+                output.write(files[tensor.file], candidate.values)
+                names.add(tensor.name)
+            elif output.expected is not None:
+                files[tensor.file] = output.expected
+        yield files, names
+
+
+def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
+    """The checks of a KernelBench task: what its model gives on the CPU, for two draws of inputs.
+
+    Finds outputs that zeros, a constant or a copy of the inputs would match, or that do not depend on the inputs (robust-kbench's
+    filters), and inputs that differ when they are drawn again.
+
+    Raises OracleError when the model cannot be run here.
+    """
+    findings: list[Finding] = []
+
+    def add(code: Code, severity: Severity, text: str) -> None:
+        findings.append(Finding(task.id, code, severity, text))
+
+    runner = ModuleRunner("cpu", isolation=isolation)
+    with scratch_folder() as files, runner.reference(task, None) as model:
+        init = model.draw(None, files / "init")
+        given = [model.draw(seed, files / f"given-{seed}") for seed in MODULE_SEEDS]
+        if "time" in task.reference:
+            time.sleep(1.1)  # a generator may be seeded with the time in seconds
+        with runner.reference(task, None) as other:
+            again = [
+                other.draw(None, files / "again"),
+                *(other.draw(seed, files / f"again-{seed}") for seed in MODULE_SEEDS),
+            ]
+        if _digests([init, *given]) != _digests(again):
+            text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"
+            fix = "draw from the global generators of torch, numpy.random or random, without a seed from the clock"
+            add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: {fix}")
+        model.build("Model", init)
+        outputs = [
+            model.outputs(model.call(content, seed, fresh=True), files / f"outputs-{seed}").outputs
+            for seed, content in zip(MODULE_SEEDS, given, strict=True)
+        ]
+        copies = all(
+            any(_is_copy(output, tensor) for tensor in content.tensors)
+            for rows, content in zip(outputs, given, strict=True)
+            for output in rows
+        )
+        digests = [[file_sha256(output.path) for output in rows] for rows in outputs]
+        seen = []
+        for rows in outputs:
+            values = [read_values(output.path, output.dtype.removeprefix("torch.")) for output in rows]
+            seen.append(profile(part.view(part.real.dtype) for part in values))
+
+    if not all(trial.elements for trial in seen):
+        raise OracleError(f"task {task.id}: the model's forward returns no values")
+    largest = max(trial.largest for trial in seen)
+    if not all(trial.finite for trial in seen):
+        add(Code.NOT_FINITE, WARNING, "the model's output holds values that are not finite")
+        return findings
+    if largest <= MODULE_TOLERANCE:
+        text = f"the largest output is {largest:.3g}, within the tolerance of {MODULE_TOLERANCE:g}: zeros pass"
+        add(Code.ZEROS_PASS, ERROR, text)
+    elif all(trial.elements > 1 and trial.std <= MODULE_TOLERANCE * (1 + abs(trial.mean)) for trial in seen):
+        text = f"all outputs are {seen[0].mean:.6g} within the tolerance: a constant passes"
+        add(Code.CONSTANT_PASSES, ERROR, text)
+    if copies:
+        text = "each output is a copy of an input within the tolerance: a model that returns its inputs passes"
+        add(Code.INPUT_PASSES, ERROR, text)
+    if digests[0] == digests[1]:
+        text = "the output is the same for other inputs: it does not depend on them, or get_inputs does not draw them"
+        add(Code.INPUT_INDEPENDENT, WARNING, text)
+    return findings
+
+
+def _digests(contents: Sequence[Content]) -> list[tuple[str, list[str]]]:
+    return [(str(content.arguments), [file_sha256(tensor.path) for tensor in content.tensors]) for content in contents]
+
+
+def _is_copy(output: Saved, given: Saved) -> bool:
+    alike = (given.dtype, given.shape) == (output.dtype, output.shape) and 0 not in output.shape
+    return alike and output.distance(given.path).close

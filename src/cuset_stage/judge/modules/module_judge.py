@@ -22,7 +22,7 @@ from ...sandbox import Limits, SandboxError, Verdict, resolve_isolation, scratch
 from ...tasks import ModuleTask
 from ...text import shorten
 from ..judgement import JUDGE_VERSION, Built, Clock, Judge, Judgement, infra_error
-from ..oracle_runs import OracleError
+from ..oracle_scripts import OracleError
 from .process import BUILD_LIMITS, ModuleRunner, keep_extensions
 from .session import ModuleFailed
 from .trial import Trial

@@ -28,7 +28,7 @@ from ..closeness import element_at
 from ..gpu_activity import Activity, Recorder
 from ..gpu_counters import Counted, counting
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
-from ..oracle_runs import OracleError
+from ..oracle_scripts import OracleError
 from .account import Counts, calls_of, second_opinion
 from .precision import lower_precision
 from .process import ModuleRunner

@@ -8,9 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cuset_stage.judge import script_server
-from cuset_stage.judge.oracle_runs import ORACLE_LIMITS
-from cuset_stage.judge.script_server import ScriptServer
+from cuset_stage.judge import oracle_scripts
+from cuset_stage.judge.oracle_scripts import ORACLE_LIMITS, ScriptServer
 from cuset_stage.sandbox import Isolation, resolve_isolation
 
 
@@ -71,7 +70,7 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) ->
     def run(name: str, source: str) -> int | None:
         (tmp_path / name).mkdir()
         given = ["script", "gen.py"], {"gen.py": source}, tmp_path / name, ORACLE_LIMITS, resolve_isolation()
-        return script_server.run_script(*given).returncode
+        return oracle_scripts.run_script(*given).returncode
 
     assert run("one", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)") != 0
     assert run("two", "pass") == 0
@@ -82,7 +81,7 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) ->
                 process.kill()
                 killed.append(process)
     # Its supervisor holds the channel a moment longer.
-    while any(map(is_alive, killed)) or any(one.alive and not one.hung_up() for _, one in script_server._idle):
+    while any(map(is_alive, killed)) or any(one.alive and not one.hung_up() for _, one in oracle_scripts._idle):
         time.sleep(0.02)
     assert run("three", "pass") == 0
 
@@ -98,14 +97,14 @@ def test_servers_for_other_limits_are_not_kept_for_ever(
     sandboxed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     idle: list = []
-    monkeypatch.setattr(script_server, "_idle", idle)
-    monkeypatch.setattr(script_server, "MOST_IDLE", 1)
+    monkeypatch.setattr(oracle_scripts, "_idle", idle)
+    monkeypatch.setattr(oracle_scripts, "MOST_IDLE", 1)
     isolation = resolve_isolation(Isolation.AUTO)
     servers = []
     for number, wall_s in enumerate((600.0, 600.0, 601.0)):
         (work := tmp_path / str(number)).mkdir()
         limits = replace(ORACLE_LIMITS, wall_s=wall_s)
-        assert not script_server.run_script(["script", "gen.py"], {"gen.py": ""}, work, limits, isolation).returncode
+        assert not oracle_scripts.run_script(["script", "gen.py"], {"gen.py": ""}, work, limits, isolation).returncode
         ((_, server),) = idle
         servers.append(server)
     assert servers[0] is servers[1] and not servers[0].alive and servers[2].alive
