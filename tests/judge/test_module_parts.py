@@ -12,10 +12,18 @@ import torch
 from cuset_stage.judge.closeness import element_at, module_distance
 from cuset_stage.judge.gpu_activity import Activity, Kernel
 from cuset_stage.judge.gpu_counters import TENSOR, Counted
-from cuset_stage.judge.gpu_work import kernel_uses
+from cuset_stage.judge.gpu_work import (
+    IDLE_KERNEL,
+    MISSING,
+    MORE,
+    NO_KERNEL,
+    Counts,
+    calls_of,
+    kernel_uses,
+    second_opinion,
+)
 from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
-from cuset_stage.judge.modules.account import IDLE_KERNEL, MISSING, MORE, NO_KERNEL, Counts, calls_of, second_opinion
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.process import HANDOVER
 from cuset_stage.judge.modules.session import Call, Content, Saved

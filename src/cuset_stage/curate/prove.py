@@ -20,7 +20,7 @@ from ..files import write_atomically
 from ..judge.audit import Code, Severity, audit_task
 from ..judge.bench import Bench, working_recorder
 from ..judge.gpu_activity import Recorder
-from ..judge.modules.account import IDLE_KERNEL, NO_KERNEL
+from ..judge.gpu_work import IDLE_KERNEL, NO_KERNEL
 from ..judge.modules.trial import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from ..judge.programs import Judgement, ProgramJudge

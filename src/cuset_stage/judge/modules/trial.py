@@ -27,9 +27,9 @@ from ...text import shorten
 from ..closeness import element_at
 from ..gpu_activity import Activity, Recorder
 from ..gpu_counters import Counted, counting
+from ..gpu_work import Counts, calls_of, second_opinion
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
 from ..oracle_scripts import OracleError
-from .account import Counts, calls_of, second_opinion
 from .precision import lower_precision
 from .process import ModuleRunner
 from .session import Call, Content, Module, ModuleFailed, Saved
