@@ -14,7 +14,7 @@ from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_ro
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.tasks import ModuleTask, ReferenceOracle, ScriptOracle, TaskError, Tensor, load_tasks
 from cuset_stage.tasks.messages import chat_messages
-from cuset_stage.tasks.shapes import ShapeError, evaluate_shape, evaluate_size
+from cuset_stage.tasks.native import ShapeError, evaluate_shape, evaluate_size
 
 
 MODEL = """\
