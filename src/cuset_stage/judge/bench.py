@@ -126,7 +126,7 @@ class Bench:
         return why_no_counters(self.pool.gpus[0]) or "yes" if self.pool else None
 
     def describe(self) -> dict[str, Any]:
-        """What a results file's header says of the judge."""
+        """Returns the part of a results file's header that describes the judge."""
         return {
             "gpus": [
                 {name: getattr(gpu, name) for name in ("name", "driver", "compute_capability")}
@@ -169,7 +169,7 @@ def check_options(compiler: Compiler) -> None:
 
 
 def working_recorder(compiler: Compiler, pool: GpuPool) -> Recorder | str:
-    """What records the GPU's work, tried on the smallest program; a text says why nothing is recorded on this machine."""
+    """Returns a recorder of the GPU's work that has recorded the smallest program, or a text: why nothing can be recorded here."""
     recorder = find_recorder()
     if isinstance(recorder, str):
         return recorder
@@ -216,7 +216,7 @@ def choose_gpus(indices: Sequence[int] | None) -> list[Gpu]:
         )
     if indices is None:
         return here
-    known = {gpu.index: gpu for gpu in here}
-    if missing := [index for index in indices if index not in known]:
-        raise SandboxError(f"gpus: no GPU {missing[0]}; this machine has {', '.join(map(str, known))}.")
-    return [known[index] for index in dict.fromkeys(indices)]
+    by_index = {gpu.index: gpu for gpu in here}
+    if missing := [index for index in indices if index not in by_index]:
+        raise SandboxError(f"gpus: no GPU {missing[0]}; this machine has {', '.join(map(str, by_index))}.")
+    return [by_index[index] for index in dict.fromkeys(indices)]

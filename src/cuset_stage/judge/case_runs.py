@@ -114,7 +114,7 @@ class CaseRunner:
         return self.gpus is not None and not (self.recorder and self.gpus.per_gpu == 1)
 
     def counts(self, program: Program) -> bool:
-        """Whether a failure in the process of all cases is the program's: it has as many queues as it can use."""
+        """True if a failure in the process of all cases is the program's fault, because it had as many queues as it can use."""
         return program.one_queue or not self.few_queues
 
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
@@ -179,18 +179,18 @@ class CaseRunner:
         prepared = self._shared(task)
         if prepared is None:
             return None
-        with self._running_together(program, prepared) as (ran, activity, calls, found):
+        with self._running_together(program, prepared) as (ran, activity, calls, written):
             if ran.verdict is not None:  # after a call that returned 0, too: its process might have ended in this way
                 return [] if calls or not self.counts(program) else [self._failed(task.cases[0], ran, activity)]
             runs: list[CaseRun] = []
             parts = activity.split([begin for begin, _ in calls])
-            for case, one, outputs, call, part in zip(task.cases, prepared, found, calls, parts, strict=False):
+            for case, files, outputs, call, part in zip(task.cases, prepared, written, calls, parts, strict=False):
                 if len(outputs) < len(case.outputs):
                     break
                 seconds = (call[1] - call[0]) / 1e9
                 if not runs:  # with the start of CUDA and the end of the process
                     seconds = ran.finished.seconds - sum(end - begin for begin, end in calls[1:]) / 1e9
-                run = replace(self._compared(task, case, one, outputs, seconds, part), together=True)
+                run = replace(self._compared(task, case, files, outputs, seconds, part), together=True)
                 if not runs:
                     run = replace(run, process=activity)
                 if run.passed or (not runs and self.counts(program)):
@@ -203,22 +203,22 @@ class CaseRunner:
     def _running_together(
         self, program: Program, prepared: Sequence[PreparedCase], withheld: bytes | None = None
     ) -> Iterator[Together]:
-        """As `_running`, on all cases."""
+        """Run the program on all cases in one process, as `_running` does on one."""
         cases = program.task.cases
         places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(prepared)))]
         inputs = {
             f"{place}{name}": path
-            for place, one in zip(places, prepared, strict=True)
-            for name, path in one.inputs.items()
+            for place, files_of in zip(places, prepared, strict=True)
+            for name, path in files_of.inputs.items()
         }
         files = [
-            {f"{place}{tensor.file}": max(one.sizes(tensor), default=None) for tensor in case.outputs}
-            for place, case, one in zip(places, cases, prepared, strict=True)
+            {f"{place}{tensor.file}": max(files_of.sizes(tensor), default=None) for tensor in case.outputs}
+            for place, case, files_of in zip(places, cases, prepared, strict=True)
         ]
         optional = {REPORT: MOST_REPORT} | {name: most for names in files for name, most in names.items()}
         running = self._running(program, inputs=inputs, optional=optional, withheld=withheld, few=self.few_queues)
         with running as (ran, activity):
-            found = [
+            written = [
                 {
                     tensor.file: ran.outputs[name]
                     for tensor, name in zip(case.outputs, names, strict=True)
@@ -226,7 +226,7 @@ class CaseRunner:
                 }
                 for case, names in zip(cases, files, strict=True)
             ]
-            yield Together(ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), found)
+            yield Together(ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), written)
 
     def _shared(self, task: ProgramTask) -> list[PreparedCase] | None:
         """The data of all cases where they may share a process, else None."""
@@ -326,7 +326,7 @@ class CaseRunner:
 
 @functools.lru_cache(maxsize=8)
 def build_all_cases(toolkit: Toolkit) -> Path | None:
-    """What calls a program's `main` for each case; None where it cannot be built: then each case has a process of its own."""
+    """Returns the library that calls a program's `main` for each case, or None if it cannot be built: each case then has its own process."""
     try:
         return build_library("all_cases.so", [SOURCE], toolkit)
     except (SandboxError, OSError, subprocess.SubprocessError) as error:
@@ -369,6 +369,6 @@ def read_report(path: Path | None, seconds: float) -> list[tuple[int, int]]:
 
 
 def _explain(ran: Ran) -> str:
-    """What the sandbox says and the end of what the program printed."""
+    """Returns the sandbox's message with the end of the program's output."""
     printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
     return f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message

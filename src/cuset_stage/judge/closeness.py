@@ -25,7 +25,7 @@ MODULE_TOLERANCES = {
 
 @dataclass
 class Distance:
-    """What one pass over an output and its reference found. Positions are of flat elements.
+    """The differences between an output and its reference. Positions are indices of flat elements.
 
     max_abs, max_rel: over elements whose reference is finite, the latter where it is not 0. wrong: elements out of tolerance;
     not_finite: those of them that are not finite where the reference is, or NaN where it is not. same: all bytes are; not
@@ -46,7 +46,7 @@ class Distance:
 
 
 def module_distance(expected: Path, actual: Path, dtype: str, shape: Sequence[int]) -> Distance:
-    """As KernelBench compares: its tolerance for the torch dtype, and NaN equals nothing."""
+    """Compare as KernelBench does: with its tolerance for the torch dtype, and NaN equals nothing."""
     name = dtype.removeprefix("torch.")
     tolerance = MODULE_TOLERANCES.get(name, 0.0)
     return distance(expected, actual, name, math.prod(shape), tolerance, tolerance, nan_equal=False)
@@ -59,27 +59,27 @@ def distance(
 
     Raises OSError when a file is shorter.
     """
-    found = Distance()
+    result = Distance()
     for start, want, got in _chunks(expected, actual, dtype, count, skip_same=nan_equal):
-        found.same = False
+        result.same = False
         finite, bad = np.isfinite(want), ~np.isfinite(got)
         if bad.any():
             bad &= finite | (np.isnan(got) & ~np.isnan(want))
         if bad.any():
-            found.not_finite += int(bad.sum())
-            if found.first_not_finite is None:
-                found.first_not_finite = start + int(bad.argmax())
+            result.not_finite += int(bad.sum())
+            if result.first_not_finite is None:
+                result.first_not_finite = start + int(bad.argmax())
         error, size, wrong = _differences(want, got, finite, rtol, atol, nan_equal)
         if wrong.any():
-            found.wrong += int(wrong.sum())
-            if found.first_wrong is None:
-                found.first_wrong = start + int(wrong.argmax())
+            result.wrong += int(wrong.sum())
+            if result.first_wrong is None:
+                result.first_wrong = start + int(wrong.argmax())
         if error.size:
-            found.max_abs = max(found.max_abs, _largest(error))
+            result.max_abs = max(result.max_abs, _largest(error))
             with np.errstate(over="ignore", invalid="ignore"):  # a subnormal reference: infinitely far off
                 relative = np.divide(error, size, out=np.zeros_like(size), where=size > 0)
-            found.max_rel = max(found.max_rel, _largest(relative))
-    return found
+            result.max_rel = max(result.max_rel, _largest(relative))
+    return result
 
 
 def element_at(
@@ -163,5 +163,5 @@ def _differences(
 
 def _largest(values: np.ndarray) -> float:
     """NaN counts as infinitely far."""
-    found = float(values.max(initial=0.0))
-    return math.inf if math.isnan(found) else found
+    largest = float(values.max(initial=0.0))
+    return math.inf if math.isnan(largest) else largest

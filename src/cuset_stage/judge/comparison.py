@@ -57,7 +57,7 @@ def compare_outputs(
         raise SandboxError(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
 
     def named(tensor: Tensor, count: int, what: str, position: int) -> str:
-        """What is wrong with so many of an output's values, and the first of them."""
+        """Returns the message about `count` wrong values of an output, which shows the first of them."""
         files = (prepared.expected[tensor.file], outputs[tensor.file])
         values = _values_in(tensor, files[1].stat().st_size)
         shape = tensor.shape if values == math.prod(tensor.shape) else (values,)
@@ -66,26 +66,26 @@ def compare_outputs(
             f"{tensor.file}: {count} of {values} values {what}, first at {index}: expected {expected}, found {actual}"
         )
 
-    for tensor, found in distances:
-        if found.not_finite:
-            return Comparison(False, named(tensor, found.not_finite, "are not finite", found.first_not_finite))
+    for tensor, diff in distances:
+        if diff.not_finite:
+            return Comparison(False, named(tensor, diff.not_finite, "are not finite", diff.first_not_finite))
     if nan is not None:
         return Comparison(False, nan)
-    max_abs = max((found.max_abs for _, found in distances), default=None)
-    max_rel = max((found.max_rel for _, found in distances), default=None)
-    passed, said = True, ""
-    same = len(distances) == len(case.outputs) and all(found.same for _, found in distances)
+    max_abs = max((diff.max_abs for _, diff in distances), default=None)
+    max_rel = max((diff.max_rel for _, diff in distances), default=None)
+    passed, message = True, ""
+    same = len(distances) == len(case.outputs) and all(diff.same for _, diff in distances)
     if by_script and not (same and prepared.self_check is not None and prepared.self_check.passed):
-        passed, said = _judge_by_script(task, prepared, outputs, isolation)
-    wrong = next(((tensor, found) for tensor, found in distances if found.wrong), None)
+        passed, message = _judge_by_script(task, prepared, outputs, isolation)
+    wrong = next(((tensor, diff) for tensor, diff in distances if diff.wrong), None)
     if wrong is None or (by_script and passed):
-        return Comparison(passed, said, max_abs, max_rel)
-    tensor, found = wrong
+        return Comparison(passed, message, max_abs, max_rel)
+    tensor, diff = wrong
     if by_script:  # for people: compare.py may allow a difference, so the largest is named too
-        said, what = f"{said}; ", f"differ from the reference (by {found.max_abs:.3g} at most)"
+        message, what = f"{message}; ", f"differ from the reference (by {diff.max_abs:.3g} at most)"
     else:
         what = "are wrong (rtol {:g}, atol {:g})".format(*prepared.tolerance[tensor.name])
-    return Comparison(False, said + named(tensor, found.wrong, what, found.first_wrong), max_abs, max_rel)
+    return Comparison(False, message + named(tensor, diff.wrong, what, diff.first_wrong), max_abs, max_rel)
 
 
 def check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
@@ -93,15 +93,15 @@ def check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
     check = prepared.self_check
     if check is None or not check.broken:
         return
-    said = f" ({check.message})" if check.message else ""
+    details = f" ({check.message})" if check.message else ""
     raise OracleError(
-        f"task {task.id}: its compare.py {BROKEN[check.state]}{said} when it is given gen.py's own reference as the output, "
+        f"task {task.id}: its compare.py {BROKEN[check.state]}{details} when it is given gen.py's own reference as the output, "
         "so it can judge no answer; the oracle is at fault and no answer is charged: leave the task out, or mend its scripts"
     )
 
 
 def _wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]) -> str | None:
-    """What is wrong with a file before its values are looked at."""
+    """Returns the message about an output that is missing or has a wrong size, or None."""
     for tensor in case.outputs:
         path = outputs.get(tensor.file)
         if path is None or path.is_symlink() or not path.is_file():
@@ -115,7 +115,7 @@ def _wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path])
 
 
 def _values_in(tensor: Tensor, size: int) -> int | None:
-    """How many values of an output's dtype a file of so many bytes holds.
+    """Returns how many values of an output's dtype a file of `size` bytes holds.
 
     None where it is not to be read as that: the dtype is not known, or the size is that of the row's shape in another one.
     """
@@ -145,8 +145,8 @@ def _look_at_values(
         # Of two sizes that may be right it has the other one: compare.py judges, and the audit says so.
         elif dtype := _other_float(tensor, size) if count is None else tensor.dtype:
             nan = first_nan(output, dtype)
-            alike = [one for one in prepared.references.values() if one.stat().st_size == size]
-            if problem is None and nan is not None and all(first_nan(one, dtype) is None for one in alike):
+            alike = [path for path in prepared.references.values() if path.stat().st_size == size]
+            if problem is None and nan is not None and all(first_nan(path, dtype) is None for path in alike):
                 problem = f"{tensor.file}: value {nan} is NaN, which no reference is"
     return distances, problem
 
@@ -163,17 +163,17 @@ def _judge_by_script(
     files = {**prepared.inputs, **prepared.references}
     accepts_reference = prepared.self_check is not None and prepared.self_check.passed
     try:
-        said = run_compare(task, {**files, **outputs}, isolation)
+        verdict = run_compare(task, {**files, **outputs}, isolation)
     except OracleStopped as stopped:
         # Where the reference passes right after, it is not this machine that is slow.
         if accepts_reference and run_compare(task, {**files, **prepared.expected}, isolation).passed:
             return False, f"{stopped}, where the reference passes"
         raise
-    if said.passed:
+    if verdict.passed:
         return True, ""
-    if said.state == "refused":
-        return False, f"compare.py: {said.message}"
-    what = f"stopped with {said.message}" if said.state == "crashed" else "printed neither T nor F"
+    if verdict.state == "refused":
+        return False, f"compare.py: {verdict.message}"
+    what = f"stopped with {verdict.message}" if verdict.state == "crashed" else "printed neither T nor F"
     if not accepts_reference:
         raise OracleError(
             f"task {task.id}: compare.py {what}, and there is no reference on which it could be tried: the oracle may be at "

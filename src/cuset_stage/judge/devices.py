@@ -145,7 +145,7 @@ class GpuPool:
 
     @property
     def names(self) -> list[str]:
-        """What kinds of GPU there are, each once, for a judge's settings; those that are lost meanwhile have judged as well."""
+        """The names of all GPUs of the run, each once, for a judge's settings. GPUs lost meanwhile count: they have judged as well."""
         return sorted({gpu.name for gpu in self.gpus})
 
     @contextmanager
@@ -163,7 +163,7 @@ class GpuPool:
                 yield gpu
 
     def blame(self, gpu: Gpu, failed: Finished, said: str = "") -> str | None:
-        """What is wrong with the GPU of a run that failed, or None. A lost one is leased no more.
+        """Returns what is wrong with the GPU of a run that failed, or None. A lost GPU is not leased again.
 
         It is probed when the run took too long or speaks of a device. said: what it wrote elsewhere than to stdout and stderr.
         """
@@ -175,7 +175,7 @@ class GpuPool:
 
 
 class Turns:
-    """Who times waits for the builds that are on, and builds that come meanwhile wait for it.
+    """Keeps builds and timed runs apart: a timed run waits for builds in progress, and builds that come meanwhile wait for it.
 
     A thread that has to share its processor sees its GPU done a slice of time too late, and is late with its own launches.
     """

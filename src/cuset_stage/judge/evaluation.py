@@ -87,10 +87,10 @@ def choose_samples(
 ) -> list[Sample]:
     """Those of tasks of this split, and to prompts of this level, in their order. Raises TaskError when nothing is left."""
     samples = list(samples)
-    chosen = [one for one in samples if split in (None, one.task.split) and level in (None, one.key[2])]
+    chosen = [sample for sample in samples if split in (None, sample.task.split) and level in (None, sample.key[2])]
     if not chosen:
         wanted = [f"{name}={value}" for name, value in (("split", split), ("level", level)) if value is not None]
-        there = ", ".join(sorted({f"split={one.task.split} level={one.key[2]}" for one in samples}))
+        there = ", ".join(sorted({f"split={sample.task.split} level={sample.key[2]}" for sample in samples}))
         raise TaskError(
             f"{tasks.path}: no answers to judge with {' '.join(wanted)}; the answers are to tasks of {there}."
         )
@@ -216,9 +216,9 @@ def _take_up(
 
 
 def _continues(before: Any, now: Any) -> bool:
-    """Whether answers described by `now` can be those described by `before` and further ones: a file that grows may hold
+    """True if answers described by `now` can be those described by `before` and further ones: a file that grows may hold
     more seeds than it did, where every sample has its own."""
     if isinstance(before, dict) and isinstance(now, dict):
         return before.keys() == now.keys() and all(_continues(before[name], now[name]) for name in before)
-    known, found = (value if isinstance(value, list) else [value] for value in (before, now))
-    return all(value in found for value in known)
+    earlier, present = (value if isinstance(value, list) else [value] for value in (before, now))
+    return all(value in present for value in earlier)

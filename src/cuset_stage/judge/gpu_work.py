@@ -8,7 +8,8 @@ input file go there, the GPU gets zeros (gpu_inputs.cpp). What is right all the 
 the GPU, beside an empty or idle kernel, or before a kernel that copies, decodes or is handed the result. No variable, argument or file tells
 a program which run it is in (all_cases.cpp), but its process holds that: it may look there. A program that gives the GPU its inputs in another
 form (converted, packed) passes as well, so more has to be known before it is called no GPU work: that next to nothing else went up, or
-that the outputs themselves did, or that next to nothing came back. Where much else went up, the host did part of the work and a time of kernels says nothing.
+that the outputs themselves did, or that next to nothing came back. Where much else went up, the host did part of the work and a time of
+kernels says nothing.
 
 Modules: the account is held against the clock. Where it says more there is no speed-up. The counters are read over timed calls; kernels are
 recorded in calls made for that alone, since recording takes time.
@@ -68,7 +69,7 @@ _LIBRARIES = re.compile(
 
 
 def case_to_examine(input_bytes: Sequence[int]) -> int | None:
-    """Which case says whether a program needs its inputs: the largest, which takes most of its time; None where all are too large."""
+    """Returns the index of the case that shows whether a program needs its inputs: the largest that can be searched; None if there is none."""
     usable = [index for index, size in enumerate(input_bytes) if size <= MOST_INPUT]
     return max(usable, key=input_bytes.__getitem__, default=None)
 
@@ -85,7 +86,7 @@ def blocks_of(outputs: Iterable[Path]) -> bytes:
 
 
 def plan(inputs: Iterable[str], withheld: bytes | None) -> bytes:
-    """What all_cases.so reads (gpu_inputs.h). withheld: blocks of the right outputs; None: the GPU is given the inputs."""
+    """Returns the standard input of all_cases.so (gpu_inputs.h). withheld: blocks of the right outputs; None: the GPU gets the inputs."""
     return (b"-" if withheld is None else b"w") + ":".join(inputs).encode() + b"\n" + (withheld or b"")
 
 
@@ -154,11 +155,11 @@ class Timed(NamedTuple):
 
     @property
     def invented(self) -> bool:
-        """Whether a process recorded more than the GPU did."""
+        """True if a process recorded more work than the GPU's counters confirm."""
         return any(counted < SHARE * recorded for recorded, counted in self.processes)
 
     def hides_more_than(self, reference: "Timed") -> bool:
-        """Whether the GPU did more in a process, beside what was recorded, than in one of the task's own program."""
+        """True if the GPU did more unrecorded work in a process than in one of the task's own program."""
         own, its = (
             max((counted - recorded for recorded, counted in one.processes), default=None) for one in (self, reference)
         )
@@ -188,7 +189,7 @@ def calls_of(activity: Activity, count: int) -> list[Activity] | None:
 def second_opinion(
     calls: Sequence[Activity] | None, reference: Sequence[Activity], kernel_s: float | None
 ) -> dict[str, Any]:
-    """What the record adds to what is known: flags, the kernels, and that there is no speed-up where it says so.
+    """Returns the changes to a judgement that the record makes: flags, the kernels, and no speed-up where it contradicts the clock.
 
     reference: calls of the task's own module. kernel_s: seconds of a call by the clock, None where that is not known.
     """
@@ -213,7 +214,7 @@ def names_of(calls: Sequence[Activity]) -> list[Counter[str]]:
 
 
 def replaces(calls: Sequence[Activity], reference: Sequence[Activity]) -> bool:
-    """Whether some kernel that each call of the reference runs is missing."""
+    """True if some kernel that every call of the reference runs is missing."""
     needed = functools.reduce(operator.and_, names_of(reference))
     return not all(needed <= names for names in names_of(calls))
 
@@ -237,7 +238,7 @@ def shares(calls: Sequence[Activity], reference: Sequence[Activity]) -> tuple[in
 
 @dataclass(frozen=True)
 class Counts:
-    """What the GPU's counters say of as many calls of nothing, of the reference and of the answer."""
+    """Counter readings over equally many no-op, reference and answer calls."""
 
     nothing: Counted
     reference: Counted
@@ -251,17 +252,17 @@ class Counts:
 
     @property
     def tensor_cores(self) -> bool:
-        """Whether the answer has tensor cores work, and the reference does not."""
+        """True if tensor cores work for the answer and not for the reference."""
         return tensor_cores(self.answer.tensor_share, self.reference.tensor_share)
 
     def opinion(self, kernel_s: float | None) -> dict[str, Any]:
-        """As `second_opinion`."""
+        """Returns flags and changes as `second_opinion` does."""
         longer = _longer(self.busy_s, kernel_s)
         return {"flags": [TENSOR] * self.tensor_cores + [MORE] * bool(longer), **longer}
 
 
 def _longer(busy_s: float, kernel_s: float | None) -> dict[str, Any]:
-    """What to say where a call takes longer by the GPU's record than by the clock; nothing where it does not."""
+    """Returns the changes to a judgement if a call takes longer by the GPU's record than by the clock, else an empty dict."""
     if kernel_s is None or kernel_s >= CLOCK_SHARE * busy_s - LATENCY_S:
         return {}
     said = f"a call takes {kernel_s:.3g} s by the clock, {busy_s:.3g} s by the GPU's record"

@@ -98,7 +98,7 @@ class Judgement:
 
     @property
     def infra(self) -> bool:
-        """Whether the judge failed rather than the answer: worth another try, and never charged to the model."""
+        """True if the judge failed rather than the answer: worth another try, and never charged to the model."""
         return self.verdict is Verdict.INFRA_ERROR
 
 
@@ -114,7 +114,7 @@ class Built:
 
 
 class Judge(Protocol):
-    """How a run sees a judge. Every step may be called from several threads at a time.
+    """The steps of judging an answer. Each may be called from several threads at a time.
 
     `settings` is what a verdict depends on beside task and code: a result is reused only under equal settings. `prepare` is called
     once a task and raises when the judge's side fails; what its `preparation_cost` is, in any unit, says which tasks are begun first, and

@@ -61,7 +61,7 @@ class PreparedCase:
 
     @property
     def sha256(self) -> dict[str, str]:
-        """Of every file, by its path in `folder`."""
+        """SHA-256 of every file, by its path in `folder`."""
         files = {path for kind in (self.inputs, self.expected, self.references) for path in kind.values()}
         return {str(path.relative_to(self.folder)): file_sha256(path) for path in files}
 
@@ -69,8 +69,8 @@ class PreparedCase:
         """The sizes in bytes that are right for an output: one; two where a row of CUDABench declares one shape and its
         gen.py writes another; none, so that any but 0 may be right, where no size is known."""
         reference = self.expected.get(output.file)
-        known = [output.nbytes, None if reference is None else reference.stat().st_size]
-        return tuple(dict.fromkeys(size for size in known if size is not None))
+        sizes = [output.nbytes, None if reference is None else reference.stat().st_size]
+        return tuple(dict.fromkeys(size for size in sizes if size is not None))
 
 
 class CaseCache:
@@ -114,7 +114,7 @@ class CaseCache:
             raise
 
     def _key(self, task: ProgramTask, case: Case) -> str:
-        """Of what decides its data; random streams and results may differ with the versions."""
+        """Returns the cache key: a hash of all that decides the data, with package versions, since random streams differ between them."""
         seed = self.seed if task.draws_inputs else None
         return hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
 
@@ -147,7 +147,7 @@ class CaseCache:
         return {**record, "tolerance": json.loads((kept / "tolerance.json").read_bytes())}
 
     def _run_scripts(self, task: ProgramTask, case: Case, work: Path, kept: Path) -> dict[str, Any]:
-        """As `_run_reference`, by a ScriptOracle."""
+        """Make a case by its ScriptOracle; returns what `_run_reference` returns."""
         ended = run_generate(task, work, self.limits, self.isolation)
         written = written_files(work)
         inputs = {tensor.file: tensor.file for tensor in case.inputs}
@@ -241,7 +241,7 @@ def pair_references(
     """
 
     def score(names: Sequence[str]) -> tuple[int, float]:
-        """How many references have their output's size, and how alike the names are."""
+        """Returns how many references have their output's size, and how alike the names are."""
         pairs = list(zip(outputs, names, strict=True))
         fitting = sum(one.nbytes in (None, references[name].stat().st_size) for one, name in pairs)
         return fitting, sum(SequenceMatcher(None, one.file, name).ratio() for one, name in pairs)
@@ -272,7 +272,7 @@ def _check_size(task: ProgramTask, case: Case, sizes: Iterable[int]) -> int:
 
 
 def preparation_cost(task: Task) -> float:
-    """How long making the task's cases may take, in no unit: by the size of its data, or by its square for a gen.py with nested loops of
+    """Returns how long making the task's cases may take, in no unit: by the size of its data, or by its square for a gen.py with nested loops of
     Python's own, which may visit each element for each other one. 0 for a module: its inputs are not made ahead."""
     if not isinstance(task, ProgramTask):
         return 0.0

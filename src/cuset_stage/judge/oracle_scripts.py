@@ -63,7 +63,7 @@ class OracleStopped(OracleError):
 
 @dataclass(frozen=True)
 class Said:
-    """What compare.py says about outputs.
+    """The verdict of compare.py on outputs.
 
     state: "passed" (a T, no F), "refused" (an F), "crashed" (a traceback, its last line is `message`; also after a T: it may have
     stopped before another output), "silent" (neither); of the references themselves also "unpaired": it is not known which is
@@ -80,7 +80,7 @@ class Said:
 
     @property
     def broken(self) -> bool:
-        """Of the references themselves: compare.py does not accept what is right, so what it says of others is worth nothing."""
+        """True if compare.py does not accept the references themselves, so that its verdict on other outputs is worth nothing."""
         return self.state in BROKEN
 
 
@@ -180,7 +180,7 @@ def last_line(text: str) -> str:
 
 
 def bounded(limits: Limits) -> Limits:
-    """Where there is no limit on memory: what the machine has, less a tenth."""
+    """Returns the limits, with nine tenths of the machine's memory where they set no limit on memory."""
     return limits if limits.memory_bytes else replace(limits, memory_bytes=psutil.virtual_memory().total * 9 // 10)
 
 
@@ -225,7 +225,7 @@ class ScriptServer:
         return Finished(**json.loads(answer))
 
     def hung_up(self) -> bool:
-        """Whether its end of the channel is closed: then it ends by itself."""
+        """True if the process has closed its end of the channel; it then ends by itself."""
         self._channel.settimeout(0)
         try:
             return not self._channel.recv(1)

@@ -137,7 +137,7 @@ class ProgramJudge(CaseRunner, Judge):
             at = task.cases[len(runs)].name
             runs.append(CaseRun(CaseResult(at, Verdict.INFRA_ERROR, 0.0), str(error)))
         last = runs[-1]
-        known = replace(
+        judgement = replace(
             built.judgement,
             verdict=last.result.verdict,
             message=shorten(last.message),
@@ -146,44 +146,46 @@ class ProgramJudge(CaseRunner, Judge):
             run_s=sum(run.result.run_s for run in runs),
             compare_s=sum(run.compare_s for run in runs),
         )
-        if known.passed and self.recorder:
+        if judgement.passed and self.recorder:
             try:
-                known = self._account(program, built.code, known, runs)
+                judgement = self._account(program, built.code, judgement, runs)
             except (OracleError, SandboxError) as error:
-                known = infra_error(str(error), known)
+                judgement = infra_error(str(error), judgement)
         if isinstance(task.oracle, ScriptOracle):
-            clock.exclude(known.compare_s or 0.0)
-        known = replace(known, overhead_s=known.overhead_s + clock.own())
-        return self._examiner.examine(task, built, known) if known.passed and self.sanitizer else known
+            clock.exclude(judgement.compare_s or 0.0)
+        judgement = replace(judgement, overhead_s=judgement.overhead_s + clock.own())
+        return self._examiner.examine(task, built, judgement) if judgement.passed and self.sanitizer else judgement
 
-    def _account(self, program: Program, code: str, known: Judgement, runs: Sequence[CaseRun]) -> Judgement:
-        """What is known of a right program with what its runs did on the GPU, and its speed-up, which takes a case that can be examined."""
+    def _account(self, program: Program, code: str, judgement: Judgement, runs: Sequence[CaseRun]) -> Judgement:
+        """Add to the judgement of a right program what its runs did on the GPU, and its speed-up where some case can be examined."""
         task, examined = program.task, None
         if self.library and not task.project:  # of a project its tests compare, not we
             examined = case_to_examine([sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases])
         timed = _timed(runs)
-        known = replace(known, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))
+        judgement = replace(judgement, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))
         flag = None if all(run.activity.works and run.activity.complete for run in runs) else NOTHING_RAN
         if timed.invented:
             flag = INVENTED
         if flag is None and examined is not None:
-            most = 10 + 3 * known.run_s  # on zeros some programs never end: these need their inputs
+            most = 10 + 3 * judgement.run_s  # on zeros some programs never end: these need their inputs
             brief = replace(self, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
             flag = examine(brief.run_withheld(program, examined, runs), code)
         if flag is not None:
-            known = replace(known, flags=(*known.flags, flag))
+            judgement = replace(judgement, flags=(*judgement.flags, flag))
             if self.require_gpu and flag.startswith(NO_GPU_WORK):
-                known = replace(known, verdict=Verdict.NO_GPU_WORK, message=flag)
+                judgement = replace(judgement, verdict=Verdict.NO_GPU_WORK, message=flag)
         elif examined is not None and self.gpus and self.gpus.per_gpu == 1 and len(self.gpus.names) == 1:
             with program.clock.excluded():
                 reference = self._reference(program, timed)
             if reference:
-                known = replace(known, reference_s=reference.kernel_s, speedup=reference.kernel_s / timed.kernel_s)
+                judgement = replace(
+                    judgement, reference_s=reference.kernel_s, speedup=reference.kernel_s / timed.kernel_s
+                )
                 if timed.hides_more_than(reference):
-                    known = replace(known, speedup=None, flags=(*known.flags, UNRECORDED))
+                    judgement = replace(judgement, speedup=None, flags=(*judgement.flags, UNRECORDED))
                 if tensor_cores(timed.tensor_share, reference.tensor_share):
-                    known = replace(known, flags=(*known.flags, TENSOR))
-        return known
+                    judgement = replace(judgement, flags=(*judgement.flags, TENSOR))
+        return judgement
 
     def _reference(self, program: Program, timed: Timed) -> Timed | None:
         """The task's own program over all cases, measured once in the same way; None where it has none that passes.
@@ -200,8 +202,8 @@ class ProgramJudge(CaseRunner, Judge):
                     self._references[task.fingerprint] = timed if compiled.binary else None
                 else:
                     runs = list(self.runs(Program(task, compiled.binary)))
-                    known = all(run.passed and run.activity.complete for run in runs)
-                    self._references[task.fingerprint] = _timed(runs) if known else None
+                    counts = all(run.passed and run.activity.complete for run in runs)
+                    self._references[task.fingerprint] = _timed(runs) if counts else None
             return self._references[task.fingerprint]
 
 
@@ -210,13 +212,13 @@ def _timed(runs: Sequence[CaseRun]) -> Timed:
 
 
 def needs_one_queue(code: str) -> bool:
-    """Whether a program has no work in several streams: it names no stream, no graph and no library that may make some."""
+    """True if a program cannot have work in several streams: it names no stream, no graph and no library that may make some."""
     several = r"cu(da)?(_|::)?(stream|graph)|cu(blas|dnn|fft|rand|solver|sparse|tensor)|nccl|dlopen"
     return not re.search(several, scrub(code), re.IGNORECASE)
 
 
 def missing_names(task: ProgramTask, code: str) -> str:
-    """Which names the task asks for and the code, without comments and texts, does not use; "" for none."""
+    """Returns the message about names that the task requires and the code does not use (comments and strings do not count), or ""."""
     requires = task.project.requires if task.project else ()
     plain = scrub(code)
     for names in requires:

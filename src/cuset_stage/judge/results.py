@@ -48,7 +48,7 @@ def _object(**kinds: Any) -> type[RowModel]:
 
 
 class SampleLine(RowModel):
-    """What a sample's line says beside its `Judgement`: `evaluation.sample_record` writes them. Further keys may hold anything."""
+    """The keys of a sample's line beside those of its `Judgement`, written by `evaluation.sample_record`. Further keys may hold anything."""
 
     task: Text
     sample: SampleNumber
@@ -79,7 +79,7 @@ RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generatio
 
 @dataclass(frozen=True)
 class Results:
-    """What a results file says: the run's header, and the samples in the order of task, level and sample.
+    """A results file: the run's header, and the samples in the order of task, level and sample.
 
     A sample that was judged several times stands here once, as it was judged last.
     """
@@ -143,7 +143,7 @@ def read_results(path: Path) -> Results:
 
 
 def inputs_seed(output: Path) -> int:
-    """What the inputs of a run are drawn from: the seed of the results file that it resumes, else one that nobody could know before.
+    """Returns the seed for a run's inputs: that of the results file which it resumes, else a new one that nobody could know before.
 
     Raises ResultsError as `read_results` does.
     """
@@ -220,7 +220,7 @@ def describe_run(
 
 
 def _audits(tasks: Iterable[Task]) -> dict[str, Any]:
-    """What `cuset audit-tasks` found: task -> findings, code of a note -> task -> note, and of how many tasks these speak."""
+    """Returns the findings of `cuset audit-tasks` (task -> texts), its notes (code -> task -> text), and how many tasks were audited."""
     from .audit import load_audit  # with all that an audit needs: reports read results without it
 
     audits = [audit for task in tasks if (audit := load_audit(task)) is not None]

@@ -102,8 +102,8 @@ class Sanitizer:
             if ran.finished.returncode == _FOUND and not errors:
                 errors = {f"{tool} found an error"}
             complete = ran.finished.returncode in (0, _FOUND) and "SUMMARY:" in log
-            said = f"{log.strip()}\n{ran.message}\n{ran.finished.stderr.strip()}".strip()
-            return Reported(complete, frozenset(errors), said[-1000:])
+            printed = f"{log.strip()}\n{ran.message}\n{ran.finished.stderr.strip()}".strip()
+            return Reported(complete, frozenset(errors), printed[-1000:])
 
     def check(self, compiler: Compiler, gpu: Gpu, limits: Limits) -> None:
         """Raises SandboxError where it does not find an error that is there: what it then says of answers is worth nothing."""
@@ -123,13 +123,13 @@ class Sanitizer:
 def find_sanitizer(toolkit: Toolkit, isolation: Isolation = Isolation.AUTO) -> Sanitizer:
     """compute-sanitizer of the toolkit, or on PATH. Raises SandboxError where it is missing."""
     folders = (str(toolkit.folder / name) for name in ("bin", "compute-sanitizer"))
-    found = shutil.which("compute-sanitizer", path=os.pathsep.join(folders)) or shutil.which("compute-sanitizer")
-    if found is None:
+    program = shutil.which("compute-sanitizer", path=os.pathsep.join(folders)) or shutil.which("compute-sanitizer")
+    if program is None:
         raise SandboxError(
             f"thorough=true: no compute-sanitizer beside {toolkit.nvcc} or on PATH. It is part of the CUDA toolkit "
             "(apt-get install cuda-sanitizer-13-0, conda install cuda-sanitizer-api); or leave thorough out."
         )
-    return Sanitizer(Path(found), toolkit, isolation)
+    return Sanitizer(Path(program), toolkit, isolation)
 
 
 def read_reports(output: str) -> set[str]:
@@ -156,23 +156,23 @@ class Examiner:
         """The judgement, or what is found instead; a flag names the tools that did not finish."""
         unfinished: list[str] = []
         try:
-            found = self._sanitized(task, built.product, judgement, unfinished) or self._adverse(task, built.code)
+            problem = self._sanitized(task, built.product, judgement, unfinished) or self._adverse(task, built.code)
         except (OracleError, SandboxError, NoGpuLeft) as error:
-            found = None
+            problem = None
             unfinished.append(f"the judge ({error})")
         if unfinished:
             flag = f"not looked at to the end: {', '.join(unfinished)}"
             judgement = replace(judgement, flags=(*judgement.flags, shorten(flag)))
-        if found is None:
+        if problem is None:
             return judgement
-        verdict, case, message = found
+        verdict, case, message = problem
         return replace(judgement, verdict=verdict, case=case, message=shorten(message))
 
     def _sanitized(
         self, task: ProgramTask, binary: Path, judgement: Judgement, unfinished: list[str]
     ) -> tuple[Verdict, str, str] | None:
         limits = self.judge.limits
-        took = max((each.run_s for each in judgement.cases), default=0.0)
+        took = max((result.run_s for result in judgement.cases), default=0.0)
         # A tool that hangs does so with each case.
         limits = replace(limits, wall_s=min(limits.wall_s, 12.0 + 10.0 * took))
         for tool, verdict in TOOLS.items():
@@ -203,10 +203,10 @@ class Examiner:
         key = (task.fingerprint, case.name, tool)
         if key not in self._solutions:
             compiled = self.judge.compile(task, task.solution)
-            known = (
+            reported = (
                 self._run(tool, compiled.binary, prepared, limits) if compiled.binary else Reported(False, frozenset())
             )
-            self._solutions[key] = known
+            self._solutions[key] = reported
         return self._solutions[key].errors
 
     def _adverse(self, task: ProgramTask, code: str) -> tuple[Verdict, str, str] | None:

@@ -46,27 +46,29 @@ class Toolkit:
         for parent in self.nvcc.parents:  # wheels spread a toolkit over site-packages/nvidia/*
             if parent.name == "nvidia" and parent.parent.name in ("site-packages", "dist-packages"):
                 root = parent
-        found = [root]
+        folders = [root]
         home = (Path.home(), *Path.home().parents)
         for host in (os.environ.get("NVCC_CCBIN"), shutil.which("g++")):
             for path in (Path(host), Path(host).resolve()) if host and os.path.isabs(host) else ():
                 prefix = path.parent.parent
-                found.append(path.parent if prefix in home else prefix)  # a compiler in ~/bin does not open the home
-        return tuple(path for path in dict.fromkeys(found) if not path.is_relative_to("/usr") and path != Path("/bin"))
+                folders.append(path.parent if prefix in home else prefix)  # a compiler in ~/bin does not open the home
+        return tuple(
+            path for path in dict.fromkeys(folders) if not path.is_relative_to("/usr") and path != Path("/bin")
+        )
 
 
 def _inspect(nvcc: Path) -> Toolkit:
     """The toolkit behind this nvcc. Raises OSError, ValueError or TimeoutExpired when it does not work."""
     with tempfile.TemporaryDirectory(prefix="cuset-nvcc-") as folder:
         Path(folder, "empty.cu").touch()
-        said, plan = (
+        version_run, dry_run = (
             subprocess.run([nvcc, *what], capture_output=True, text=True, timeout=60, cwd=folder)
             for what in (["--version"], ["--dryrun", "empty.cu"])
         )
-    version = re.search(r"V(\d+\.\d+\.\d+)", said.stdout)
+    version = re.search(r"V(\d+\.\d+\.\d+)", version_run.stdout)
     if version is None:
         raise ValueError(f"`{nvcc} --version` names no version")
-    here = re.search(r"^#\$ _HERE_=(.+)$", plan.stderr, re.MULTILINE)
+    here = re.search(r"^#\$ _HERE_=(.+)$", dry_run.stderr, re.MULTILINE)
     real = Path(here[1].strip(), "nvcc").resolve() if here else nvcc.resolve()
     return Toolkit(real, version[1], real.parent.parent)
 
@@ -194,20 +196,20 @@ class Compiler:
 
             if finished.infra is not None:
                 return result(Verdict.INFRA_ERROR, finished.infra)
-            said = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
-            said = said.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), ".")
-            message = said = shorten(_RANDOM.sub("", said), MESSAGE_CHARS)
+            printed = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
+            printed = printed.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), ".")
+            message = printed = shorten(_RANDOM.sub("", printed), MESSAGE_CHARS)
             product = scratch / "program"
             verdict = None
             if finished.stopped is not None:
                 verdict = Verdict.COMPILE_TIMEOUT if finished.out_of_time else Verdict.COMPILE_ERROR
-                message = f"nvcc {finished.ending(self.limits)}\n{said}".strip()
+                message = f"nvcc {finished.ending(self.limits)}\n{printed}".strip()
             elif finished.returncode != 0:
                 verdict = Verdict.COMPILE_ERROR
-                message = said or f"nvcc {finished.ending(self.limits)} and said nothing"
+                message = printed or f"nvcc {finished.ending(self.limits)} and said nothing"
             elif refused := take_output(folder, "program", product):
                 verdict = Verdict.COMPILE_ERROR
-                message = f"nvcc ended with 0, but left no program: {refused.reason}\n{said}"
+                message = f"nvcc ended with 0, but left no program: {refused.reason}\n{printed}"
             if finished.stopped is None:
                 # for want of memory or of disk space the source is not to blame
                 if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder, finished.room)):

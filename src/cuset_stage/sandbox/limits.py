@@ -1,4 +1,4 @@
-"""What a run may use, what can be said about it, and the error for a machine that cannot run it. Imports nothing."""
+"""The limits of a run, the verdicts on it, and the error for a machine that cannot run it. Imports nothing."""
 
 from __future__ import annotations
 

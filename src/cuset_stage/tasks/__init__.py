@@ -57,7 +57,8 @@ MULTIKERNELBENCH = (
 def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, only: Sequence[str] = ()) -> TaskSet:
     """Read a task set.
 
-    path: a JSONL, JSON or Parquet file, or a folder; one that is not there may come with the package, such as data/cuset_mini_2.jsonl. format: "auto" looks at the keys of the first row, or at what the folder holds.
+    path: a JSONL, JSON or Parquet file, or a folder; one that is not there may come with the package, such as data/cuset_mini_2.jsonl.
+    format: "auto" looks at the keys of the first row, or at what the folder holds.
     split: only the tasks of this split. only: only the tasks with these ids or names, in the set's order.
 
     Raises TaskError with the file, the row and the key at fault; also when `split` or `only` names what the set does not have.
@@ -74,7 +75,7 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
         if chosen not in FOLDERS:
             raise TaskError(f"{path}: a folder; {chosen} is one JSONL file, give the path of that file")
         reader = FOLDERS[chosen]
-        found, sha256 = reader.read_folder(path)
+        read, sha256 = reader.read_folder(path)
     else:
         if path.suffix not in ROW_FILES:
             raise TaskError(f"{path}: expected a folder or a file that ends in {', '.join(ROW_FILES)}")
@@ -83,11 +84,11 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
         if chosen not in ROWS:
             raise TaskError(f"{path}: a file; {chosen} is a folder, give the path of your clone")
         reader = ROWS[chosen]
-        found = [reader.read_task(row) for row in rows]
-    if not found:
+        read = [reader.read_task(row) for row in rows]
+    if not read:
         raise TaskError(f"{path}: expected {reader.LAYOUT} in it")
-    tasks = [task for task in found if task is not None]
-    left_out = f"{len(found) - len(tasks)} {reader.LEFT_OUT}" if len(tasks) < len(found) else ""
+    tasks = [task for task in read if task is not None]
+    left_out = f"{len(read) - len(tasks)} {reader.LEFT_OUT}" if len(tasks) < len(read) else ""
     if not tasks:
         raise TaskError(f"{path}: holds no tasks that can be judged; left out are {left_out}")
     seen: dict[str, str] = {}
@@ -127,9 +128,9 @@ def _choose(whole: TaskSet, split: str | None, only: Sequence[str]) -> tuple[Tas
             splits = sorted({task.split for task in whole.tasks if task.split is not None})
             raise TaskError(f"{whole.path}: no task of split {split!r}; splits: {', '.join(splits) or 'none'}")
     if only:
-        known = {task.id for task in tasks} | {task.name for task in tasks}
+        names = {task.id for task in tasks} | {task.name for task in tasks}
         for wanted in only:
-            if wanted not in known:
-                raise TaskError(f"{whole.path}: no task {wanted!r}; {nearest(wanted, known)}")
+            if wanted not in names:
+                raise TaskError(f"{whole.path}: no task {wanted!r}; {nearest(wanted, names)}")
         tasks = tuple(task for task in tasks if task.id in only or task.name in only)
     return tasks

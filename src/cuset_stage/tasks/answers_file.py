@@ -85,18 +85,18 @@ def read_answers(path: Path) -> list[Answer]:
     path = Path(path)
     try:
         records = _folder_records(path) if path.is_dir() else read_objects(path)
-        found = [parse_answer(record, f"{path}:{at}" if isinstance(at, int) else at) for at, record in records]
+        answers = [parse_answer(record, f"{path}:{at}" if isinstance(at, int) else at) for at, record in records]
     except LinesError as error:
         raise AnswersError(str(error)) from None
     places: dict[tuple[str, int, int], str] = {}
-    for answer in found:
+    for answer in answers:
         first = places.setdefault(answer.key, answer.source)
         if first is not answer.source:
             raise AnswersError(
                 f"{answer.source}: sample {answer.sample} of task {answer.task!r} is already at {first}; number the "
                 "samples of a task 0, 1, 2, ..., and keep the answers of different models in different files."
             )
-    return found
+    return answers
 
 
 def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
@@ -105,21 +105,21 @@ def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
     Raises:
         AnswersError: a key is missing, or its value is of another type or out of range.
     """
-    known = {key: record[key] for key in KEYS if key in record}
-    if type(known.get("task")) is int:
-        known["task"] = str(known["task"])  # CUDABench numbers its tasks
-    if known.get("answer") is None and known.get("code") is not None:
-        known["answer"] = known["code"]
+    values = {key: record[key] for key in KEYS if key in record}
+    if type(values.get("task")) is int:
+        values["task"] = str(values["task"])  # CUDABench numbers its tasks
+    if values.get("answer") is None and values.get("code") is not None:
+        values["answer"] = values["code"]
     extra = {key: value for key, value in record.items() if key not in KEYS}
     try:
-        return _CHECKED.validate_python({**known, "extra": extra, "source": source})
+        return _CHECKED.validate_python({**values, "extra": extra, "source": source})
     except ValidationError as error:
-        raise AnswersError(f"{source}: {wrong_value(error, Answer, known)}.") from None
+        raise AnswersError(f"{source}: {wrong_value(error, Answer, values)}.") from None
 
 
 def _folder_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """The path of each file and its record, by task and sample."""
-    found = []
+    records = []
     for file in sorted(path.rglob("*")):
         if file.suffix not in CODE_SUFFIXES + TEXT_SUFFIXES or not file.is_file() or file.parent == path:
             continue
@@ -133,10 +133,10 @@ def _folder_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
         except OSError as error:
             raise AnswersError(f"cannot read {file}: {error.strerror}.") from None
         record = {"task": file.parent.relative_to(path).as_posix(), "sample": int(file.stem), "answer": text}
-        found.append((str(file), {**record, "code": text} if file.suffix in CODE_SUFFIXES else record))
-    if not found:
+        records.append((str(file), {**record, "code": text} if file.suffix in CODE_SUFFIXES else record))
+    if not records:
         raise AnswersError(
             f"{path}: no answers in this folder; expected <task>/<sample>{CODE_SUFFIXES[0]} (code) or "
             f"<task>/<sample>{TEXT_SUFFIXES[0]} (a whole answer)."
         )
-    return sorted(found, key=lambda one: (one[1]["task"], one[1]["sample"], one[0]))
+    return sorted(records, key=lambda one: (one[1]["task"], one[1]["sample"], one[0]))

@@ -1,4 +1,4 @@
-"""What a task is: its prompts, its cases, and where right outputs come from. Standard library only."""
+"""Tasks: their prompts, their cases, and where right outputs come from. Standard library only."""
 
 import hashlib
 import json
@@ -87,7 +87,7 @@ class ReferenceOracle:
 
 @dataclass(frozen=True)
 class Project:
-    """What makes a program of an answer that is one file of several. Paths are relative to the folder that is compiled in.
+    """The files and options that make a program of an answer which is one file of several. Paths are relative to the compiled folder.
 
     requires: of each group of names, the answer has to use one.
     """
@@ -142,12 +142,12 @@ class ProgramTask:
 
     @property
     def asks_whole_program(self) -> bool:
-        """Whether the answer has a `main` of its own."""
+        """True if the answer has a `main` of its own."""
         return self.project is None
 
     @property
     def draws_inputs(self) -> bool:
-        """Whether its inputs can be drawn anew from a seed; else they are the task set's own."""
+        """True if inputs can be drawn anew from a seed; else they are the task set's own."""
         return isinstance(self.oracle, ReferenceOracle)
 
     @cached_property

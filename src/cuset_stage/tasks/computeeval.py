@@ -169,8 +169,8 @@ def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str |
             continue
         elif argument.startswith("-") or not argument.endswith(SOURCES):
             options.append(argument)
-        elif found := [path for path in files if _matches(path, argument)]:
-            options += found
+        elif given := [path for path in files if _matches(path, argument)]:
+            options += given
         else:
             options.append(argument)
             missing.append(argument)
@@ -185,6 +185,6 @@ def _after(command: list[str], option: str) -> list[str]:
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """As a shell expands a pattern: a star stays within its folder."""
+    """True if the path matches the pattern as in a shell, where a star stays within its folder."""
     parts, patterns = PurePosixPath(path).parts, PurePosixPath(pattern).parts
     return len(parts) == len(patterns) and all(map(fnmatch.fnmatchcase, parts, patterns))

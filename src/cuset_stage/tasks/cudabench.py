@@ -93,7 +93,7 @@ def read_task(row: Row) -> ProgramTask:
 
 
 def _undeclared_outputs(row: Row, oracle: ScriptOracle, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """What compare.py reads and gen.py does not write, for a row that declares no outputs."""
+    """The files that compare.py reads and gen.py does not write, as outputs of a row that declares none."""
     made = set(_DATA_FILE.findall(oracle.generate)) | {tensor.name for tensor in inputs}
     names = [name for name in dict.fromkeys(_DATA_FILE.findall(oracle.compare)) if name not in made]
     if not names:
@@ -132,6 +132,6 @@ def canonical_dtype(written: str) -> str:
     code = _CODE.fullmatch(name)
     if code:
         bits = 8 * int(code["bytes"])
-        found = _KINDS[code["kind"]] + ("" if code["kind"] == "b" else str(bits))
-        return found if DTYPE_BYTES.get(found) == int(code["bytes"]) else name
+        dtype = _KINDS[code["kind"]] + ("" if code["kind"] == "b" else str(bits))
+        return dtype if DTYPE_BYTES.get(dtype) == int(code["bytes"]) else name
     return _SAME.get(name, name.removesuffix("_t") if name.removesuffix("_t") in DTYPE_BYTES else name)

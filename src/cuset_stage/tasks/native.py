@@ -99,13 +99,13 @@ def read_task(row: Row) -> ProgramTask:
 
 
 def _tensors(row: Row, key: str, tensors: list[TensorRow], case: CaseRow) -> tuple[Tensor, ...]:
-    found = []
+    evaluated = []
     for index, tensor in enumerate(tensors):
         try:
-            found.append(Tensor(tensor.name, tensor.dtype, evaluate_shape(tensor.shape, case.parameters)))
+            evaluated.append(Tensor(tensor.name, tensor.dtype, evaluate_shape(tensor.shape, case.parameters)))
         except ShapeError as error:
             row.fail(f"{key}[{index}].shape", f"case {case.name}: {error}")
-    return tuple(found)
+    return tuple(evaluated)
 
 
 def is_folder(path: Path) -> bool:
@@ -119,8 +119,8 @@ def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
     for folder in folders:
         values = read_json(folder / "task.json", dict)
         check_text(str(folder / "task.json"), values)
-        found = {key: name for key, name in _FILES_IF_THERE.items() if (folder / name).exists()}
-        for key, name in (_FILES | found).items():
+        optional = {key: name for key, name in _FILES_IF_THERE.items() if (folder / name).exists()}
+        for key, name in (_FILES | optional).items():
             values[key] = read_text(folder / name)
         digest.update(json.dumps([folder.name, values], sort_keys=True).encode())
         tasks.append(read_task(Row(f"{folder.name}/task.json", {"id": folder.name, **values})))

@@ -50,19 +50,19 @@ def read_prompts(path: Path) -> PromptFile:
         raise TaskError(f"prompts={path}: {error.strerror}; {_EXPECTED}.") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise TaskError(f"prompts={file}: not Python in UTF-8 ({error}); {_EXPECTED}.") from None
-    found = {}
+    texts = {}
     for statement in tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         for target in targets:
             if isinstance(target, ast.Name) and target.id in NAMES:
-                found[target.id] = getattr(getattr(statement, "value", None), "value", None)
+                texts[target.id] = getattr(getattr(statement, "value", None), "value", None)
     for name in NAMES:
-        if not isinstance(found.get(name), str) or not found[name].strip():
-            what = "is not a string literal" if name in found else "is not there"
+        if not isinstance(texts.get(name), str) or not texts[name].strip():
+            what = "is not a string literal" if name in texts else "is not there"
             raise TaskError(
                 f"prompts={file}: {name} {what}; {_EXPECTED}, where {' and '.join(NAMES)} are string literals."
             )
-    system, prompt = (found[name] for name in NAMES)
+    system, prompt = (texts[name] for name in NAMES)
     _check_placeholders(prompt, file)
     digest = hashlib.sha256(f"{system}\0{prompt}".encode()).hexdigest()
     return PromptFile(system, prompt, f"{file.name}, SHA-256 {digest[:16]}")

@@ -91,18 +91,18 @@ _ARGUMENTS = {
 def _settings(row: Row) -> Settings:
     """Every combination, as the set's own harness makes them: shared arguments go to both and win."""
     read = row.read(_ConfigRow)
-    found: Settings = {}
+    settings: Settings = {}
     for init, inputs, shared in itertools.product(
         read.multi_init_configs, read.multi_input_configs, read.multi_shared_configs
     ):
         both = {**init, **inputs, **shared}
         name = ", ".join(f"{key}={value}" for key, value in both.items()) or "default"
-        found.setdefault(name, ({**init, **shared}, {**inputs, **shared}))
-    return found
+        settings.setdefault(name, ({**init, **shared}, {**inputs, **shared}))
+    return settings
 
 
 def _filters(file: Path) -> tuple[str, ...]:
-    """What the set's own filters, whose results lie beside a task, hold against it."""
+    """Notes for a task that the set's own filters have caught; their results lie beside it."""
     if not file.is_file():
         return ()
     caught = [name for name, result in read_json(file, dict).items() if result is True]

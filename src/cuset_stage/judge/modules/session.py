@@ -66,7 +66,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Call:
-    """What came of a call. inputs: a digest of each tensor that was given, as it is after the call."""
+    """The result of one call. inputs: a digest of each input tensor, taken after the call."""
 
     seconds: float
     digest: bytes
@@ -88,7 +88,7 @@ class ModuleFailed(Exception):
 
     @property
     def build_failed(self) -> bool:
-        """Whether an extension did not compile."""
+        """True if an extension did not compile."""
         said = f"{self.error.get('type')}: {self.error.get('message')}"
         return any(sign in said for sign in _BUILD_FAILED)
 
@@ -297,7 +297,7 @@ class Module:
         self._left -= seconds
 
     def failure(self, error: Mapping[str, str] | None = None) -> Exception:
-        """What to raise when the process is gone, late, or says that it failed."""
+        """Returns the exception to raise when the process is gone, late, or reports a failure."""
         late = self._left <= 0
         # where it ended by itself, the socket closes a moment before its end is known
         finished = self._process.end(10.0 if error is None and not late else 0.0)
@@ -327,5 +327,5 @@ def _mapped(saved: Saved) -> np.ndarray:
 
 
 def digest_of_all(tensors: Sequence[Saved]) -> bytes:
-    """As the worker makes it of the tensors of a call."""
+    """Returns the digest of a call's tensors as the worker computes it."""
     return handover.digest(b"".join(handover.digest(_mapped(saved)) for saved in tensors))

@@ -197,7 +197,7 @@ class Trial:
         return calls
 
     def compare_timed(self, timed: Sequence[tuple[Asked, Call]]) -> tuple[list[float], list[float], list[float]]:
-        """What was returned in timed calls against the reference; times of doing nothing, of the reference and of the answer."""
+        """Compare the outputs of timed calls with the reference. Returns seconds of calls of nothing, of the reference and of the answer."""
         reference = []
         with counting(self.gpu) as counted:
             for one, found in timed:
@@ -212,7 +212,7 @@ class Trial:
         return nothing, reference, [found.seconds for _, found in timed]
 
     def look_at_precision(self, timed: Sequence[tuple[Asked, Call]], *, strictly: bool) -> None:
-        """Of some timed calls; the answer does not know which. They have been compared with the reference, whose outputs are there."""
+        """Check the precision of some timed calls, which the answer cannot foresee. All of them have been compared with the reference."""
         for one, found in random.SystemRandom().sample(timed, EXACT):
             exact = one.of(self.right, "exact", use="double").outputs
             if not exact:
@@ -255,7 +255,7 @@ class Trial:
             self.note(case=one.name)
 
     def note(self, flags: Iterable[str] = (), **changes: Any) -> None:
-        """What is known, with these changes and further flags."""
+        """Update the judgement with these changes and add flags to it."""
         self.known = replace(self.known, flags=tuple(dict.fromkeys((*self.known.flags, *flags))), **changes)
 
     def failed(self, failed: ModuleFailed) -> None:
@@ -291,7 +291,7 @@ def _most(calls: Sequence[Call]) -> int:
 
 
 def _alike(one: Sequence[Saved], other: Sequence[Saved]) -> bool:
-    """Whether the outputs of two calls pass for each other."""
+    """True if the outputs of two calls would pass for each other."""
     parts = [[(row.dtype, row.shape) for row in rows] for rows in (one, other)]
     return parts[0] == parts[1] and all(a.distance(b.path).close for a, b in zip(one, other, strict=True))
 

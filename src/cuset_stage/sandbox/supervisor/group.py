@@ -51,11 +51,11 @@ class Group:
         return self._current() + stat.get(b"swap", 0) - cached
 
     def _endings(self) -> int:
-        """How often the group's own limit, and not another, made the kernel end something."""
+        """How often this group's own limit made the kernel end a process."""
         return int(table(f"{self.path}/memory.events")[b"oom"])
 
     def begin(self, most: float) -> None:
-        """What is used from now on is a new run's, which the kernel holds to this many bytes."""
+        """Start the account of a new run, which the kernel holds to this many bytes beyond what is used now."""
         self._before, self._endings_before = self._used(), self._endings()
         # it fails where so much is used, and cannot be had back: the run is held to its limit by us
         with contextlib.suppress(OSError):
@@ -65,7 +65,7 @@ class Group:
         return self._used() - self._before
 
     def overran(self) -> bool:
-        """Whether the kernel has ended something of the run at its limit."""
+        """True if the kernel has ended a process of the run at its limit."""
         return self._endings() > self._endings_before
 
     def leave(self) -> None:
@@ -120,7 +120,7 @@ def _places() -> Iterator[tuple[str, str]]:
 
 
 def _is_limited(group: str) -> bool:
-    """Whether somebody has given it less than its machine's memory: what it starts is not to leave it."""
+    """True if somebody has given the group less than the machine's memory; its processes must then not leave it."""
     with contextlib.suppress(OSError), open(f"{group}/memory.max") as control:
         return control.read().strip() != "max"
     return False

@@ -84,7 +84,7 @@ def _has_memory(pid: int) -> bool:
 
 
 def measure(pids: list[int]) -> Usage:
-    """What the processes use now."""
+    """Sum up what the processes use now."""
     threads = own = shared = files = 0
     cpu_seconds = 0.0
     living = []
@@ -251,7 +251,7 @@ def _open_up(folder: str) -> bool:
 
 
 def starved() -> int:
-    """How many processes of this whole machine the kernel has killed for want of memory; 0 where it does not say."""
+    """Number of processes of this whole machine that the kernel has killed for want of memory; 0 where it does not say."""
     with contextlib.suppress(OSError):
         return int(table("/proc/vmstat").get(b"oom_kill", 0))
     return 0
