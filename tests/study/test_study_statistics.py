@@ -103,6 +103,19 @@ def test_the_tables_come_from_the_rows_alone(study_folder):
     assert compared.rows[0][0].text == "cuset" and compared.rows[0][2].value > 0
 
 
+def test_the_unit_is_cudabenchs_operation(study_folder):
+    """Answers at ten sizes that are right or wrong together are one observation, and not ten."""
+    rows = read_results(collect(study_folder))
+    rows = rows[rows["task"] != "t0"].assign(passed=rows["seed"] == 1)
+    rows["family"] = rows["task"].map(lambda task: "a" if task < "t4" else "b")
+    rows.loc[(rows["family"] == "a") & (rows["sample"] == 0), "passed"] = True
+    by_task = score_table(rows, "passed", 1)["m", "sft"]
+    by_operation = score_table(rows.assign(prompts="prompt.py"), "passed", 1)["m", "sft"]
+    assert by_task.shape == (3, 9) and by_operation.shape == (3, 2)
+    assert by_operation.loc[0].to_dict() == pytest.approx({"a": 1 / 3, "b": 0})
+    assert by_operation.loc[1].to_dict() == {"a": 1, "b": 1}
+
+
 def test_a_sweep_is_drawn_with_its_method_s_own_value(study_folder, tmp_path):
     from cuset_stage.study.report import _draw, _sweep
     from cuset_stage.study.settings import StudySettings

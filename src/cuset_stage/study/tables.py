@@ -25,7 +25,7 @@ from .run import record_of
 
 COLUMNS = ("model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens")
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
-PERCENT = "Percent; in brackets the 95 % interval over tasks and seeds."
+PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds."
 MOST_FAMILIES = 12
 MOST_SEEDS = 12
 Published = Mapping[str, Sequence[float | None]]
@@ -85,7 +85,8 @@ def read_results(path: Path) -> pd.DataFrame:
 def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[tuple[str, str], pd.DataFrame]:
     """pass@k [seeds, tasks] of every (model, method); criterion: compiled or passed. The estimator is Chen et al.'s (2107.03374, Eq. 1).
 
-    What the judge failed at (infra_error) is unknown and leaves its task out where fewer than k samples are known.
+    What the judge failed at (infra_error) is unknown and leaves its task out where fewer than k samples are known. CUDABench asks for each
+    of its operations at several sizes, and answers to these resemble each other: there [seeds, operations], and each operation counts alike.
     """
     # `compiled`: with compile_only nothing ran.
     unknown = ["infra_error", "compiled"] if criterion == "passed" else ["infra_error"]
@@ -95,6 +96,9 @@ def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[tuple[str, s
         wide = of_method.pivot(index=["seed", "task"], columns="sample", values="score")
         values = task_scores(wide.to_numpy(), k, Rule.UNBIASED) if wide.shape[1] >= k else np.nan
         scores[key] = pd.Series(values, index=wide.index).unstack("task")
+        if "prompts" in of_method and of_method["prompts"].notna().all():  # `collect` writes it for CUDABench alone
+            operations = of_method.groupby("task")["family"].first()
+            scores[key] = scores[key].T.groupby(operations).mean().T
     return scores
 
 
