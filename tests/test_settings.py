@@ -45,7 +45,7 @@ def test_values_take_the_fields_type():
 
 
 def test_a_list_that_is_not_yaml_says_what_to_write():
-    with pytest.raises(SettingsError, match=r"is not a list in YAML, .* write a,b or"):
+    with pytest.raises(SettingsError, match=r"is not a list in YAML, .* write \*/sft/\* without brackets"):
         Example.read(["s", "rest=[*/sft/*]"])
 
 

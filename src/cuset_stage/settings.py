@@ -28,7 +28,7 @@ def split_names(value: Any) -> Any:
     """`a,b` as a list, for `BeforeValidator`."""
     if isinstance(value, str) and value.startswith("["):
         raise ValueError(
-            f"{value} is not a list in YAML, where a name that begins with a sign is quoted; write a,b or '[\"*/sft/*\"]'"
+            f"{value} is not a list in YAML, where a name that begins with a sign is quoted; write {value.strip('[] ')} without brackets"
         )
     return [part for part in (part.strip() for part in value.split(",")) if part] if isinstance(value, str) else value
 
