@@ -15,12 +15,13 @@ from cuset_stage.miniature.model import make_tokenizer
 
 
 def read_texts(data: Path) -> list[str]:
-    """All strings of the harder tasks' rows in `data`: these stay what they are when operations come and go."""
+    """All strings of the harder tasks' rows in `data`: these stay what they are when operations come and go. Cut at "<<<", which is then no
+    token of the vocabulary: it can be added as a new one."""
     file = data / "cuset_kernels_hard.json"
     if not file.is_file():
         raise SystemExit(f"{file}: no rows to train a tokenizer on; run scripts/build_data.py first.")
     rows = json.loads(file.read_text(encoding="utf-8"))
-    return [value for row in rows for value in row.values() if isinstance(value, str)]
+    return [part for row in rows for value in row.values() if isinstance(value, str) for part in value.split("<<<")]
 
 
 def make_model(
