@@ -7,8 +7,8 @@ not every `main` may be called twice, and runs again in a process of its own.
 """
 
 import functools
+import itertools
 import logging
-import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -17,15 +17,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Toolkit, Verdict, run_program
+from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Toolkit, Verdict, compile_library, run_program
 from ..tasks import Case, ProgramTask
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool
-from .gpu_activity import MAX_RECORD_BYTES, RECORD, Activity, Recorder, read_activity
+from .gpu_activity import RECORD, Activity, Recorder, read_activity
 from .gpu_counters import counting
 from .gpu_work import Withheld, blocks_of, gpu_use, plan
 from .judgement import CaseResult, Clock
-from .libraries import build_library
 from .oracle import CaseCache, PreparedCase
 
 
@@ -106,7 +105,7 @@ class CaseRunner:
     @property
     def library(self) -> Path | None:
         """all_cases.so; without it each case has a process of its own, and no inputs are withheld."""
-        return build_all_cases(self.compiler.toolkit)
+        return build_all_cases(self.compiler.toolkit, self.compiler.isolation)
 
     @property
     def few_queues(self) -> bool:
@@ -212,10 +211,9 @@ class CaseRunner:
             for name, path in files_of.inputs.items()
         }
         files = [
-            {f"{place}{tensor.file}": max(files_of.sizes(tensor), default=None) for tensor in case.outputs}
-            for place, case, files_of in zip(places, cases, prepared, strict=True)
+            [f"{place}{tensor.file}" for tensor in case.outputs] for place, case in zip(places, cases, strict=True)
         ]
-        optional = {REPORT: MOST_REPORT} | {name: most for names in files for name, most in names.items()}
+        optional = [REPORT, *itertools.chain(*files)]
         running = self._running(program, inputs=inputs, optional=optional, withheld=withheld, few=self.few_queues)
         with running as (ran, activity):
             written = [
@@ -243,7 +241,7 @@ class CaseRunner:
         *,
         inputs: Mapping[str, Path],
         outputs: Mapping[str, Sequence[int]] = MappingProxyType({}),
-        optional: Mapping[str, int | None] = MappingProxyType({}),
+        optional: Sequence[str] = (),
         alone: bool = False,
         withheld: bytes | None = None,
         few: bool = False,
@@ -266,7 +264,7 @@ class CaseRunner:
                     program.binary,
                     inputs=inputs,
                     outputs=outputs,
-                    optional={**optional, **({RECORD: MAX_RECORD_BYTES} if self.recorder else {})},
+                    optional=[*optional, *([RECORD] if self.recorder else [])],
                     under=UNDER if self.library else (),
                     stdin=stdin if self.library else b"",
                     environment=environment,
@@ -324,12 +322,12 @@ class CaseRunner:
         return replace(run, input_bytes=input_bytes, output_bytes=output_bytes, blocks=blocks)
 
 
-@functools.lru_cache(maxsize=8)
-def build_all_cases(toolkit: Toolkit) -> Path | None:
+@functools.cache
+def build_all_cases(toolkit: Toolkit, isolation: Isolation) -> Path | None:
     """Returns the library that calls a program's `main` for each case, or None if it cannot be built: each case then has its own process."""
     try:
-        return build_library("all_cases.so", [SOURCE], toolkit)
-    except (SandboxError, OSError, subprocess.SubprocessError) as error:
+        return compile_library((SOURCE,), ("-cudart", "none"), toolkit, isolation).binary
+    except (SandboxError, OSError) as error:
         logger.warning("each case runs in a process of its own: %s", error)
         return None
 

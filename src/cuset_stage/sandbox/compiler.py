@@ -120,8 +120,8 @@ class Compiled:
 class Compiler:
     """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache.
 
-    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs, limited to `limit` bytes, see `Cache`. Raises SandboxError
-    without nvcc.
+    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs, limited to `limit` bytes, see `Cache`. visible: what nvcc
+    reads beside its toolkit. Raises SandboxError without nvcc.
     """
 
     toolkit: Toolkit = field(default_factory=find_toolkit)
@@ -131,6 +131,7 @@ class Compiler:
     limit: int | None = None
     limits: Limits = COMPILE_LIMITS
     isolation: Isolation | str = Isolation.AUTO
+    visible: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"(sm|compute)_\d+[af]?|native|all|all-major", self.arch):
@@ -183,11 +184,10 @@ class Compiler:
             finished = run_sandboxed(
                 self.command(options),
                 folder=folder,
-                visible=self.toolkit.visible,
+                visible=(*self.toolkit.visible, *self.visible),
                 limits=self.limits,
                 environment=self._settings,
                 isolation=self.isolation,
-                take={"program": None},
             )
 
             def result(verdict: Verdict | None, message: str) -> Compiled:
@@ -229,3 +229,24 @@ class Compiler:
                 record["sha256"] = file_sha256(fresh / "program")
             (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
         self._entries.trim()
+
+
+@functools.cache
+def compile_library(
+    sources: tuple[Path, ...],
+    options: tuple[str, ...],
+    toolkit: Toolkit,
+    isolation: Isolation,
+    *,
+    arch: str = "sm_90",
+    visible: tuple[Path, ...] = (),
+) -> Compiled:
+    """A shared library of ours that programs under test load. sources: those to compile, and headers. Raises SandboxError when nvcc refuses
+    them."""
+    compiler = Compiler(toolkit, arch, isolation=isolation, visible=visible)
+    compiled_names = [path.name for path in sources if path.suffix != ".h"]
+    options = ["-shared", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", *options, *compiled_names]
+    compiled = compiler.compile({path.name: path.read_text(encoding="utf-8") for path in sources}, options)
+    if compiled.binary is None:
+        raise SandboxError(f"nvcc refuses {sources[0].name}: {compiled.message[-1000:]}")
+    return compiled

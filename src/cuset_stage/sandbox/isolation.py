@@ -59,11 +59,6 @@ class Bubblewrap:
     own_user: bool
     sizes: bool
 
-    @property
-    def own_files(self) -> bool:
-        """Whether a program can have a file system of its own: that we can make one, and may reach into it."""
-        return self.sizes and (not self.own_user or may_look_at_others())
-
 
 @functools.cache
 def may_look_at_others() -> bool:
@@ -196,9 +191,8 @@ def bubblewrap_prefix(
     hidden: Sequence[Path],
     gpu: Gpu | None,
     uid: int | None,
-    size: int | None = None,
 ) -> list[str]:
-    """bubblewrap and its arguments up to the command. size: bytes of a file system in memory in the folder's place."""
+    """bubblewrap and its arguments up to the command."""
     command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net"]
     command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
     if how.own_user:
@@ -230,10 +224,7 @@ def bubblewrap_prefix(
         command += ["--dir", str(above)]
     for path in dict.fromkeys(visible):
         command += ["--ro-bind", str(path), str(path)]
-    if size is None:
-        command += ["--bind", str(folder), str(folder)]
-    else:  # we stop it at its limit, and not the kernel beyond
-        command += ["--size", str(size + 2**20), "--tmpfs", str(folder)]
+    command += ["--bind", str(folder), str(folder)]
     for name, path in readonly.items():
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in (*covered, "/dev", "/"):  # file systems in memory that a program could fill
