@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.bench import check_arch
 from cuset_stage.judge.judgement import Built, Judge, Judgement
+from cuset_stage.judge.oracle_scripts import OracleError
 from cuset_stage.judge.pipeline import Job, Pipeline
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Gpu, Isolation, SandboxError, Verdict, remove_tree, resolve_isolation
@@ -253,6 +254,17 @@ def test_failures_of_the_judge_are_tried_again(
     if step != "build":
         assert judge.calls["discard"] == 3
     assert not pipeline._prepared  # nothing is kept for a task that is done with
+
+
+def test_a_reference_that_fails_is_not_made_again_for_every_answer(tmp_path: Path) -> None:
+    class Failing(Flaky):
+        def prepare(self, task: Any) -> Any:
+            self.calls["prepare"] += 1
+            raise OracleError("gen.py hangs")
+
+    judge, task = Failing("build", 0), load_tasks(write_lines(tmp_path / "tasks.jsonl", TASKS)).by_id("one")
+    judged = Pipeline(judge, jobs=1, runs=1).run([Job(task, str(number)) for number in range(3)])
+    assert [judgement.message for _, judgement in judged] == ["gen.py hangs"] * 3 and judge.calls["prepare"] == 1
 
 
 def test_what_takes_longest_is_begun_first(tmp_path: Path) -> None:

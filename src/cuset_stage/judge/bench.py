@@ -71,10 +71,9 @@ class Bench:
 
     def _of_programs(self) -> ProgramJudge:
         spec, limits = self.spec, self.spec.limited(Limits())
-        shared = {"isolation": self.isolation, "limit": spec.cache_bytes}
-        compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), **shared)
+        compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), isolation=self.isolation)
         check_options(compiler)
-        cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
+        cases = None if spec.compile_only else CaseCache(seed=self.seed, isolation=self.isolation)
         judge = ProgramJudge(compiler, cases, self.pool, limits, self.isolation, compile_only=spec.compile_only)
         if self.pool and isinstance(spec, EvaluationSpec):
             judge.confirms = spec.confirm_alone
@@ -211,7 +210,7 @@ def choose_gpus(indices: Sequence[int] | None) -> list[Gpu]:
     here = list_gpus()
     if not here:
         raise SandboxError(
-            "no NVIDIA GPU here (nvidia-smi lists none): compile_only=true says what compiles, no_gpu=true runs programs that "
+            "no NVIDIA GPU here, or no driver: compile_only=true says what compiles, no_gpu=true runs programs that "
             "need none, and a machine with a GPU judges the rest: the same command resumes there."
         )
     if indices is None:

@@ -77,8 +77,7 @@ class CaseCache:
     """Cases by content: oracle, case, id, seed, and the versions of the packages that make the data.
 
     folder: cache_root() / "cases" unless given. limits: of making one case. seed: what inputs are drawn from where a task brings its
-    generator, so that an answer cannot know them; None: the public inputs, the same everywhere. limit: bytes that the cases may take,
-    see `Cache`.
+    generator, so that an answer cannot know them; None: the public inputs, the same everywhere.
     """
 
     def __init__(
@@ -88,12 +87,10 @@ class CaseCache:
         limits: Limits = ORACLE_LIMITS,
         isolation: Isolation = Isolation.AUTO,
         seed: int | None = None,
-        limit: int | None = None,
     ) -> None:
         self.folder = Path(folder) if folder is not None else cache_root() / "cases"
-        self._entries = Cache(self.folder, limit)
+        self._entries = Cache(self.folder)
         self.limits, self.isolation, self.seed = limits, isolation, seed
-        self._failures: dict[str, str] = {}  # a script that hangs is not tried again for every sample
 
     def prepare(self, task: ProgramTask, case: Case) -> PreparedCase:
         """The case's files, made when the cache does not have them. Thread-safe; a gen.py may lease a GPU.
@@ -101,17 +98,12 @@ class CaseCache:
         Raises OracleError when the case cannot be made: with the task, the case and what its script said; SandboxError when that
         is this machine's fault.
         """
-        key = self._key(task, case)
-        if key in self._failures:
-            raise OracleError(self._failures[key])
         try:
-            prepared, held = self._entries.take(key, _read, lambda place: self._make(task, case, place))
+            make = functools.partial(self._make, task, case)
+            prepared, held = self._entries.take(self._key(task, case), _read, make)
             return replace(prepared, held=held)
         except OSError as error:
             raise SandboxError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
-        except OracleError as error:
-            self._failures[key] = str(error)
-            raise
 
     def _key(self, task: ProgramTask, case: Case) -> str:
         """Returns the cache key: a hash of all that decides the data, with package versions, since random streams differ between them."""

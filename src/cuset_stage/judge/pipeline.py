@@ -141,7 +141,9 @@ class Pipeline:
                     return value
                 problem = judgement.message
             except Exception as error:
-                if not tries_left or isinstance(error, NoGpuLeft):
+                if not tries_left or isinstance(
+                    error, NoGpuLeft | OracleError
+                ):  # a script that hangs would do so again
                     raise
                 problem = describe(error)
             wait = FIRST_WAIT_S * 2 ** (self._retries - tries_left)

@@ -120,7 +120,7 @@ class Compiled:
 class Compiler:
     """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache.
 
-    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs, limited to `limit` bytes, see `Cache`. visible: what nvcc
+    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs. visible: what nvcc
     reads beside its toolkit. Raises SandboxError without nvcc.
     """
 
@@ -128,7 +128,6 @@ class Compiler:
     arch: str = "sm_90"
     flags: Sequence[str] = ("-O3", "-std=c++17")
     cache: Path | None = None
-    limit: int | None = None
     limits: Limits = COMPILE_LIMITS
     isolation: Isolation | str = Isolation.AUTO
     visible: Sequence[Path] = ()
@@ -139,7 +138,7 @@ class Compiler:
         self.cache = Path(self.cache or cache_root() / "programs").absolute()
         self.isolation = resolve_isolation(self.isolation)
         self._settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
-        self._entries = Cache(self.cache, self.limit)
+        self._entries = Cache(self.cache)
 
     def command(self, options: Sequence[str] = ()) -> tuple[str, ...]:
         """What is run in the folder with the sources."""
@@ -228,7 +227,7 @@ class Compiler:
                 (fresh / "program").chmod(0o755)
                 record["sha256"] = file_sha256(fresh / "program")
             (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
-        self._entries.trim()
+        self._entries.drop()
 
 
 @functools.cache
