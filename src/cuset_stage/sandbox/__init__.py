@@ -1,6 +1,6 @@
 """Compile and run untrusted code: a CUDA program goes in, a verdict and its output files come out.
 
-Imports the standard library and psutil only.
+Imports the standard library, psutil and NVML's bindings only.
 """
 
 from .compiler import Compiled, Compiler, Toolkit, compile_library, find_toolkit

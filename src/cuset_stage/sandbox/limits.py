@@ -40,7 +40,7 @@ class Limits:
     watched (RLIMIT_AS would break CUDA, which reserves far more address space than memory). file_bytes: size of one file.
     folder_bytes, folder_entries: disk space and number of files in the writable folder. output_bytes: how much of stdout, and of
     stderr, is kept (the head and the tail). processes: how many live at a time. gpu_memory_bytes: device memory, watched through
-    nvidia-smi. address_space_bytes: RLIMIT_AS of each process, only for what never touches CUDA.
+    NVML. address_space_bytes: RLIMIT_AS of each process, only for what never touches CUDA.
     """
 
     wall_s: float = 60.0

@@ -225,7 +225,7 @@ def _watch_stop(stop: threading.Event, ended: threading.Event, end: Callable[[st
 
 
 def _watch_gpu(pid: int, gpu: Gpu, most: int, ended: threading.Event, end: Callable[[str], None]) -> None:
-    """Ask nvidia-smi now and then; end the run when the device memory of what is below the supervisor `pid` passes the limit.
+    """Ask the driver now and then; end the run when the device memory of what is below the supervisor `pid` passes the limit.
 
     What no process is listed with, which has grown since the start, counts as the program's: managed memory. Where it is not listed
     itself, all that the GPU gained counts. Both are right while one run at a time has the GPU.
