@@ -51,9 +51,8 @@ def evaluate(settings: EvaluateSettings) -> None:
     (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
     """
     from ..judge.bench import Bench
-    from ..judge.evaluation import choose_samples, make_samples
-    from ..judge.evaluation import evaluate as run
-    from ..judge.results import describe_run, inputs_seed
+    from ..judge.results import choose_samples, describe_run, inputs_seed, make_samples
+    from ..judge.results import evaluate as run
     from ..progress import Progress
     from ..tasks import ModuleTask, load_tasks
     from ..tasks.answers_file import read_answers

@@ -86,16 +86,6 @@ class Audit:
         return record | {"seconds": round(self.seconds, 3), "complete": self.complete}
 
 
-def is_findings_file(path: Path) -> bool:
-    """Whether `cuset audit-tasks` wrote the file (its first line says "type": "audit"), or it is empty."""
-    try:
-        with path.open("rb") as file:
-            first = file.readline()
-        return not first or json.loads(first).get("type") == "audit"
-    except (OSError, ValueError, RecursionError, AttributeError):
-        return False
-
-
 def load_audit(task: Task) -> Audit | None:
     """The task's audit, when one was made with the task's present content; else None."""
     try:
