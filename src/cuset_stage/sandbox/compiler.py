@@ -211,7 +211,7 @@ class Compiler:
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{printed}"
             if finished.stopped is None:
                 # for want of memory or of disk space the source is not to blame
-                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder, finished.room)):
+                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
                     return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
                 try:
                     self._store(entry, product, verdict, finished.seconds, message)

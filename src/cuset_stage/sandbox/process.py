@@ -282,6 +282,6 @@ def _collect(
             message = "; ".join(problem.reason for problem in problems)
     if verdict is not None and finished.stopped is None:
         need = sum(max(sizes, default=0) for sizes in outputs.values())
-        if lacking := out_of_room(scratch / "run", finished.room, need):
+        if lacking := out_of_room(scratch / "run", need):
             return Ran(Verdict.INFRA_ERROR, replace(finished, infra=lacking), {}, lacking)
     return Ran(verdict, finished, taken, message)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import math
 import os
 import resource
 import select
@@ -21,7 +20,6 @@ from tree import OutOfSight, Usage, descendants, folder_usage, kill_all, measure
 # between two looks at the processes: quick at first, since most programs are short
 SHORTEST_S, LONGEST_S = 0.002, 0.02
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
-FEW_BYTES = 64 << 20  # who writes more than this may have filled the disk itself
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
 # In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and run it.
 # bubblewrap makes of a death by signal N the exit code 128 + N, which a program may return as well; a shell says on its stderr, which is
@@ -78,7 +76,6 @@ class Run:
         self.begin = time.monotonic()
         self.seconds = 0.0
         self.next_count = 0.0
-        self.least_free, self.most_used = math.inf, 0  # on the disk, when it was looked at
         self.in_sockets = self.hidden_memory = 0.0
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
         self.out_of_sight = OutOfSight(unseen_bytes, same_user=request["uid"] is None)
@@ -168,11 +165,7 @@ class Run:
             return "memory"
         if now >= self.next_count:
             self.in_sockets, self.hidden_memory, hidden_disk = self.out_of_sight.look(usage.threads_of[self.own :])
-            folder = self.request["folder"]
-            size, entries = folder_usage(folder, most["folder_bytes"], most["folder_entries"])
-            disk = os.statvfs(folder)
-            self.least_free = min(self.least_free, disk.f_bavail * disk.f_frsize)
-            self.most_used = max(self.most_used, size + hidden_disk)
+            size, entries = folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
             if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
                 return "disk"
             self.next_count = now + max(0.05, SLOW_FACTOR * (time.monotonic() - now))
@@ -239,6 +232,5 @@ def run(request: dict, group: Group | None) -> dict:
         "stdout": current.stdout.text(),
         "stderr": current.stderr.text(),
         "infra": problem,
-        "room": current.least_free if current.most_used < FEW_BYTES and current.least_free < math.inf else None,
         "starved": short,
     }
