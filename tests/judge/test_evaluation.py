@@ -504,5 +504,6 @@ def test_any_number_of_runs_share_a_cache(tmp_path: Path, count: int) -> None:
     found = [verdicts(read_results(output)) for output in outputs]
     assert found == [{("one", 0): "passed", ("two", 0): "mismatch", ("one", 1): "compile_error"}] * count
     cache = tmp_path / "shared"
-    assert len(list(cache.glob("programs/??/*/record.json"))) == 3  # each once, with our library, and the smallest nowhere
+    # Each once, with our library, and the smallest nowhere.
+    assert len(list(cache.glob("programs/??/*/record.json"))) == 3
     assert len(list(cache.glob("cases/??/*/manifest.json"))) == 3

@@ -241,21 +241,6 @@ def test_limits_on_time_and_size(tmp_path, sandboxed):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": "open('data/x.bin', 'wb').write(bytes(2 << 20))"}))
 
 
-def test_a_case_that_is_too_large_is_not_begun(cache, tmp_path, monkeypatch):
-    monkeypatch.setattr(oracle, "MAX_CASE_BYTES", 255)
-    with pytest.raises(
-        OracleError, match=r"task double, case even: its data takes .*more than the .*one case may take"
-    ):
-        prepare(cache, tmp_path, cuset_row())
-
-
-def test_a_gen_that_writes_more_than_it_declares(cache, tmp_path, monkeypatch):
-    monkeypatch.setattr(oracle, "MAX_CASE_BYTES", 4096)
-    gen = GEN + "open('data/more.bin', 'wb').write(bytes(4096))\n"
-    with pytest.raises(OracleError, match=r"task 3, case default: its data takes .*one case may take"):
-        prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
-
-
 # -------------------------------------------------------------------------------------------------------------- cache
 
 

@@ -8,11 +8,10 @@ import textwrap
 import threading
 import time
 
-import pytest
 from fake_nvml import fake_nvml
 
 from cuset_stage.files import file_lock
-from cuset_stage.sandbox import Gpu, SandboxError, cache_root, lease_gpu, list_gpus
+from cuset_stage.sandbox import Gpu, cache_root, lease_gpu, list_gpus
 from cuset_stage.sandbox import gpus as gpus_module
 from cuset_stage.sandbox.process import user_of_its_own
 
@@ -107,8 +106,6 @@ def test_who_waits_for_a_slot_holds_up_none_who_takes_another(own_caches):
 
 def test_slots_allow_more(own_caches):
     with lease_gpu([make(0)], slots=2), lease_gpu([make(0)], slots=2):
-        pass
-    with pytest.raises(SandboxError, match="needs a GPU"), lease_gpu([]):
         pass
 
 

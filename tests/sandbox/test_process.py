@@ -159,10 +159,6 @@ def test_bad_requests(folder, isolation, tmp_path):
     with pytest.raises(SandboxError, match="meant for x, does not exist"):
         shell("true", folder, isolation, readonly={"x": tmp_path / "missing"})
     assert run_sandboxed(["./missing"], folder=folder, isolation=isolation).infra
-    with pytest.raises(ValueError, match=r"Limits\.wall_s=0"):
-        Limits(wall_s=0)
-    with pytest.raises(ValueError, match="needs a number"):
-        Limits(processes=None)
 
 
 def test_a_file_system_of_its_own_gives_back_what_is_asked_for(folder, isolation, tmp_path):
@@ -330,8 +326,6 @@ def test_none_is_said_by_name_and_warned_of(folder):
         assert shell("(sleep 98764 &); exit 3", folder, Isolation.NONE).returncode == 3
     assert len(said) == 1 and finished.stopped == "wall"
     assert not [process for process in psutil.process_iter(["cmdline"]) if "98764" in (process.info["cmdline"] or [])]
-    with pytest.raises(ValueError, match="isolation=processes: one of auto, bubblewrap, landlock, none"):
-        resolve_isolation("processes")
 
 
 def test_landlock_keeps_devices_and_capabilities_away_from_root(folder, landlock, monkeypatch):

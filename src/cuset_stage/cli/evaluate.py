@@ -18,7 +18,7 @@ from ._app import TASKS, TaskFormat, app, command, fail
 class _Samples(Settings):
     """What is judged; a class of its own so that these keys come first in the help."""
 
-    answers: Path = Field(description="the answers: a JSONL file, or a folder with <task>/<sample>.cu or .md")
+    answers: Path = Field(description="the answers: a JSONL file")
     tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(description="the results file (JSONL); an interrupted run resumes in it")
     method: str | None = Field(None, description="what reports call these answers, such as sft or cuset")

@@ -12,7 +12,7 @@ import itertools
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -24,7 +24,6 @@ from ..sandbox.cache import Cache, Held
 from ..sandbox.folders import take_output
 from ..tasks.base import Case, ProgramTask, ScriptOracle, Task, Tensor
 from .oracle_scripts import (
-    GIB,
     ORACLE_LIMITS,
     OracleError,
     Said,
@@ -37,7 +36,6 @@ from .oracle_scripts import (
 )
 
 
-MAX_CASE_BYTES = 16 * GIB  # of the data of one case
 MAX_REFERENCES = MAX_TRIES = 6  # more files than this are not told apart
 FILES = ("inputs", "expected", "references")
 
@@ -111,7 +109,8 @@ class CaseCache:
         return hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
 
     def _make(self, task: ProgramTask, case: Case, place: Path) -> PreparedCase:
-        need = _check_size(task, case, (tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs, *case.outputs)))
+        # a ScriptOracle may write its references beside the outputs
+        need = case.nbytes + sum(tensor.nbytes or 0 for tensor in case.outputs)
         self._entries.make_room(need, f"task {task.id}, case {case.name}")
         started = time.monotonic()
         with oracle_folder() as work:
@@ -146,7 +145,6 @@ class CaseCache:
         if missing := [name for name in inputs if name not in written]:
             how = f"; it ended with {ended}" if ended else ""
             raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{how}")
-        _check_size(task, case, written.values())
         _take(task, case, work, kept, dict.fromkeys(written))
         files = {name: kept / name for name in written}
         expected, said = pair_references(
@@ -250,17 +248,6 @@ def pair_references(
                 first = said
     names = ", ".join(references) or "none"
     return {}, first or Said("unpaired", f"{len(outputs)} outputs and as references {names}")
-
-
-def _check_size(task: ProgramTask, case: Case, sizes: Iterable[int]) -> int:
-    """The sum of the sizes of a case's files. Raises OracleError when that is too much."""
-    need = sum(sizes)
-    if need > MAX_CASE_BYTES:
-        raise OracleError(
-            f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the "
-            f"{MAX_CASE_BYTES / GIB:.2f} GiB that one case may take"
-        )
-    return need
 
 
 def preparation_cost(task: Task) -> float:

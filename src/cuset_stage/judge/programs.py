@@ -159,7 +159,7 @@ class ProgramJudge(CaseRunner, Judge):
     def _account(self, program: Program, code: str, judgement: Judgement, runs: Sequence[CaseRun]) -> Judgement:
         """Add to the judgement of a right program what its runs did on the GPU, and its speed-up where some case can be examined."""
         task, examined = program.task, None
-        if self.library and not task.project:  # of a project its tests compare, not we
+        if not task.project:  # of a project its tests compare, not we
             examined = case_to_examine([sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases])
         timed = _timed(runs)
         judgement = replace(judgement, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))

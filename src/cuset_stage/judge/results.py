@@ -195,7 +195,7 @@ def describe_run(
     if tasks.format == "cudabench":
         generation["prompts"] = list(dict.fromkeys(answer.prompts or EDITIONS[0] for answer in answers))
     return {
-        "run": answers_path.stem if answers_path.is_file() else answers_path.name,
+        "run": answers_path.stem,
         "method": method,
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "cuset_stage": __version__,
@@ -212,7 +212,7 @@ def describe_run(
         },
         "answers": {
             "path": str(answers_path),
-            "sha256": content_sha256(answers_path),
+            "sha256": file_sha256(answers_path),
             "count": len(answers),
             "chosen": chosen,
             "levels": dict(levels),  # how many answers to these tasks each level has, chosen or not
@@ -235,16 +235,6 @@ def _audits(tasks: Iterable[Task]) -> dict[str, Any]:
             notes.setdefault(note.code, {})[audit.task] = note.message
     findings = {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged}
     return {"findings": findings, "notes": notes, "audited": len(audits)}
-
-
-def content_sha256(path: Path) -> str:
-    """SHA-256 of a file, or of the names and contents of a folder's files."""
-    digest = hashlib.sha256()
-    for file in [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file()):
-        if file is not path:
-            digest.update(f"{file.relative_to(path).as_posix()}\0".encode())
-        digest.update(bytes.fromhex(file_sha256(file)))
-    return digest.hexdigest()
 
 
 class ResultsWriter(Appender):

@@ -32,10 +32,6 @@ class Isolation(StrEnum):
     LANDLOCK = "landlock"
     NONE = "none"  # plain processes, for code you trust: it may read and write what its user may. Never chosen by AUTO
 
-    @classmethod
-    def _missing_(cls, value: object) -> None:
-        raise ValueError(f"isolation={value}: one of {', '.join(cls)}")
-
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
 # What the loader, gcc (through alternatives) and time zones need; no user, key or host of this machine.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -53,13 +53,6 @@ class Limits:
     processes: int = 64
     gpu_memory_bytes: int | None = None
     address_space_bytes: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if value is None and name in ("wall_s", "output_bytes", "processes"):
-                raise ValueError(f"Limits.{name}=None: this limit needs a number above 0")
-            if value is not None and not value > 0:
-                raise ValueError(f"Limits.{name}={value!r}: a limit is above 0; None where it may be unlimited")
 
 
 COMPILE_LIMITS = Limits(
