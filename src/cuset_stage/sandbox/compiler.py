@@ -242,7 +242,8 @@ def compile_library(
 ) -> Compiled:
     """A shared library of ours that programs under test load. sources: those to compile, and headers. Raises SandboxError when nvcc refuses
     them."""
-    compiler = Compiler(toolkit, arch, isolation=isolation, visible=visible)
+    limits = replace(COMPILE_LIMITS, wall_s=300.0, cpu_s=300.0)  # on a busy machine, too
+    compiler = Compiler(toolkit, arch, limits=limits, isolation=isolation, visible=visible)
     compiled_names = [path.name for path in sources if path.suffix != ".h"]
     options = ["-shared", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", *options, *compiled_names]
     compiled = compiler.compile({path.name: path.read_text(encoding="utf-8") for path in sources}, options)
