@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
 
-from cuset_stage.judge import oracle
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from cuset_stage.sandbox import SandboxError
 from cuset_stage.tasks import TaskError, Tensor
@@ -317,13 +316,17 @@ def test_a_shape_error_is_the_task_sets(tmp_path):
         load_row(tmp_path, cuset_row(cases=[{"name": "a", "parameters": {}}]))
 
 
-def test_a_script_that_may_visit_all_pairs_is_prepared_early(tmp_path):
+def test_a_script_that_may_visit_all_pairs_is_prepared_early(cache, tmp_path):
     """CUDABench's row that is made longest, of 8,192 points each held against each other one, has less data than most."""
     loops = "for i in range(2):\n    for j in range(2):\n        pass\n"
 
     def cost(values, generate=GEN):
         outputs = [{"name": "y", "dtype": "float32", "shape": f"({values},)"}]
-        return oracle.preparation_cost(load_row(tmp_path, cudabench_row(**{"gen.py": generate, "outputs": outputs})))
+        return cache.preparation_cost(load_row(tmp_path, cudabench_row(**{"gen.py": generate, "outputs": outputs})))
 
     assert cost(50_000_000) < cost(20_000, GEN + loops)
     assert cost(64, GEN + loops) < cost(50_000)
+    row = cudabench_row(**{"gen.py": GEN + loops})
+    before = cache.preparation_cost(load_row(tmp_path, row))
+    prepare(cache, tmp_path, row)
+    assert cache.preparation_cost(load_row(tmp_path, row)) < before

@@ -22,7 +22,7 @@ from ..files import file_sha256
 from ..sandbox import Isolation, Limits, SandboxError, cache_root
 from ..sandbox.cache import Cache, Held
 from ..sandbox.folders import take_output
-from ..tasks.base import Case, ProgramTask, ScriptOracle, Task, Tensor
+from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 from .oracle_scripts import (
     ORACLE_LIMITS,
     OracleError,
@@ -102,6 +102,15 @@ class CaseCache:
             return replace(prepared, held=held)
         except OSError as error:
             raise SandboxError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
+
+    def preparation_cost(self, task: ProgramTask) -> float:
+        """How long a task may take, in no unit: by the size of its data; and where that is still to be made by a gen.py with nested loops of
+        Python's own, which may visit each element for each other one, by its square."""
+        size = sum(case.nbytes for case in task.cases)
+        if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
+            made = all(self._entries.place(self._key(task, case)).is_dir() for case in task.cases)
+            size = size if made else (size // 4) ** 2
+        return 1.0 + size
 
     def _key(self, task: ProgramTask, case: Case) -> str:
         """Returns the cache key: a hash of all that decides the data, with package versions, since random streams differ between them."""
@@ -250,18 +259,6 @@ def pair_references(
     return {}, first or Said("unpaired", f"{len(outputs)} outputs and as references {names}")
 
 
-def preparation_cost(task: Task) -> float:
-    """Returns how long making the task's cases may take, in no unit: by the size of its data, or by its square for a gen.py with nested loops of
-    Python's own, which may visit each element for each other one. 0 for a module: its inputs are not made ahead."""
-    if not isinstance(task, ProgramTask):
-        return 0.0
-    size = sum(case.nbytes for case in task.cases)
-    if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
-        size = (size // 4) ** 2
-    return 1.0 + size
-
-
-@functools.cache  # it is asked for every answer to the task
 def _has_nested_loops(source: str) -> bool:
     loop = ast.For | ast.While
     try:

@@ -4,12 +4,14 @@ Building answers, preparing the cases of tasks and running programs each have th
 that takes long, beside the first answer's compilation; else as soon as it compiles.
 """
 
+import itertools
 import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from ..sandbox import SandboxError
@@ -56,6 +58,9 @@ class Pipeline:
         self._building = ThreadPoolExecutor(jobs, thread_name_prefix="build")
         self._preparing = ThreadPoolExecutor(jobs, thread_name_prefix="prepare")
         self._running = ThreadPoolExecutor(runs, thread_name_prefix="run")
+        # So many jobs are under way: the cases of their tasks stay on the disk.
+        self._most = 2 * (jobs + runs)
+        self._ended: SimpleQueue[tuple[Job, Judgement]] = SimpleQueue()
         self._prepared: dict[str, Future[Any]] = {}
         self._left: Counter[str] = Counter()
         self._guard = threading.Lock()
@@ -63,24 +68,30 @@ class Pipeline:
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
         """Judgements in the order in which they come; closing the iterator stops what has not begun.
 
-        The tasks that take longest to prepare begin, since their programs take longest, too: nothing long is left to the end. Jobs of one
-        task stay together, so that its cases are made, used and done with.
+        The longest task, the quickest, the second longest, ...: nothing long is left to the end, GPUs need not wait for it, and not all of
+        the largest data are in memory at a time. Jobs of one task stay together, so that its cases are made, used and done with.
         """
+        tasks = {job.task.fingerprint: job.task for job in jobs}
+        costs = {key: self._judge.preparation_cost(task) for key, task in tasks.items()}
+        ranked = sorted(tasks, key=costs.__getitem__, reverse=True)
+        middle = (len(ranked) + 1) // 2
+        in_turns = itertools.chain(*itertools.zip_longest(ranked[:middle], reversed(ranked[middle:])))
+        order = {key: place for place, key in enumerate(in_turns)}
+        left = iter(sorted(jobs, key=lambda job: order[job.task.fingerprint]))
 
-        def cost(job: Job) -> tuple[float, str]:
-            return self._judge.preparation_cost(job.task), job.task.fingerprint
+        def begin(count: int) -> None:
+            for job in itertools.islice(left, count):
+                if costs[job.task.fingerprint]:
+                    self._prepare(job.task)
+                self._building.submit(self._build, job)
 
         try:
             self._left.update(job.task.fingerprint for job in jobs)
-            judged: dict[Future[Judgement], Job] = {}
-            for job in sorted(jobs, key=cost, reverse=True):
-                if self._judge.preparation_cost(job.task):
-                    self._prepare(job.task)
-                end: Future[Judgement] = Future()
-                judged[end] = job
-                self._building.submit(self._build, job, end)
-            for end in as_completed(judged):
-                yield judged[end], end.result()
+            begin(self._most)
+            for _ in jobs:
+                ended = self._ended.get()
+                begin(1)
+                yield ended
         finally:
             self.stop()
 
@@ -95,7 +106,7 @@ class Pipeline:
         for threads in (self._building, self._preparing, self._running):
             threads.shutdown(wait=True)
 
-    def _build(self, job: Job, end: Future[Judgement]) -> None:
+    def _build(self, job: Job) -> None:
         built = ready = None
         try:
             built = self._retried(lambda: self._judge.build(job.task, job.code))
@@ -105,17 +116,17 @@ class Pipeline:
         except Exception as error:
             judgement = infra_error(describe(error))
         if ready is None:
-            self._end(job, built, judgement, end)
+            self._end(job, built, judgement)
         else:
-            ready.add_done_callback(lambda ready: self._running.submit(self._execute, job, built, ready, end))
+            ready.add_done_callback(lambda ready: self._running.submit(self._execute, job, built, ready))
 
-    def _execute(self, job: Job, built: Built, ready: Future[Any], end: Future[Judgement]) -> None:
+    def _execute(self, job: Job, built: Built, ready: Future[Any]) -> None:
         try:
             prepared = ready.result()
             judgement = self._retried(lambda: self._judge.execute(job.task, built, prepared))
         except Exception as error:
             judgement = infra_error(describe(error), built.judgement)
-        self._end(job, built, judgement, end)
+        self._end(job, built, judgement)
 
     def _prepare(self, task: Task) -> Future[Any]:
         """What all answers to the task are judged with; made once, or failed for all."""
@@ -141,9 +152,8 @@ class Pipeline:
                     return value
                 problem = judgement.message
             except Exception as error:
-                if not tries_left or isinstance(
-                    error, NoGpuLeft | OracleError
-                ):  # a script that hangs would do so again
+                # a script that hangs would do so again
+                if not tries_left or isinstance(error, NoGpuLeft | OracleError):
                     raise
                 problem = describe(error)
             wait = FIRST_WAIT_S * 2 ** (self._retries - tries_left)
@@ -151,7 +161,7 @@ class Pipeline:
             self._stop.wait(wait)
         raise CancelledError
 
-    def _end(self, job: Job, built: Built | None, judgement: Judgement, end: Future[Judgement]) -> None:
+    def _end(self, job: Job, built: Built | None, judgement: Judgement) -> None:
         """Let go of what was kept for this answer, and for its task when this was the last one."""
         try:
             if built is not None:
@@ -162,4 +172,4 @@ class Pipeline:
             self._left[job.task.fingerprint] -= 1
             if not self._left[job.task.fingerprint]:
                 self._prepared.pop(job.task.fingerprint, None)
-        end.set_result(judgement)
+        self._ended.put((job, judgement))

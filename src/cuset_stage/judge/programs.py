@@ -19,7 +19,7 @@ from .case_runs import CaseRun, CaseRunner, Program
 from .gpu_counters import TENSOR, tensor_cores
 from .gpu_work import INVENTED, NO_GPU_WORK, NOTHING_RAN, UNRECORDED, Timed, case_to_examine, examine, kernel_uses
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
-from .oracle import PreparedCase, preparation_cost
+from .oracle import PreparedCase
 from .oracle_scripts import OracleError
 from .thorough import Examiner, Sanitizer
 
@@ -112,7 +112,7 @@ class ProgramJudge(CaseRunner, Judge):
         return "" if run.passed else f"task {task.id}: its own solution fails here: {run.message}"
 
     def preparation_cost(self, task: ProgramTask) -> float:
-        return 0.0 if self.cases is None else preparation_cost(task)
+        return 0.0 if self.cases is None else self.cases.preparation_cost(task)
 
     def prepare(self, task: ProgramTask) -> list[PreparedCase]:
         """Make the task's cases. They stay in their cache until what is returned is done with."""

@@ -53,13 +53,17 @@ class Cache:
         self._reserve = max(RESERVE, (used + shutil.disk_usage(self.folder).free) // 4)
         self.drop()
 
+    def place(self, key: str) -> Path:
+        """Where the entry lies, or would."""
+        return self.folder / key[:2] / key
+
     def take(self, key: str, read: Callable[[Path], T | None], make: Callable[[Path], T]) -> tuple[T, Held]:
         """What `read` says of the entry, or else `make`, which is to store it; and what keeps the entry from being dropped.
 
         read: None when the entry is not there, or is damaged; then it is removed. make: see `new`.
         """
         held = Held(self._locks / f"{key}.used")
-        entry = self.folder / key[:2] / key
+        entry = self.place(key)
         with file_lock(self._locks / f"{key}.lock"):
             content = read(entry)
             if content is None:
