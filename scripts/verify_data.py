@@ -243,7 +243,7 @@ def verify(options: argparse.Namespace) -> int:
     tasks = load_tasks(only=tuple(options.only))
     gpus = list_gpus()
     if not gpus:
-        raise SandboxError("nvidia-smi: not found, or it lists no GPU; the programs need one with its driver")
+        raise SandboxError("no NVIDIA GPU here, or no driver: the programs need one")
     gpus = [gpu for gpu in gpus if gpu.name == gpus[0].name]  # the record is of one kind
     if options.sanitizer and shutil.which("compute-sanitizer") is None:
         raise SandboxError("compute-sanitizer: not in PATH; it is a part of the CUDA toolkit")

@@ -1,11 +1,12 @@
-"""What `prove` keeps and drops, on a machine without a GPU: nvidia-smi lists two that are not there, everything else is real."""
+"""What `prove` keeps and drops, on a machine without a GPU: NVML lists two that are not there, everything else is real."""
 
 import dataclasses
 
 import pytest
 from curation_steps import adapt, lines, prove, put, take_in
 from curation_tree import PROGRAM
-from fake_gpus import path_with_gpus, ready_row, write_copies
+from fake_gpus import ready_row, write_copies
+from fake_nvml import fake_gpus, fake_nvml
 
 from cuset_stage.curate import prove as module
 from cuset_stage.curate.parallel import cpu_count
@@ -24,9 +25,8 @@ GPUS = 2
 
 
 @pytest.fixture
-def gpus(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", path_with_gpus(tmp_path / "bin", GPUS))
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+def gpus(monkeypatch):
+    fake_nvml(monkeypatch, fake_gpus(GPUS))
 
 
 @pytest.fixture(scope="module")

@@ -1,26 +1,13 @@
-"""GPUs that are not there: an nvidia-smi that lists some, and rows of programs that compute on the CPU where they find no GPU.
+"""Rows of programs that compute on the CPU where they find no GPU, for GPUs that are not there (fake_nvml.py).
 
 Everything else of the judge is real, so that such a program runs under the lease of a GPU and is told its name.
 """
 
 import json
-import os
 from pathlib import Path
 
 from curation_steps import adapt, lines, take_in
 from curation_tree import write_program
-
-
-def path_with_gpus(folder: Path, count: int, capability: str = "9.0") -> str:
-    """A PATH on which nvidia-smi lists GPU-fake-0 and so on."""
-    folder.mkdir()
-    lines = "".join(
-        f"{number}, GPU-fake-{number}, NVIDIA Fake, 580.0, {capability}, 81920\n" for number in range(count)
-    )
-    program = folder / "nvidia-smi"
-    program.write_text(f"#!/bin/sh\ncat <<'EOF'\n{lines}EOF\n", encoding="utf-8")
-    program.chmod(0o755)
-    return os.pathsep.join([str(folder), os.environ["PATH"]])
 
 
 def ready_row(folder: Path, expression: str, numpy: str, on_cpu: str = "") -> dict:

@@ -46,8 +46,9 @@ def _no_idle_servers() -> Iterator[None]:
     """A file's script servers end with it: watching an idle one takes 4 % of a core, for the rest of the tests."""
     yield
     if server := sys.modules.get("cuset_stage.judge.oracle_scripts"):
-        while server._idle:
-            server._idle.pop()[1].close()
+        for idle in server._idle.values():
+            while idle:
+                idle.pop().close()
 
 
 @pytest.fixture

@@ -362,7 +362,6 @@ def test_the_command(tmp_path):
         (["{set}", "--jobs", "2"], "settings are written key=value: jobs=2"),
         (["{set}", "output={folder}"], "this is a folder; give the name of a file"),
         (["{set}", "output={set}"], "this is the task file; findings go to another one"),
-        (["{set}", "output=/dev/null"], "a file is there that `cuset audit-tasks` did not write"),
         (["{set}", "format=csv"], "format='csv': expected 'auto', 'cudabench', 'cuset', "),
     ],
 )
@@ -371,20 +370,3 @@ def test_bad_commands(tmp_path, arguments, message):
     result = CliRunner().invoke(app, ["audit-tasks", *(argument.format(**places) for argument in arguments)])
     assert result.exit_code == 2
     assert message in result.output
-
-
-@pytest.mark.parametrize(
-    "first", ['{"type": "run", "format": 1}', '{"task": "a", "sample": 0}', "[1]", "# notes", "\0"]
-)
-def test_only_its_own_file_is_written_anew(tmp_path, first):
-    """A file of results, answers, or anything else stays as it is; findings of before are replaced."""
-    tasks, output = write_lines(tmp_path / "set.jsonl", cuset_row()), tmp_path / "output.jsonl"
-    command = ["audit-tasks", str(tasks), f"output={output}"]
-    output.write_text(first + "\n")
-    result = CliRunner().invoke(app, command)
-    assert result.exit_code == 2 and "give another name, or remove it" in result.output
-    assert output.read_text() == first + "\n"
-    for before in ("", '{"type": "audit"}\n{"task": "old", "findings": []}\n'):
-        output.write_text(before)
-        assert CliRunner().invoke(app, command).exit_code == 0
-        assert list(read_audit(output).findings) == ["double"]

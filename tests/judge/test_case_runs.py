@@ -9,9 +9,8 @@ from host_programs import PROGRAM, make_task
 from cuset_stage.judge import case_runs
 from cuset_stage.judge.case_runs import Program, limits_for, read_report
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
-from cuset_stage.judge.libraries import build_library
 from cuset_stage.judge.programs import ProgramJudge, needs_one_queue
-from cuset_stage.sandbox import Isolation, Limits, Verdict, find_toolkit
+from cuset_stage.sandbox import Isolation, Limits, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -190,18 +189,3 @@ def test_work_belongs_to_the_case_in_which_it_began() -> None:
     parts = whole.split([50, 200, 400])
     assert [[one.start for one in part.kernels] for part in parts] == [[5, 100, 199], [200], [900]]
     assert [len(part.transfers) for part in parts] == [1, 0, 0] and all(part.complete for part in parts)
-
-
-@pytest.mark.parametrize("left", ["half", "nothing", "a folder"])
-def test_a_damaged_library_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str) -> None:
-    """With half of it every program would end with SIGBUS."""
-    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
-
-    def build() -> Path:
-        return build_library("all_cases.so", [case_runs.SOURCE], find_toolkit())
-
-    library = build()
-    whole = library.read_bytes()
-    library.unlink()
-    library.mkdir() if left == "a folder" else library.write_bytes(whole[: len(whole) // 2] if left == "half" else b"")
-    assert len(build().read_bytes()) == len(whole)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row, write_lines
@@ -22,7 +22,8 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.bench import check_arch
 from cuset_stage.judge.judgement import Built, Judge, Judgement
-from cuset_stage.judge.pipeline import Job, Pipeline, Places, in_order
+from cuset_stage.judge.oracle_scripts import OracleError
+from cuset_stage.judge.pipeline import Job, Pipeline
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Gpu, Isolation, SandboxError, Verdict, remove_tree, resolve_isolation
 from cuset_stage.tasks import load_tasks
@@ -255,35 +256,41 @@ def test_failures_of_the_judge_are_tried_again(
     assert not pipeline._prepared  # nothing is kept for a task that is done with
 
 
-def test_long_preparations_neither_come_last_nor_hold_up_the_others(tmp_path: Path) -> None:
+def test_a_reference_that_fails_is_not_made_again_for_every_answer(tmp_path: Path) -> None:
+    class Failing(Flaky):
+        def prepare(self, task: Any) -> Any:
+            self.calls["prepare"] += 1
+            raise OracleError("gen.py hangs")
+
+    judge, task = Failing("build", 0), load_tasks(write_lines(tmp_path / "tasks.jsonl", TASKS)).by_id("one")
+    judged = Pipeline(judge, jobs=1, runs=1).run([Job(task, str(number)) for number in range(3)])
+    assert [judgement.message for _, judgement in judged] == ["gen.py hangs"] * 3 and judge.calls["prepare"] == 1
+
+
+def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path: Path) -> None:
     costs = [3, 9, 1, 7, 5]
     rows = [task_row(str(cost), "right", reference=f"{REFERENCE}# {cost}\n") for cost in costs]
     tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", rows))
-    jobs = [Job(task, code) for code in "ab" for task in tasks]
-    ordered = in_order(jobs, lambda task: float(task.id))
-    assert [job.task.id + job.code for job in ordered] == ["9a", "9b", "1a", "1b", "7a", "7b", "3a", "3b", "5a", "5b"]
-    assert len(in_order(jobs[:4], lambda task: float(task.id))) == 4
 
+    class Costly(Flaky):
+        order: ClassVar[list[str]] = []
+        kept: ClassVar[list[int]] = []
 
-def test_who_came_first_has_the_next_turn() -> None:
-    places, order = Places(1), []
-    gate = threading.Event()
+        def build(self, task: Any, code: str) -> Built:
+            self.order.append(task.id + code)
+            return super().build(task, code)
 
-    def hold(rank: int) -> None:
-        with places.taken(rank):
-            order.append(rank)
-            gate.wait(60)
+        def preparation_cost(self, task: Any) -> float:
+            return float(task.id)
 
-    threads = [threading.Thread(target=hold, args=(rank,)) for rank in (9, 3, 7, 1, 5)]
-    for count, thread in enumerate(threads, start=1):
-        thread.start()
-        while len(order) + len(places._waiting) < count:
-            time.sleep(0.001)
-    assert order == [9]
-    gate.set()
-    for thread in threads:
-        thread.join()
-    assert order == [9, 1, 3, 5, 7]
+        def execute(self, task: Any, built: Built, prepared: Any) -> Judgement:
+            self.kept.append(len(pipeline._prepared))
+            return super().execute(task, built, prepared)
+
+    pipeline = Pipeline(Costly("build", 0), jobs=1, runs=1)
+    assert len(list(pipeline.run([Job(task, code) for code in "ab" for task in tasks]))) == 10
+    assert Costly.order == ["9a", "9b", "1a", "1b", "7a", "7b", "3a", "3b", "5a", "5b"]
+    assert max(Costly.kept) <= 4  # cases that cannot be dropped from the cache
 
 
 def test_ray_is_no_longer_a_key(run: Any) -> None:
@@ -503,5 +510,6 @@ def test_any_number_of_runs_share_a_cache(tmp_path: Path, count: int) -> None:
     found = [verdicts(read_results(output)) for output in outputs]
     assert found == [{("one", 0): "passed", ("two", 0): "mismatch", ("one", 1): "compile_error"}] * count
     cache = tmp_path / "shared"
-    assert len(list(cache.glob("programs/??/*/record.json"))) == 2  # each built once, and the smallest nowhere
+    # Each once, with our library, and the smallest nowhere.
+    assert len(list(cache.glob("programs/??/*/record.json"))) == 3
     assert len(list(cache.glob("cases/??/*/manifest.json"))) == 3

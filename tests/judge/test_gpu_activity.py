@@ -57,7 +57,7 @@ def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, mo
         program,
         inputs=recorder.files,
         outputs={},
-        optional={RECORD: None},
+        optional=[RECORD],
         environment=environment,
         isolation=isolation,
     ) as ran:
@@ -68,7 +68,7 @@ def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, mo
 def test_without_cupti_nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
     with pytest.raises(SandboxError, match="pip install nvidia-cuda-cupti"):
-        build(Toolkit(find_toolkit().nvcc, "13.0.0", tmp_path))
+        build(Toolkit(find_toolkit().nvcc, "13.0.0", tmp_path), Isolation.AUTO)
 
 
 def test_what_a_record_says(tmp_path: Path) -> None:

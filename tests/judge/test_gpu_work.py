@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from fake_gpus import path_with_gpus
+from fake_nvml import fake_gpus, fake_nvml
 from host_programs import HOST_FLAGS, MODES, PROGRAM, answer_row, make_task
 
 from cuset_stage.judge import case_runs
@@ -327,9 +327,8 @@ def test_kernels_by_name() -> None:
     assert second.seconds == pytest.approx(40e-9)
 
 
-def test_where_nothing_can_be_recorded_it_is_said(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", path_with_gpus(tmp_path / "gpus", 1))
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+def test_where_nothing_can_be_recorded_it_is_said(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_nvml(monkeypatch, fake_gpus(1))
     said, results = run([answer_row("one", 0)], "no_gpu=false")
     assert results.samples[0]["verdict"] == "passed" and results.samples[0]["kernel_s"] is None
     assert "is not recorded: CUPTI records no kernel here" in said

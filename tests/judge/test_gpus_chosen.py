@@ -1,29 +1,19 @@
-"""Which GPUs a run uses, and what the record says of them; nvidia-smi is a script that prints three."""
-
-from pathlib import Path
+"""Which GPUs a run uses, and what the record says of them, of three that are not there."""
 
 import pytest
+from fake_nvml import fake_gpus, fake_nvml
 
 from cuset_stage.judge.bench import Bench, choose_gpus
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.sandbox import SandboxError
 
 
-ROWS = """\
-0, GPU-1111, NVIDIA H200, 580, 9.0, 1000
-1, GPU-2222, NVIDIA H200, 580, 9.0, 800
-2, GPU-3333, NVIDIA H200, 580, 9.0, 1000
-"""
 MIB, GIB = 2**20, 2**30
 
 
 @pytest.fixture(autouse=True)
-def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "nvidia-smi"
-    program.write_text(f"#!/bin/sh\ncat <<'EOF'\n{ROWS}EOF\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+def three_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_nvml(monkeypatch, fake_gpus(3))
 
 
 @pytest.mark.parametrize(

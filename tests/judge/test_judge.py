@@ -1,6 +1,5 @@
 """One answer, judged: every verdict from a real compiler and a real run, without a GPU."""
 
-import os
 import threading
 import time
 from dataclasses import replace
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_nvml import fake_nvml
 from host_programs import BROKEN, PROGRAM, REFERENCE, make_task, write_lines
 
 from cuset_stage.judge.devices import GpuPool, NoGpuLeft
@@ -179,12 +179,13 @@ def test_what_fails_beside_other_programs_starts_twice(
 def test_a_program_that_takes_more_gpu_memory_than_it_may(
     judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program, asked = tmp_path / "nvidia-smi", tmp_path / "asked"
-    program.write_text(
-        f'#!/bin/sh\ncase "$1" in *query-gpu*) echo >> {asked}; echo $(( $(wc -l < {asked}) * 600 ));; esac\n'
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    asked = []
+
+    def used() -> int:
+        asked.append(1)
+        return 600 * 2**20 * len(asked)
+
+    fake_nvml(monkeypatch, [lost_gpu], used)
     monkeypatch.setattr("cuset_stage.judge.devices.probe_gpu", lambda gpu, isolation: None)
     monkeypatch.setattr("cuset_stage.sandbox.supervision.GPU_QUERY_S", 0.1)
     task = make_task(tmp_path, "right", "hangs")
@@ -192,7 +193,7 @@ def test_a_program_that_takes_more_gpu_memory_than_it_may(
         limits = Limits(wall_s=wall_s, gpu_memory_bytes=limit)
         judged = replace(judge, limits=limits, gpus=GpuPool([lost_gpu])).judge(task, PROGRAM)
         assert says in judged.message, judged
-        assert asked.exists() is (limit is not None)
+        assert bool(asked) is (limit is not None)
 
 
 def test_a_case_that_the_cache_gave_up_is_made_again(judge: ProgramJudge, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Scripts of a task set run in forks of a process that has imported what they need: each alone, and ended with all that it started."""
 
+import itertools
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -81,7 +82,8 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) ->
                 process.kill()
                 killed.append(process)
     # Its supervisor holds the channel a moment longer.
-    while any(map(is_alive, killed)) or any(one.alive and not one.hung_up() for _, one in oracle_scripts._idle):
+    idle = list(itertools.chain(*oracle_scripts._idle.values()))
+    while any(map(is_alive, killed)) or any(one.alive and not one.hung_up() for one in idle):
         time.sleep(0.02)
     assert run("three", "pass") == 0
 
@@ -91,21 +93,3 @@ def test_a_script_that_takes_too_long(tmp_path: Path, sandboxed: None) -> None:
     (tmp_path / "one").mkdir()
     assert server.run(["script", "gen.py"], {"gen.py": "while True: pass"}, tmp_path / "one").stopped == "wall"
     assert not server.alive
-
-
-def test_servers_for_other_limits_are_not_kept_for_ever(
-    sandboxed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    idle: list = []
-    monkeypatch.setattr(oracle_scripts, "_idle", idle)
-    monkeypatch.setattr(oracle_scripts, "MOST_IDLE", 1)
-    isolation = resolve_isolation(Isolation.AUTO)
-    servers = []
-    for number, wall_s in enumerate((600.0, 600.0, 601.0)):
-        (work := tmp_path / str(number)).mkdir()
-        limits = replace(ORACLE_LIMITS, wall_s=wall_s)
-        assert not oracle_scripts.run_script(["script", "gen.py"], {"gen.py": ""}, work, limits, isolation).returncode
-        ((_, server),) = idle
-        servers.append(server)
-    assert servers[0] is servers[1] and not servers[0].alive and servers[2].alive
-    servers[2].close()

@@ -10,9 +10,15 @@ from typing import Any
 import pytest
 from task_factory import cuset_row, load_row
 
-from cuset_stage.judge.evaluation import Sample, sample_record
 from cuset_stage.judge.judgement import CaseResult, Judgement
-from cuset_stage.judge.results import ResultsError, ResultsWriter, code_sha256, read_results
+from cuset_stage.judge.results import (
+    ResultsError,
+    ResultsWriter,
+    Sample,
+    code_sha256,
+    read_results,
+    sample_record,
+)
 from cuset_stage.judge.rewards import grpo, kevin
 from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks.answers_file import Answer

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,13 @@ def test_who_needs_a_gpu_alone_has_it_before_others_come_back(tmp_path: Path, mo
     second.leave()
     assert late.entered.wait(30)
     late.leave()
+    pair = GpuPool([pool.gpus[0], replace(pool.gpus[0], uuid="GPU-1")], per_gpu=2)
+    hanging = Visit(pair.lease(alone=True))
+    for _ in range(9):  # none waits for the GPU that is taken
+        with pair.lease(alone=True):
+            assert hanging.entered.wait(30)
+    hanging.leave()
+    assert not pair._kept
     with pytest.raises(ZeroDivisionError), pool.lease(alone=True):
         _ = 1 / 0
     with pool.lease(alone=True), pytest.raises(BlockingIOError):

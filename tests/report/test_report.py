@@ -16,7 +16,8 @@ from results_factory import write_results
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.results import ResultsError, content_sha256
+from cuset_stage.files import file_sha256
+from cuset_stage.judge.results import ResultsError
 from cuset_stage.report import AuditError, ReportError, build_report, collect, print_report, write_report
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
@@ -435,7 +436,7 @@ def test_every_sample_is_behind_its_row(write, tmp_path):
         {"task": t, "sample": s, "answer": f"Thought {t}{s}.\n```cpp\n{code}\n```\nEnd."} for t in "ab" for s in (0, 1)
     ]
     answers.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    told = {"path": str(answers), "sha256": content_sha256(answers), "count": 4}
+    told = {"path": str(answers), "sha256": file_sha256(answers), "count": 4}
     paths = [
         write(
             "one", {"a": [M, P], "b": [C, "no_code"]}, change=lambda r: {**r, "code": r["code"] and code}, answers=told

@@ -10,10 +10,9 @@ from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_ro
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.evaluation import evaluate, make_samples
 from cuset_stage.judge.judgement import Built, Judge, Judgement
 from cuset_stage.judge.pipeline import Pipeline
-from cuset_stage.judge.results import describe_run
+from cuset_stage.judge.results import describe_run, evaluate, make_samples
 from cuset_stage.report import build_report, collect
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule

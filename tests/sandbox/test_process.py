@@ -159,10 +159,6 @@ def test_bad_requests(folder, isolation, tmp_path):
     with pytest.raises(SandboxError, match="meant for x, does not exist"):
         shell("true", folder, isolation, readonly={"x": tmp_path / "missing"})
     assert run_sandboxed(["./missing"], folder=folder, isolation=isolation).infra
-    with pytest.raises(ValueError, match=r"Limits\.wall_s=0"):
-        Limits(wall_s=0)
-    with pytest.raises(ValueError, match="needs a number"):
-        Limits(processes=None)
 
 
 def test_a_file_system_of_its_own_gives_back_what_is_asked_for(folder, isolation, tmp_path):
@@ -184,14 +180,13 @@ def test_a_file_system_of_its_own_gives_back_what_is_asked_for(folder, isolation
         "tmp": "symbolic link",
     }
     names = ["data/out", "new/file", *refused]
-    done = shell(script, folder, isolation, readonly={"data/x": tmp_path / "x"}, take=dict.fromkeys(names))
+    done = shell(script, folder, isolation, readonly={"data/x": tmp_path / "x"})
     assert (done.returncode, done.stdout, done.infra) == (0, "hereinput", None), done
     found = {name: take_output(folder, name, tmp_path / name.replace("/", "-")) for name in names}
     assert found["data/out"] is found["new/file"] is None
     assert (tmp_path / "data-out").read_text() == "right\n" and (tmp_path / "new-file").read_text() == "new\n"
     for name, text in refused.items():
         assert text in found[name].reason, name
-    assert (folder / "data" / "rest").exists() == (isolation is Isolation.LANDLOCK)
 
 
 @pytest.mark.parametrize(
@@ -201,42 +196,11 @@ def test_a_file_system_of_its_own_gives_back_what_is_asked_for(folder, isolation
 def test_what_stands_where_several_outputs_should_is_no_fault_of_the_judge(folder, isolation, tmp_path, instead):
     names = ["data/one", "data/inner/two", "data/inner/three"]
     (folder / "data" / "inner").mkdir(parents=True)
-    done = shell(f"rm -r data; {instead}", folder, isolation, take=dict.fromkeys(names))
+    done = shell(f"rm -r data; {instead}", folder, isolation)
     assert (done.returncode, done.infra) == (0, None), done
     assert all(
         take_output(folder, name, tmp_path / "taken").reason.startswith(f"{name}: not written") for name in names
     )
-
-
-def test_a_file_of_holes_takes_no_disk_space(folder, isolation, tmp_path):
-    script = "truncate -s 3G out; printf x | dd of=out bs=1 seek=1G conv=notrunc status=none"
-    done = shell(script, folder, isolation, take={"out": None})
-    assert (done.returncode, done.infra) == (0, None), done
-    assert take_output(folder, "out", tmp_path / "out") is None
-    assert (tmp_path / "out").stat().st_size == 3 << 30 and (tmp_path / "out").stat().st_blocks < 1 << 14
-    with (tmp_path / "out").open("rb") as file:
-        file.seek((1 << 30) - 1)
-        assert file.read(3) == b"\0x\0"
-
-
-def test_no_more_of_a_file_is_copied_than_is_asked_for(folder, isolation, tmp_path):
-    """Such as an output of the wrong size: who takes it sees that size."""
-    done = shell("head -c 64M /dev/urandom > out", folder, isolation, take={"out": 1000})
-    assert (done.returncode, done.infra) == (0, None), done
-    if isolation is not Isolation.LANDLOCK:  # there it is in its place already
-        assert (folder / "out").stat().st_blocks < 1 << 10
-    refused = take_output(folder, "out", tmp_path / "out", sizes=(1000, 4))
-    assert refused.wrong_size and refused.reason == f"out: {64 << 20} bytes, expected 1000 or 4"
-
-
-def test_a_file_system_of_its_own_has_a_size(folder, isolation):
-    limits = Limits(folder_bytes=16 << 20, folder_entries=200, wall_s=60)
-    done = shell("head -c 12M /dev/zero > data; wc -c < data", folder, isolation, limits=limits, take={})
-    assert done.stdout.split() == [str(12 << 20)], done
-    done = shell("head -c 30M /dev/zero > data; sleep 100", folder, isolation, limits=limits, take={})
-    assert done.stopped == "disk", done
-    done = shell("i=0; while true; do : > file-$i; i=$((i+1)); done", folder, isolation, limits=limits, take={})
-    assert done.stopped == "disk", done
 
 
 def test_programs_run_in_threads_of_any_affinity_and_priority(folder, isolation):
@@ -362,8 +326,6 @@ def test_none_is_said_by_name_and_warned_of(folder):
         assert shell("(sleep 98764 &); exit 3", folder, Isolation.NONE).returncode == 3
     assert len(said) == 1 and finished.stopped == "wall"
     assert not [process for process in psutil.process_iter(["cmdline"]) if "98764" in (process.info["cmdline"] or [])]
-    with pytest.raises(ValueError, match="isolation=processes: one of auto, bubblewrap, landlock, none"):
-        resolve_isolation("processes")
 
 
 def test_landlock_keeps_devices_and_capabilities_away_from_root(folder, landlock, monkeypatch):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from fake_nvml import fake_nvml
 
 from cuset_stage.sandbox import Gpu, Limits, memory_account, run_sandboxed, scratch_folder, supervision
 
@@ -321,18 +322,14 @@ def test_no_control_group_outlives_its_supervisor(folder, isolation):
     assert not [place for place in Path("/sys/fs/cgroup").glob("*") if place.joinpath(path.lstrip("/")).exists()]
 
 
-def test_gpu_memory_is_watched(folder, isolation, tmp_path, monkeypatch):
-    program = tmp_path / "nvidia-smi"
-    used = tmp_path / "used"
-    used.write_text("100")
-    program.write_text(f'#!/bin/sh\ncase "$1" in *query-gpu*) cat {used}; touch {tmp_path}/asked;; esac\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+def test_gpu_memory_is_watched(folder, isolation, monkeypatch):
+    used, asked = [100 << 20], threading.Event()
     gpu = Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)
+    fake_nvml(monkeypatch, [gpu], lambda: asked.set() or used[0])
     limits = Limits(wall_s=600, gpu_memory_bytes=2**20)
     with running(f"echo out; sleep {MARK}", folder, isolation, gpu=gpu, limits=limits) as result:
-        assert until(_sleepers) and until((tmp_path / "asked").exists)
-        used.write_text("200")
+        assert until(_sleepers) and asked.wait(60)
+        used[0] = 200 << 20
     assert (result[0].stopped, result[0].returncode, result[0].stdout) == ("gpu_memory", None, "out\n")
     assert shell("echo next", folder, isolation).stdout == "next\n"
 

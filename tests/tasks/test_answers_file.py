@@ -171,39 +171,6 @@ with Appender(Path({str(file)!r})) as appender:
         Appender(file / "below.jsonl")
 
 
-def test_folder_of_answers(tmp_path):
-    for name, text in {
-        "scan/0.cu": "int main() {}",
-        "scan/10.md": "```cpp\nmain()\n```",
-        "level1/7/1.py": "class ModelNew: pass",
-        "README.md": "x",
-        "scan/notes.rst": "x",
-    }.items():
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    found = read_answers(tmp_path)
-    assert [(answer.task, answer.sample) for answer in found] == [("level1/7", 1), ("scan", 0), ("scan", 10)]
-    assert [answer.program(language="cuda") for answer in found] == [
-        "class ModelNew: pass",
-        "int main() {}",
-        "main()\n",
-    ]
-
-
-def test_folder_that_holds_something_else(tmp_path):
-    with pytest.raises(AnswersError, match="no answers in this folder"):
-        read_answers(tmp_path)
-    (tmp_path / "scan").mkdir()
-    (tmp_path / "scan" / "kernel.cu").write_text("")
-    with pytest.raises(AnswersError, match=r"kernel\.cu: the name of an answer is its sample's number, such as 0\.cu"):
-        read_answers(tmp_path)
-    (tmp_path / "scan" / "kernel.cu").rename(tmp_path / "scan" / "20261121.cu")
-    with pytest.raises(
-        AnswersError, match=r"20261121\.cu: sample is 20261121; expected an integer from 0 below 100,000"
-    ):
-        read_answers(tmp_path)
-    (tmp_path / "scan" / "20261121.cu").rename(tmp_path / "scan" / "0.cu")
-    (tmp_path / "scan" / "0.md").write_text("")
-    with pytest.raises(AnswersError, match=r"0\.md: sample 0 of task 'scan' is already at .*0\.cu"):
+def test_a_folder_is_no_answers_file(tmp_path):
+    with pytest.raises(AnswersError, match="a folder; answers are a JSONL file"):
         read_answers(tmp_path)

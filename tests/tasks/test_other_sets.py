@@ -85,12 +85,6 @@ def test_bad_problems(tmp_path, changes, says):
         load_problem(tmp_path, **changes)
 
 
-def test_the_first_format_is_named_with_where_the_new_one_is(tmp_path):
-    old = {"task_id": "CUDA/0", "prompt": "p", "cc_flags": "", "ld_flags": "", "declaration": "", "test": ""}
-    with pytest.raises(TaskError, match=r"problems.jsonl:1: build_command: is missing.*2025-1-problems.tar.gz"):
-        load_tasks(write_lines(tmp_path / "problems.jsonl", old))
-
-
 # ----------------------------------------------------------------------------------------------------- robust-kbench
 
 

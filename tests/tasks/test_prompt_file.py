@@ -68,11 +68,13 @@ def test_the_messages_are_the_benchmarks(clone, tmp_path):
         *(
             (f"SYSTEM_PROMPT = 'a'\nPROMPT = {prompt!r}", message)
             for prompt, message in (
-                ("{task_description} {level}", "PROMPT has the placeholder {level}; expected {task_name}, {task_desc"),
-                ("{task_description} {gpu.name}", "PROMPT has the placeholder {gpu.name}"),
-                ("{task_description} {gpu!r:>9}", "PROMPT has the placeholder {gpu!r:>9}"),
-                ("{task_description} {}", "PROMPT has the placeholder {}"),
-                ("{task_description} {", "PROMPT: "),
+                (
+                    "{task_description} {level}",
+                    "PROMPT cannot be filled (KeyError('level')); expected {task_name}, {task_desc",
+                ),
+                ("{task_description} {gpu.name}", "PROMPT cannot be filled (AttributeError"),
+                ("{task_description} {}", "PROMPT cannot be filled (IndexError"),
+                ("{task_description} {", "PROMPT cannot be filled (ValueError"),
                 ("{task_name}", "PROMPT lacks {task_description}"),
             )
         ),

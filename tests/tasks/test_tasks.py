@@ -249,7 +249,7 @@ BAD_ROWS = [
     ),
     (
         cuset_row(inputs=[{"name": "x", "dtype": "float32", "shape": ["n", "m"]}]),
-        r"tasks.jsonl:2: inputs\[0\].shape: case even: 'm': 'm' is no parameter of the case",
+        r"tasks.jsonl:2: inputs\[0\].shape: case even: 'm': name 'm' is not defined",
     ),
     (
         cuset_row(inputs=[{"name": "x", "dtype": "float32", "shape": ["n **"]}]),
@@ -423,5 +423,5 @@ def test_nothing_else_is_a_size(entry):
 
 
 def test_a_parameter_that_is_text_is_no_size():
-    with pytest.raises(ShapeError, match="parameter 'm' is 'ties', a shape needs an integer"):
-        evaluate_shape(["m"], {"m": "ties"})
+    with pytest.raises(ShapeError, match=r"'m' is not defined; the case has \{'n': 3\}"):
+        evaluate_shape(["m"], {"m": "ties", "n": 3})

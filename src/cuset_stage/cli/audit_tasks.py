@@ -39,7 +39,6 @@ def audit_tasks(settings: AuditSettings) -> None:
     from ..files import write_atomically
     from ..jsonl import to_line
     from ..judge.audit import audit_tasks as run_audits
-    from ..judge.audit import is_findings_file
     from ..judge.oracle import CaseCache
     from ..progress import Progress
     from ..tasks import load_tasks
@@ -47,10 +46,6 @@ def audit_tasks(settings: AuditSettings) -> None:
     tasks, output = settings.tasks, settings.output
     if output.exists() and tasks.exists() and output.samefile(tasks):
         raise fail(f"output={output}: this is the task file; findings go to another one.")
-    if output.exists() and not (output.is_file() and is_findings_file(output)):
-        raise fail(
-            f"output={output}: a file is there that `cuset audit-tasks` did not write; give another name, or remove it."
-        )
     task_set = load_tasks(tasks, format=settings.format, split=settings.split, only=settings.only)
     chosen = list(task_set.tasks)[: settings.limit]
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)

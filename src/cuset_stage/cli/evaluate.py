@@ -18,7 +18,7 @@ from ._app import TASKS, TaskFormat, app, command, fail
 class _Samples(Settings):
     """What is judged; a class of its own so that these keys come first in the help."""
 
-    answers: Path = Field(description="the answers: a JSONL file, or a folder with <task>/<sample>.cu or .md")
+    answers: Path = Field(description="the answers: a JSONL file")
     tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(description="the results file (JSONL); an interrupted run resumes in it")
     method: str | None = Field(None, description="what reports call these answers, such as sft or cuset")
@@ -34,7 +34,8 @@ class _Samples(Settings):
 class EvaluateSettings(EvaluationSpec, _Samples):
     positional: ClassVar[tuple[str, ...]] = ("answers",)
     retired: ClassVar[dict[str, str]] = {
-        "ray": "judging runs on this machine, and Ray is gone; judge a part of the answers on each machine"
+        **EvaluationSpec.retired,
+        "ray": "judging runs on this machine, and Ray is gone; judge a part of the answers on each machine",
     }
 
     jobs: PositiveInt | None = Field(None, description="compilations at a time; without it one a CPU")
@@ -49,9 +50,9 @@ def evaluate(settings: EvaluateSettings) -> None:
     the answer's code, the task, the flags, the limits. The exit code is 3 when the judge itself failed on some samples
     (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
     """
-    from ..judge.evaluation import choose_samples, make_samples
-    from ..judge.evaluation import evaluate as run
-    from ..judge.results import describe_run, inputs_seed
+    from ..judge.bench import Bench
+    from ..judge.results import choose_samples, describe_run, inputs_seed, make_samples
+    from ..judge.results import evaluate as run
     from ..progress import Progress
     from ..tasks import ModuleTask, load_tasks
     from ..tasks.answers_file import read_answers
@@ -79,7 +80,8 @@ def evaluate(settings: EvaluateSettings) -> None:
         settings = settings.model_copy(update={"seed": seed})
         # Dozens of threads make system calls. After each, a thread waits up to so many seconds for one that computes.
         sys.setswitchinterval(0.0005)
-        backend, judge = _open_backend(settings, "python" if isinstance(samples[0].task, ModuleTask) else "cuda")
+        judge = Bench(settings, "python" if isinstance(samples[0].task, ModuleTask) else "cuda")
+        backend = judge.pipeline(jobs=settings.jobs, retries=settings.retry_infra)
         header = describe_run(
             answers_path=answers,
             answers=found,
@@ -121,15 +123,6 @@ def evaluate(settings: EvaluateSettings) -> None:
             err=True,
         )
         raise typer.Exit(3)
-
-
-def _open_backend(settings: EvaluateSettings, language: str) -> tuple[Any, Any]:
-    """What judges, and what knows how: `describe()` and `settings`."""
-    options = {"jobs": settings.jobs, "retries": settings.retry_infra}
-    from ..judge.bench import Bench
-
-    bench = Bench(settings, language)
-    return bench.pipeline(**options), bench
 
 
 def _counts(summary: Any) -> str:

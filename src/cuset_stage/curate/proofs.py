@@ -39,9 +39,7 @@ class Proofs:
         self.folder, self._settings = folder, settings
         bench = bench_of(settings)
         self._judge = bench.judge
-        self._cases = bench.judge.cases or CaseCache(
-            limits=CASE_LIMITS, isolation=Isolation(settings.isolation), limit=settings.cache_bytes
-        )
+        self._cases = bench.judge.cases or CaseCache(limits=CASE_LIMITS, isolation=Isolation(settings.isolation))
         self._turn = threading.BoundedSemaphore(cpu_count() + len(bench.pool or ()))
 
     def compiles_alone(self, kernel: str) -> bool:

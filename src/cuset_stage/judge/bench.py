@@ -23,7 +23,7 @@ from ..sandbox import (
     scratch_folder,
 )
 from .devices import GpuPool, hold_driver
-from .gpu_activity import MAX_RECORD_BYTES, RECORD, Activity, Recorder, find_recorder, read_activity
+from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity
 from .gpu_counters import why_no_counters
 from .judge_spec import EvaluationSpec, JudgeSpec
 from .modules import ModuleJudge
@@ -71,10 +71,9 @@ class Bench:
 
     def _of_programs(self) -> ProgramJudge:
         spec, limits = self.spec, self.spec.limited(Limits())
-        shared = {"isolation": self.isolation, "limit": spec.cache_bytes}
-        compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), **shared)
+        compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), isolation=self.isolation)
         check_options(compiler)
-        cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
+        cases = None if spec.compile_only else CaseCache(seed=self.seed, isolation=self.isolation)
         judge = ProgramJudge(compiler, cases, self.pool, limits, self.isolation, compile_only=spec.compile_only)
         if self.pool and isinstance(spec, EvaluationSpec):
             judge.confirms = spec.confirm_alone
@@ -100,7 +99,7 @@ class Bench:
                 raise SandboxError(
                     f"{key} is about CUDA programs; the answers to these tasks are modules: leave it out."
                 )
-        recorder = find_recorder() if self.pool else None
+        recorder = find_recorder(self.isolation) if self.pool else None
         return ModuleJudge(
             device="cpu" if spec.no_gpu else "cuda",
             gpus=self.pool,
@@ -170,14 +169,14 @@ def check_options(compiler: Compiler) -> None:
 
 def working_recorder(compiler: Compiler, pool: GpuPool) -> Recorder | str:
     """Returns a recorder of the GPU's work that has recorded the smallest program, or a text: why nothing can be recorded here."""
-    recorder = find_recorder()
+    recorder = find_recorder(compiler.isolation)
     if isinstance(recorder, str):
         return recorder
     compiled = compiler.compile(SMALLEST)
     if compiled.binary is None:
         raise SandboxError(compiled.message)
     environment = recorder.environment("{folder}")
-    options = {"optional": {RECORD: MAX_RECORD_BYTES}, "environment": environment, "isolation": compiler.isolation}
+    options = {"optional": [RECORD], "environment": environment, "isolation": compiler.isolation}
     with (
         pool.lease() as gpu,
         run_program(compiled.binary, inputs=recorder.files, outputs={}, gpu=gpu, **options) as ran,
@@ -211,7 +210,7 @@ def choose_gpus(indices: Sequence[int] | None) -> list[Gpu]:
     here = list_gpus()
     if not here:
         raise SandboxError(
-            "no NVIDIA GPU here (nvidia-smi lists none): compile_only=true says what compiles, no_gpu=true runs programs that "
+            "no NVIDIA GPU here, or no driver: compile_only=true says what compiles, no_gpu=true runs programs that "
             "need none, and a machine with a GPU judges the rest: the same command resumes there."
         )
     if indices is None:

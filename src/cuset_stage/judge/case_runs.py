@@ -6,9 +6,7 @@ case runs there as it would alone. A later one that passes has right outputs for
 not every `main` may be called twice, and runs again in a process of its own.
 """
 
-import functools
-import logging
-import subprocess
+import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -17,19 +15,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Toolkit, Verdict, run_program
+from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Verdict, compile_library, run_program
 from ..tasks import Case, ProgramTask
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool
-from .gpu_activity import MAX_RECORD_BYTES, RECORD, Activity, Recorder, read_activity
+from .gpu_activity import RECORD, Activity, Recorder, read_activity
 from .gpu_counters import counting
 from .gpu_work import Withheld, blocks_of, gpu_use, plan
 from .judgement import CaseResult, Clock
-from .libraries import build_library
 from .oracle import CaseCache, PreparedCase
 
 
-logger = logging.getLogger(__name__)
 SOURCE = Path(__file__).with_name("all_cases.cpp")
 FOLDER = ".cases"  # in the folder of a run
 LIBRARY, REPORT = f"{FOLDER}/all_cases.so", f"{FOLDER}/report"
@@ -104,9 +100,10 @@ class CaseRunner:
     confirms: bool = True
 
     @property
-    def library(self) -> Path | None:
-        """all_cases.so; without it each case has a process of its own, and no inputs are withheld."""
-        return build_all_cases(self.compiler.toolkit)
+    def library(self) -> Path:
+        """all_cases.so, which calls a program's `main` for each case."""
+        compiler = self.compiler
+        return compile_library((SOURCE,), ("-cudart", "none"), compiler.toolkit, compiler.isolation).binary
 
     @property
     def few_queues(self) -> bool:
@@ -212,10 +209,9 @@ class CaseRunner:
             for name, path in files_of.inputs.items()
         }
         files = [
-            {f"{place}{tensor.file}": max(files_of.sizes(tensor), default=None) for tensor in case.outputs}
-            for place, case, files_of in zip(places, cases, prepared, strict=True)
+            [f"{place}{tensor.file}" for tensor in case.outputs] for place, case in zip(places, cases, strict=True)
         ]
-        optional = {REPORT: MOST_REPORT} | {name: most for names in files for name, most in names.items()}
+        optional = [REPORT, *itertools.chain(*files)]
         running = self._running(program, inputs=inputs, optional=optional, withheld=withheld, few=self.few_queues)
         with running as (ran, activity):
             written = [
@@ -232,7 +228,7 @@ class CaseRunner:
         """The data of all cases where they may share a process, else None."""
         size = sum(case.nbytes for case in task.cases)
         useful = size <= MOST_BYTES if len(task.cases) > 1 else self.few_queues
-        if self.library is None or task.project or not useful:
+        if task.project or not useful:
             return None
         return [self.case(task, case) for case in task.cases]
 
@@ -243,7 +239,7 @@ class CaseRunner:
         *,
         inputs: Mapping[str, Path],
         outputs: Mapping[str, Sequence[int]] = MappingProxyType({}),
-        optional: Mapping[str, int | None] = MappingProxyType({}),
+        optional: Sequence[str] = (),
         alone: bool = False,
         withheld: bytes | None = None,
         few: bool = False,
@@ -251,8 +247,7 @@ class CaseRunner:
         """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`. few: with FEW_QUEUES."""
         clock, stdin = program.clock, plan(inputs, withheld)
         environment = FEW_QUEUES if few else {}
-        if self.library:
-            inputs = {**inputs, LIBRARY: self.library}
+        inputs = {**inputs, LIBRARY: self.library}
         if self.recorder:
             inputs = {**inputs, **self.recorder.files}
             environment = {**environment, **self.recorder.environment("{folder}")}
@@ -266,9 +261,9 @@ class CaseRunner:
                     program.binary,
                     inputs=inputs,
                     outputs=outputs,
-                    optional={**optional, **({RECORD: MAX_RECORD_BYTES} if self.recorder else {})},
-                    under=UNDER if self.library else (),
-                    stdin=stdin if self.library else b"",
+                    optional=[*optional, *([RECORD] if self.recorder else [])],
+                    under=UNDER,
+                    stdin=stdin,
                     environment=environment,
                     limits=limits_for(program.task, self.limits),
                     gpu=gpu,
@@ -322,16 +317,6 @@ class CaseRunner:
         )
         blocks = blocks_of(outputs[tensor.file] for tensor in case.outputs)
         return replace(run, input_bytes=input_bytes, output_bytes=output_bytes, blocks=blocks)
-
-
-@functools.lru_cache(maxsize=8)
-def build_all_cases(toolkit: Toolkit) -> Path | None:
-    """Returns the library that calls a program's `main` for each case, or None if it cannot be built: each case then has its own process."""
-    try:
-        return build_library("all_cases.so", [SOURCE], toolkit)
-    except (SandboxError, OSError, subprocess.SubprocessError) as error:
-        logger.warning("each case runs in a process of its own: %s", error)
-        return None
 
 
 def limits_for(task: ProgramTask, limits: Limits) -> Limits:

@@ -8,8 +8,8 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 from ..sandbox import Finished, Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed, scratch_folder
 from ..sandbox.isolation import python_paths
@@ -94,36 +94,6 @@ class NoGpuLeft(RuntimeError):
     """Every GPU of the run was lost: another try is of no use."""
 
 
-class Exclusive:
-    """A GPU without any other program, for one that asks after the other: the others are waited for once, as long as somebody asks."""
-
-    def __init__(self) -> None:
-        self._turn, self._guard = threading.Lock(), threading.Lock()
-        self._waiting = 0
-        self._held: ExitStack | None = None
-
-    @contextmanager
-    def taken(self, lease: Callable[[], AbstractContextManager[Gpu]]) -> Iterator[None]:
-        """lease: how the GPU is had alone."""
-        with self._guard:
-            self._waiting += 1
-        with self._turn:
-            with self._guard:
-                self._waiting -= 1
-            if self._held is None:
-                held = ExitStack()
-                held.enter_context(lease())
-                self._held = held
-            try:
-                yield
-            finally:
-                with self._guard:
-                    done = not self._waiting
-                if done:
-                    self._held.close()
-                    self._held = None
-
-
 class GpuPool:
     """Leases the GPUs of a run, and takes no longer those that were found lost.
 
@@ -138,7 +108,11 @@ class GpuPool:
         self.per_gpu = per_gpu
         self.isolation = isolation
         self.lost: dict[str, str] = {}  # uuid -> what is wrong with it
-        self._exclusive = {gpu.uuid: Exclusive() for gpu in self.gpus}
+        # For programs that need a GPU alone: those that have none such now, how many such programs wait, and what keeps others away.
+        self._changed = threading.Condition()
+        self._free = list(self.gpus)
+        self._waiting = 0
+        self._kept: dict[str, ExitStack] = {}
 
     def __len__(self) -> int:
         return len(self.gpus) * self.per_gpu
@@ -151,16 +125,49 @@ class GpuPool:
     @contextmanager
     def lease(self, *, alone: bool = False) -> Iterator[Gpu]:
         """A GPU for one run, as soon as one is free. alone: with no other run on it. Raises NoGpuLeft when none works any more."""
-        working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
-        if not working:
-            raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
-        if alone:
-            gpu = random.choice(working)
-            with self._exclusive[gpu.uuid].taken(lambda: lease_gpu([gpu], slots=self.per_gpu, alone=True)):
+        if alone and self.per_gpu > 1:
+            with self._alone() as gpu:
                 yield gpu
         else:
-            with lease_gpu(random.sample(working, len(working)), slots=self.per_gpu) as gpu:
+            with lease_gpu(self._working(), slots=self.per_gpu) as gpu:
                 yield gpu
+
+    def _working(self) -> list[Gpu]:
+        """In another order each time, so that judges of one machine seldom ask for the same one."""
+        if working := [gpu for gpu in self.gpus if gpu.uuid not in self.lost]:
+            return random.sample(working, len(working))
+        raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
+
+    @contextmanager
+    def _alone(self) -> Iterator[Gpu]:
+        """Others leave a GPU once for all who ask for one alone: it is kept from them as long as somebody asks. All ask for whichever GPU is
+        free first, so that a program that hangs on one holds up none of them."""
+        with self._changed:
+            self._waiting += 1
+            try:
+                working = self._working
+                gpu = self._changed.wait_for(lambda: next((gpu for gpu in working() if gpu in self._free), None))
+            finally:
+                self._waiting -= 1
+            self._free.remove(gpu)
+            self._give_back()
+        try:
+            if gpu.uuid not in self._kept:
+                with ExitStack() as stack:
+                    stack.enter_context(lease_gpu([gpu], slots=self.per_gpu, alone=True))
+                    self._kept[gpu.uuid] = stack.pop_all()
+            yield gpu
+        finally:
+            with self._changed:
+                self._free.append(gpu)
+                self._give_back()
+                self._changed.notify_all()
+
+    def _give_back(self) -> None:
+        """Let others have the GPUs again that nobody uses or waits for alone."""
+        for gpu in self._free:
+            if not self._waiting and (kept := self._kept.pop(gpu.uuid, None)):
+                kept.close()
 
     def blame(self, gpu: Gpu, failed: Finished, said: str = "") -> str | None:
         """Returns what is wrong with the GPU of a run that failed, or None. A lost GPU is not leased again.

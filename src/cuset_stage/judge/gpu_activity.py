@@ -5,22 +5,19 @@ The library is built once, by nvcc, from CUPTI as the toolkit or NVIDIA's wheels
 goes after it can write what it likes into the record: what is concluded from it says so (gpu_work.py, docs/security.md).
 """
 
-import functools
 import itertools
 import os
-import subprocess
 import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ..sandbox import SandboxError, Toolkit, find_toolkit
+from ..sandbox import Isolation, SandboxError, Toolkit, compile_library, find_toolkit
 from .gpu_counters import Counted
-from .libraries import build_library
 
 
-SOURCES = [Path(__file__).with_name(name) for name in ("gpu_activity.cpp", "gpu_inputs.cpp", "gpu_inputs.h")]
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("gpu_activity.cpp", "gpu_inputs.cpp", "gpu_inputs.h"))
 FOLDER = ".gpu_activity"  # in the folder of a run
 RECORD = f"{FOLDER}/record"
 MAX_RECORD_BYTES = 64 << 20  # half a million launches; a longer record is not complete
@@ -117,22 +114,21 @@ class Recorder:
         return {"CUDA_INJECTION64_PATH": f"{folder}/{FOLDER}/recorder.so", "CUSET_GPU_ACTIVITY": f"{folder}/{RECORD}"}
 
 
-def find_recorder() -> Recorder | str:
+def find_recorder(isolation: Isolation = Isolation.AUTO) -> Recorder | str:
     """The library, built where the cache does not have it; a text says why there is none: then nothing is recorded, and nothing fails."""
     try:
-        return build(find_toolkit())
-    except (SandboxError, OSError, subprocess.SubprocessError) as error:
+        return build(find_toolkit(), isolation)
+    except (SandboxError, OSError) as error:
         return str(error)
 
 
-@functools.lru_cache(maxsize=8)
-def build(toolkit: Toolkit) -> Recorder:
+def build(toolkit: Toolkit, isolation: Isolation) -> Recorder:
     """Raises SandboxError without CUPTI, or when nvcc refuses the source."""
     cupti, includes = _find_cupti(toolkit)
-    library = build_library(
-        "recorder.so", SOURCES, toolkit, options=[f"-I{include}" for include in includes], beside=cupti
-    )
-    return Recorder({f"{FOLDER}/{path.name}": path for path in (library, library.with_name(cupti.name))})
+    options = ["-cudart", "none", *(f"-I{include}" for include in includes)]
+    options += ["-Xlinker", str(cupti), "-Xlinker", "-rpath=$ORIGIN"]  # it lies beside the library in a run
+    library = compile_library(SOURCES, tuple(options), toolkit, isolation, visible=(cupti.parent, *includes))
+    return Recorder({f"{FOLDER}/recorder.so": library.binary, f"{FOLDER}/{cupti.name}": cupti})
 
 
 def _find_cupti(toolkit: Toolkit) -> tuple[Path, list[Path]]:

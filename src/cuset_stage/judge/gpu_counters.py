@@ -3,7 +3,6 @@
 They count for the whole GPU (GPM, since Hopper), so they say what an answer did where nothing else runs meanwhile.
 """
 
-import ctypes
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..sandbox import Gpu
+from ..sandbox.gpus import nvml
 
 
-_BUSY, _TENSOR = 1, 5  # NVML_GPM_METRIC_GRAPHICS_UTIL, NVML_GPM_METRIC_ANY_TENSOR_UTIL
 TENSOR = "tensor_cores: they worked for the answer, and not for the reference"
 TENSOR_SHARE = 0.01  # of the time in which the GPU works, in which its tensor cores do
 SETTLE_S = 0.25  # counters are about 0.1 s late on an H200
@@ -65,38 +64,17 @@ def counting(gpu: Gpu | None) -> Iterator[Callable[[], Counted | None]]:
             counters.free()
 
 
-class _Metric(ctypes.Structure):
-    _fields_ = [
-        ("number", ctypes.c_uint),
-        ("code", ctypes.c_int),
-        ("value", ctypes.c_double),
-        ("names", ctypes.c_char_p * 3),
-    ]
-
-
-class _Metrics(ctypes.Structure):
-    _fields_ = [
-        ("version", ctypes.c_uint),
-        ("count", ctypes.c_uint),
-        ("samples", ctypes.c_void_p * 2),
-        ("metrics", _Metric * 333),  # NVML_GPM_METRIC_MAX of CUDA 13
-    ]
-
-
 class GpuCounters:
     """Counts on one GPU. OSError where the machine, its driver or the GPU cannot."""
 
     def __init__(self, uuid: str) -> None:
-        self._nvml = ctypes.CDLL("libnvidia-ml.so.1")
-        self._call("nvmlInit_v2")
-        self._device, self._samples = ctypes.c_void_p(), [ctypes.c_void_p() for _ in range(2)]
-        self._call("nvmlDeviceGetHandleByUUID", uuid.encode(), ctypes.byref(self._device))
-        support = (ctypes.c_uint * 2)(1)  # the version of the struct, and the answer
-        self._call("nvmlGpmQueryDeviceSupport", self._device, support)
-        if not support[1]:
+        self._nvml = nvml()
+        if self._nvml is None:
+            raise OSError("there is no NVML here")
+        self._device = self._call("nvmlDeviceGetHandleByUUID", uuid)
+        if not self._call("nvmlGpmQueryDeviceSupport", self._device).isSupportedDevice:
             raise OSError("this GPU's counters cannot be read with NVML")
-        for sample in self._samples:
-            self._call("nvmlGpmSampleAlloc", ctypes.byref(sample))
+        self._samples = [self._call("nvmlGpmSampleAlloc") for _ in range(2)]
         self.start()
 
     def free(self) -> None:
@@ -114,19 +92,18 @@ class GpuCounters:
         time.sleep(SETTLE_S)
         passed = time.monotonic() - self._begin
         self._call("nvmlGpmSampleGet", self._device, self._samples[1])
-        asked = _Metrics(version=1, count=2, samples=tuple(sample.value for sample in self._samples))
-        asked.metrics[0].number, asked.metrics[1].number = _BUSY, _TENSOR
-        self._call("nvmlGpmMetricsGet", ctypes.byref(asked))
+        asked = self._nvml.c_nvmlGpmMetricsGet_t(self._nvml.NVML_GPM_METRICS_GET_VERSION, 2, *self._samples)
+        asked.metrics[0].metricId = self._nvml.NVML_GPM_METRIC_GRAPHICS_UTIL
+        asked.metrics[1].metricId = self._nvml.NVML_GPM_METRIC_ANY_TENSOR_UTIL
+        self._call("nvmlGpmMetricsGet", asked)
         for metric in asked.metrics[:2]:
-            if metric.code:
-                raise OSError(f"NVML does not tell counter {metric.number}: error {metric.code}")
+            if metric.nvmlReturn:
+                raise OSError(f"NVML does not tell counter {metric.metricId}: error {metric.nvmlReturn}")
         return Counted(passed, *(passed * metric.value / 100 for metric in asked.metrics[:2]))
 
-    def _call(self, name: str, *arguments: Any) -> None:
+    def _call(self, name: str, *arguments: Any) -> Any:
         try:
             with _calls:
-                code = getattr(self._nvml, name)(*arguments)
-        except AttributeError:
-            raise OSError(f"this driver's NVML has no {name}") from None
-        if code:
-            raise OSError(f"{name}: NVML's error {code}")
+                return getattr(self._nvml, name)(*arguments)
+        except self._nvml.NVMLError as error:
+            raise OSError(f"{name}: {error}") from None

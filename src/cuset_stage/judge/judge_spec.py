@@ -32,6 +32,9 @@ Gibibytes = Annotated[float, Field(ge=1 / 1024, le=2**20)]
 class JudgeSpec(Settings):
     """How answers are judged."""
 
+    retired: ClassVar[dict[str, str]] = {
+        "cache_gib": "a quarter of the disk stays free; CUSET_CACHE names another disk"
+    }
     needs_gpus: ClassVar[tuple[str, ...]] = ("gpus", "thorough")
 
     arch: str | None = Field(None, description="nvcc's -arch; without it that of the GPUs, else sm_90")
@@ -61,10 +64,6 @@ class JudgeSpec(Settings):
     gpu_memory: Gibibytes | None = Field(
         None, description="GiB of GPU memory for a program, watched each second; without it no limit"
     )
-    cache_gib: Gibibytes | None = Field(
-        None,
-        description="GiB that inputs and compiled programs, each, may take below CUSET_CACHE; without it three quarters of what is free",
-    )
 
     @model_validator(mode="after")
     def _check_gpus(self) -> Self:
@@ -73,10 +72,6 @@ class JudgeSpec(Settings):
                 other = "no_gpu" if self.no_gpu else "compile_only"
                 raise ValueError(f"{name} and {other} contradict each other: leave one out")
         return self
-
-    @property
-    def cache_bytes(self) -> int | None:
-        return None if self.cache_gib is None else int(self.cache_gib * GIB)
 
     @property
     def runs_on_gpus(self) -> bool:

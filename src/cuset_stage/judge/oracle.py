@@ -12,7 +12,7 @@ import itertools
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -22,9 +22,8 @@ from ..files import file_sha256
 from ..sandbox import Isolation, Limits, SandboxError, cache_root
 from ..sandbox.cache import Cache, Held
 from ..sandbox.folders import take_output
-from ..tasks.base import Case, ProgramTask, ScriptOracle, Task, Tensor
+from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 from .oracle_scripts import (
-    GIB,
     ORACLE_LIMITS,
     OracleError,
     Said,
@@ -37,7 +36,6 @@ from .oracle_scripts import (
 )
 
 
-MAX_CASE_BYTES = 16 * GIB  # of the data of one case
 MAX_REFERENCES = MAX_TRIES = 6  # more files than this are not told apart
 FILES = ("inputs", "expected", "references")
 
@@ -77,8 +75,7 @@ class CaseCache:
     """Cases by content: oracle, case, id, seed, and the versions of the packages that make the data.
 
     folder: cache_root() / "cases" unless given. limits: of making one case. seed: what inputs are drawn from where a task brings its
-    generator, so that an answer cannot know them; None: the public inputs, the same everywhere. limit: bytes that the cases may take,
-    see `Cache`.
+    generator, so that an answer cannot know them; None: the public inputs, the same everywhere.
     """
 
     def __init__(
@@ -88,12 +85,10 @@ class CaseCache:
         limits: Limits = ORACLE_LIMITS,
         isolation: Isolation = Isolation.AUTO,
         seed: int | None = None,
-        limit: int | None = None,
     ) -> None:
         self.folder = Path(folder) if folder is not None else cache_root() / "cases"
-        self._entries = Cache(self.folder, limit)
+        self._entries = Cache(self.folder)
         self.limits, self.isolation, self.seed = limits, isolation, seed
-        self._failures: dict[str, str] = {}  # a script that hangs is not tried again for every sample
 
     def prepare(self, task: ProgramTask, case: Case) -> PreparedCase:
         """The case's files, made when the cache does not have them. Thread-safe; a gen.py may lease a GPU.
@@ -101,17 +96,21 @@ class CaseCache:
         Raises OracleError when the case cannot be made: with the task, the case and what its script said; SandboxError when that
         is this machine's fault.
         """
-        key = self._key(task, case)
-        if key in self._failures:
-            raise OracleError(self._failures[key])
         try:
-            prepared, held = self._entries.take(key, _read, lambda place: self._make(task, case, place))
+            make = functools.partial(self._make, task, case)
+            prepared, held = self._entries.take(self._key(task, case), _read, make)
             return replace(prepared, held=held)
         except OSError as error:
             raise SandboxError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
-        except OracleError as error:
-            self._failures[key] = str(error)
-            raise
+
+    def preparation_cost(self, task: ProgramTask) -> float:
+        """How long a task may take, in no unit: by the size of its data; and where that is still to be made by a gen.py with nested loops of
+        Python's own, which may visit each element for each other one, by its square."""
+        size = sum(case.nbytes for case in task.cases)
+        if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
+            made = all(self._entries.place(self._key(task, case)).is_dir() for case in task.cases)
+            size = size if made else (size // 4) ** 2
+        return 1.0 + size
 
     def _key(self, task: ProgramTask, case: Case) -> str:
         """Returns the cache key: a hash of all that decides the data, with package versions, since random streams differ between them."""
@@ -119,7 +118,8 @@ class CaseCache:
         return hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
 
     def _make(self, task: ProgramTask, case: Case, place: Path) -> PreparedCase:
-        need = _check_size(task, case, (tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs, *case.outputs)))
+        # a ScriptOracle may write its references beside the outputs
+        need = case.nbytes + sum(tensor.nbytes or 0 for tensor in case.outputs)
         self._entries.make_room(need, f"task {task.id}, case {case.name}")
         started = time.monotonic()
         with oracle_folder() as work:
@@ -154,7 +154,6 @@ class CaseCache:
         if missing := [name for name in inputs if name not in written]:
             how = f"; it ended with {ended}" if ended else ""
             raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{how}")
-        _check_size(task, case, written.values())
         _take(task, case, work, kept, dict.fromkeys(written))
         files = {name: kept / name for name in written}
         expected, said = pair_references(
@@ -260,29 +259,6 @@ def pair_references(
     return {}, first or Said("unpaired", f"{len(outputs)} outputs and as references {names}")
 
 
-def _check_size(task: ProgramTask, case: Case, sizes: Iterable[int]) -> int:
-    """The sum of the sizes of a case's files. Raises OracleError when that is too much."""
-    need = sum(sizes)
-    if need > MAX_CASE_BYTES:
-        raise OracleError(
-            f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the "
-            f"{MAX_CASE_BYTES / GIB:.2f} GiB that one case may take"
-        )
-    return need
-
-
-def preparation_cost(task: Task) -> float:
-    """Returns how long making the task's cases may take, in no unit: by the size of its data, or by its square for a gen.py with nested loops of
-    Python's own, which may visit each element for each other one. 0 for a module: its inputs are not made ahead."""
-    if not isinstance(task, ProgramTask):
-        return 0.0
-    size = sum(case.nbytes for case in task.cases)
-    if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
-        size = (size // 4) ** 2
-    return 1.0 + size
-
-
-@functools.cache  # it is asked for every answer to the task
 def _has_nested_loops(source: str) -> bool:
     loop = ast.For | ast.While
     try:

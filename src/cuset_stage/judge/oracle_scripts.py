@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-import threading
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -249,45 +249,25 @@ class ScriptServer:
         return ended
 
 
-_idle: list[tuple[object, ScriptServer]] = []  # with what each was made for; the last has waited least
-_changing = threading.Lock()
-MOST_IDLE = 2 * len(os.sched_getaffinity(0))  # watching an idle one takes 4 % of a core
+_idle: defaultdict[object, list[ScriptServer]] = defaultdict(list)  # by what they were made for
+os.register_at_fork(after_in_child=_idle.clear)  # they are the parent's
 
 
 def run_script(
     arguments: Sequence[str], scripts: Mapping[str, str], work: Path, limits: Limits, isolation: Isolation
 ) -> Finished:
     """`ScriptServer.run` in one that has nothing to do, or a new one; scripts with torch, which takes seconds to import, have theirs."""
-    made_for = (limits, isolation, any("torch" in text for text in scripts.values()))
-    while server := _idle_server(made_for):
-        if server.alive and not server.hung_up():
-            break
-        server.close()  # it was ended while it had nothing to do
-    server = server or ScriptServer(limits, isolation)
+    idle = _idle[limits, isolation, any("torch" in text for text in scripts.values())]
+    server = None
+    while server is None:
+        try:
+            server = idle.pop()
+        except IndexError:
+            server = ScriptServer(limits, isolation)
+        if not server.alive or server.hung_up():  # it was ended while it had nothing to do
+            server.close()
+            server = None
     finished = server.run(arguments, scripts, work)
     if server.alive:
-        with _changing:
-            _idle.append((made_for, server))
-            unused = _idle[:-MOST_IDLE]
-            del _idle[:-MOST_IDLE]
-        for _, longest_idle in unused:
-            longest_idle.close()
+        idle.append(server)
     return finished
-
-
-def _idle_server(made_for: object) -> ScriptServer | None:
-    with _changing:
-        for place in reversed(range(len(_idle))):
-            if _idle[place][0] == made_for:
-                return _idle.pop(place)[1]
-    return None
-
-
-def _forget() -> None:
-    """In a fork: the servers are its parent's, and another thread of that may have been changing the list."""
-    global _changing
-    _changing = threading.Lock()
-    _idle.clear()
-
-
-os.register_at_fork(after_in_child=_forget)

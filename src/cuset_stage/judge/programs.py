@@ -19,7 +19,7 @@ from .case_runs import CaseRun, CaseRunner, Program
 from .gpu_counters import TENSOR, tensor_cores
 from .gpu_work import INVENTED, NO_GPU_WORK, NOTHING_RAN, UNRECORDED, Timed, case_to_examine, examine, kernel_uses
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
-from .oracle import PreparedCase, preparation_cost
+from .oracle import PreparedCase
 from .oracle_scripts import OracleError
 from .thorough import Examiner, Sanitizer
 
@@ -112,7 +112,7 @@ class ProgramJudge(CaseRunner, Judge):
         return "" if run.passed else f"task {task.id}: its own solution fails here: {run.message}"
 
     def preparation_cost(self, task: ProgramTask) -> float:
-        return 0.0 if self.cases is None else preparation_cost(task)
+        return 0.0 if self.cases is None else self.cases.preparation_cost(task)
 
     def prepare(self, task: ProgramTask) -> list[PreparedCase]:
         """Make the task's cases. They stay in their cache until what is returned is done with."""
@@ -159,7 +159,7 @@ class ProgramJudge(CaseRunner, Judge):
     def _account(self, program: Program, code: str, judgement: Judgement, runs: Sequence[CaseRun]) -> Judgement:
         """Add to the judgement of a right program what its runs did on the GPU, and its speed-up where some case can be examined."""
         task, examined = program.task, None
-        if self.library and not task.project:  # of a project its tests compare, not we
+        if not task.project:  # of a project its tests compare, not we
             examined = case_to_examine([sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases])
         timed = _timed(runs)
         judgement = replace(judgement, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))

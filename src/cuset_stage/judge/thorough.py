@@ -85,7 +85,7 @@ class Sanitizer:
             binary,
             inputs=inputs,
             outputs={},
-            optional={_REPORT: MOST_REPORT},
+            optional=[_REPORT],
             under=command,
             visible=(*self.toolkit.visible, self.program.resolve().parent),
             limits=replace(limits, **many),

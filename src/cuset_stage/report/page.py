@@ -15,7 +15,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..judge.results import content_sha256
+from ..files import file_sha256
 from ..pages import template
 from ..progress import Progress
 from ..tasks.answers_file import AnswersError, read_answers
@@ -140,7 +140,7 @@ def _answers(run: Run, notes: list[str]) -> dict[tuple[str, int], str]:
     try:
         if not path.exists():
             problem = f"{told} is not here"
-        elif digest in (None, content_sha256(path)):
+        elif digest in (None, file_sha256(path)):
             answers = [answer for answer in read_answers(path) if (answer.level or 1) == run.level]
             return {(answer.task, answer.sample): answer.answer for answer in answers}
         else:

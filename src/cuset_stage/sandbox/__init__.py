@@ -1,9 +1,9 @@
 """Compile and run untrusted code: a CUDA program goes in, a verdict and its output files come out.
 
-Imports the standard library and psutil only.
+Imports the standard library, psutil and NVML's bindings only.
 """
 
-from .compiler import Compiled, Compiler, Toolkit, find_toolkit
+from .compiler import Compiled, Compiler, Toolkit, compile_library, find_toolkit
 from .folders import cache_root, remove_tree, scratch_folder
 from .gpus import Gpu, lease_gpu, list_gpus
 from .isolation import Isolation, memory_account, python_paths, resolve_isolation
@@ -25,6 +25,7 @@ __all__ = [
     "Toolkit",
     "Verdict",
     "cache_root",
+    "compile_library",
     "find_toolkit",
     "lease_gpu",
     "list_gpus",

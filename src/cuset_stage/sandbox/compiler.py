@@ -120,17 +120,17 @@ class Compiled:
 class Compiler:
     """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache.
 
-    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs, limited to `limit` bytes, see `Cache`. Raises SandboxError
-    without nvcc.
+    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs. visible: what nvcc
+    reads beside its toolkit. Raises SandboxError without nvcc.
     """
 
     toolkit: Toolkit = field(default_factory=find_toolkit)
     arch: str = "sm_90"
     flags: Sequence[str] = ("-O3", "-std=c++17")
     cache: Path | None = None
-    limit: int | None = None
     limits: Limits = COMPILE_LIMITS
     isolation: Isolation | str = Isolation.AUTO
+    visible: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"(sm|compute)_\d+[af]?|native|all|all-major", self.arch):
@@ -138,7 +138,7 @@ class Compiler:
         self.cache = Path(self.cache or cache_root() / "programs").absolute()
         self.isolation = resolve_isolation(self.isolation)
         self._settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
-        self._entries = Cache(self.cache, self.limit)
+        self._entries = Cache(self.cache)
 
     def command(self, options: Sequence[str] = ()) -> tuple[str, ...]:
         """What is run in the folder with the sources."""
@@ -183,11 +183,10 @@ class Compiler:
             finished = run_sandboxed(
                 self.command(options),
                 folder=folder,
-                visible=self.toolkit.visible,
+                visible=(*self.toolkit.visible, *self.visible),
                 limits=self.limits,
                 environment=self._settings,
                 isolation=self.isolation,
-                take={"program": None},
             )
 
             def result(verdict: Verdict | None, message: str) -> Compiled:
@@ -212,7 +211,7 @@ class Compiler:
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{printed}"
             if finished.stopped is None:
                 # for want of memory or of disk space the source is not to blame
-                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder, finished.room)):
+                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
                     return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
                 try:
                     self._store(entry, product, verdict, finished.seconds, message)
@@ -228,4 +227,26 @@ class Compiler:
                 (fresh / "program").chmod(0o755)
                 record["sha256"] = file_sha256(fresh / "program")
             (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
-        self._entries.trim()
+        self._entries.drop()
+
+
+@functools.cache
+def compile_library(
+    sources: tuple[Path, ...],
+    options: tuple[str, ...],
+    toolkit: Toolkit,
+    isolation: Isolation,
+    *,
+    arch: str = "sm_90",
+    visible: tuple[Path, ...] = (),
+) -> Compiled:
+    """A shared library of ours that programs under test load. sources: those to compile, and headers. Raises SandboxError when nvcc refuses
+    them."""
+    limits = replace(COMPILE_LIMITS, wall_s=300.0, cpu_s=300.0)  # on a busy machine, too
+    compiler = Compiler(toolkit, arch, limits=limits, isolation=isolation, visible=visible)
+    compiled_names = [path.name for path in sources if path.suffix != ".h"]
+    options = ["-shared", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", *options, *compiled_names]
+    compiled = compiler.compile({path.name: path.read_text(encoding="utf-8") for path in sources}, options)
+    if compiled.binary is None:
+        raise SandboxError(f"nvcc refuses {sources[0].name}: {compiled.message[-1000:]}")
+    return compiled

@@ -86,21 +86,18 @@ def _remove_abandoned(root: Path) -> None:
                 os.close(lock)
 
 
-def out_of_room(folder: Path, room: int | None, need: int = 0) -> str | None:
+def out_of_room(folder: Path, need: int = 0) -> str | None:
     """Whether a command that failed in this folder may have lacked disk space that it did not fill itself: what to say, or None.
 
-    room: `Finished.room`: others may have filled the disk and emptied it again. need: bytes that it had to write. The folder is removed
-    where that is to be found out, so nothing of it may be needed.
+    need: bytes that it had to write. The folder is removed where that is to be found out, so nothing of it may be needed.
     """
     need += ROOM_BYTES
-    free = room
-    if room is None or room >= need:
-        if shutil.disk_usage(folder.parent).free >= need:
-            return None
-        remove_tree(folder)
-        free = shutil.disk_usage(folder.parent).free
-        if free >= need:
-            return None
+    if shutil.disk_usage(folder.parent).free >= need:
+        return None
+    remove_tree(folder)
+    free = shutil.disk_usage(folder.parent).free
+    if free >= need:
+        return None
     return (
         f"{scratch_root()}: {free // 2**20} MiB of the disk are free, too few to tell a failure from a full disk "
         f"({need // 2**20} MiB are needed): make room there, or name another folder with CUSET_SCRATCH=/path"

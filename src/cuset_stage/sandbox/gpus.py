@@ -1,36 +1,32 @@
-"""The GPUs of this machine, through nvidia-smi, and leases on them. Imports the standard library."""
+"""The GPUs of this machine, through NVIDIA's management library (NVML), and leases on them."""
 
 from __future__ import annotations
 
 import functools
 import os
 import random
-import re
-import subprocess
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..files import file_lock
 from .folders import cache_root
-from .limits import SandboxError
 
 
-_QUERY_S = 30.0
 LEASE_PAUSE_S = 0.005
 _asking: defaultdict[frozenset[tuple[str, int]], threading.Lock] = defaultdict(threading.Lock)
 """Of the threads that wait for the same places on GPUs, one asks: each time it makes dozens of system calls, and after each it takes the
 interpreter from threads that work."""
-_FIELDS = "index,uuid,name,driver_version,compute_cap,memory.total"
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU as nvidia-smi has it; memory_bytes is all of its memory."""
+    """One GPU; index: as nvidia-smi numbers it. memory_bytes: all of its memory."""
 
     index: int
     uuid: str
@@ -45,23 +41,31 @@ class Gpu:
         return "sm_" + self.compute_capability.replace(".", "")
 
 
-def _query(what: str, *more: str) -> list[list[str]]:
-    """Rows of one nvidia-smi query; none when there is no nvidia-smi, or it fails."""
-    command = ["nvidia-smi", what, "--format=csv,noheader,nounits", *more]
+@functools.cache
+def nvml() -> Any:
+    """The module pynvml, with the library open; None without a driver."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_QUERY_S, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return []
-    return [[field.strip() for field in line.split(",")] for line in done.stdout.splitlines() if line.strip()]
+        import pynvml
+
+        pynvml.nvmlInit()
+    except Exception:
+        return None
+    return pynvml
 
 
 def list_gpus() -> list[Gpu]:
     """The GPUs this process may use, in the order of CUDA_VISIBLE_DEVICES where that is set; [] without a driver."""
-    gpus = [
-        Gpu(int(row[0]), *row[1:5], int(row[5]) * 2**20)
-        for row in _query(f"--query-gpu={_FIELDS}")
-        if len(row) == 6 and row[0].isdigit() and re.fullmatch(r"\d+\.\d+", row[4]) and row[5].isdigit()
-    ]
+    library, gpus = nvml(), []
+    for index in range(library.nvmlDeviceGetCount() if library else 0):
+        with suppress(library.NVMLError):  # one that fell off the bus
+            gpu = library.nvmlDeviceGetHandleByIndex(index)
+            uuid, name, driver = (
+                library.nvmlDeviceGetUUID(gpu),
+                library.nvmlDeviceGetName(gpu),
+                library.nvmlSystemGetDriverVersion(),
+            )
+            capability = "{}.{}".format(*library.nvmlDeviceGetCudaComputeCapability(gpu))
+            gpus.append(Gpu(index, uuid, name, driver, capability, library.nvmlDeviceGetMemoryInfo(gpu).total))
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return gpus
@@ -74,13 +78,11 @@ def list_gpus() -> list[Gpu]:
     return chosen
 
 
-@functools.lru_cache(maxsize=64)  # the driver takes milliseconds, and longer while GPUs are busy
+@functools.cache  # the driver takes milliseconds, and longer while GPUs are busy
 def minor_number(gpu: Gpu) -> int | None:
     """N of /dev/nvidiaN, which need not be nvidia-smi's index; None when the driver does not say."""
-    for file in Path("/proc/driver/nvidia/gpus").glob("*/information"):
-        text = file.read_text(errors="replace")
-        if gpu.uuid in text and (match := re.search(r"Device Minor:\s*(\d+)", text)):
-            return int(match[1])
+    with suppress(Exception):
+        return nvml().nvmlDeviceGetMinorNumber(nvml().nvmlDeviceGetHandleByUUID(gpu.uuid))
     return None
 
 
@@ -97,16 +99,16 @@ def gpu_devices(gpu: Gpu) -> list[str]:
 
 
 def used_memory(gpu: Gpu) -> tuple[int, dict[int, int]]:
-    """Bytes of device memory in use: (all, by each process that nvidia-smi lists).
+    """Bytes of device memory in use: (all, by each process that the driver lists).
 
     A process's managed memory is in the first alone, and in a container the processes may have other ids.
     """
-    rows = _query("--query-gpu=memory.used", "-i", gpu.uuid) + _query(
-        "--query-compute-apps=used_memory,pid", "-i", gpu.uuid
-    )
-    numbers = [list(map(int, row)) for row in rows if all(map(str.isdigit, row))]
-    total = sum(row[0] for row in numbers if len(row) == 1) * 2**20
-    return total, {row[1]: row[0] * 2**20 for row in numbers if len(row) == 2}
+    with suppress(Exception):  # the driver does not say
+        device = nvml().nvmlDeviceGetHandleByUUID(gpu.uuid)
+        listed = nvml().nvmlDeviceGetComputeRunningProcesses(device)
+        apps = {process.pid: process.usedGpuMemory for process in listed if process.usedGpuMemory is not None}
+        return nvml().nvmlDeviceGetMemoryInfo(device).used, apps
+    return 0, {}
 
 
 @contextmanager
@@ -116,8 +118,6 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
     alone: wait for all of its slots, of the first of the GPUs.
     Leases are file locks in cache_root()/locks: they end with the block, or with the process that holds them.
     """
-    if not gpus or slots < 1:
-        raise SandboxError(f"a lease needs a GPU and at least one slot; got {len(gpus)} GPUs and slots={slots}")
     locks = cache_root() / "locks"
     if alone or len(gpus) * slots == 1:
         with ExitStack() as stack:

@@ -32,10 +32,6 @@ class Isolation(StrEnum):
     LANDLOCK = "landlock"
     NONE = "none"  # plain processes, for code you trust: it may read and write what its user may. Never chosen by AUTO
 
-    @classmethod
-    def _missing_(cls, value: object) -> None:
-        raise ValueError(f"isolation={value}: one of {', '.join(cls)}")
-
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
 # What the loader, gcc (through alternatives) and time zones need; no user, key or host of this machine.
@@ -58,11 +54,6 @@ class Bubblewrap:
     program: str
     own_user: bool
     sizes: bool
-
-    @property
-    def own_files(self) -> bool:
-        """Whether a program can have a file system of its own: that we can make one, and may reach into it."""
-        return self.sizes and (not self.own_user or may_look_at_others())
 
 
 @functools.cache
@@ -196,9 +187,8 @@ def bubblewrap_prefix(
     hidden: Sequence[Path],
     gpu: Gpu | None,
     uid: int | None,
-    size: int | None = None,
 ) -> list[str]:
-    """bubblewrap and its arguments up to the command. size: bytes of a file system in memory in the folder's place."""
+    """bubblewrap and its arguments up to the command."""
     command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net"]
     command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
     if how.own_user:
@@ -230,10 +220,7 @@ def bubblewrap_prefix(
         command += ["--dir", str(above)]
     for path in dict.fromkeys(visible):
         command += ["--ro-bind", str(path), str(path)]
-    if size is None:
-        command += ["--bind", str(folder), str(folder)]
-    else:  # we stop it at its limit, and not the kernel beyond
-        command += ["--size", str(size + 2**20), "--tmpfs", str(folder)]
+    command += ["--bind", str(folder), str(folder)]
     for name, path in readonly.items():
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in (*covered, "/dev", "/"):  # file systems in memory that a program could fill

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -40,7 +40,7 @@ class Limits:
     watched (RLIMIT_AS would break CUDA, which reserves far more address space than memory). file_bytes: size of one file.
     folder_bytes, folder_entries: disk space and number of files in the writable folder. output_bytes: how much of stdout, and of
     stderr, is kept (the head and the tail). processes: how many live at a time. gpu_memory_bytes: device memory, watched through
-    nvidia-smi. address_space_bytes: RLIMIT_AS of each process, only for what never touches CUDA.
+    NVML. address_space_bytes: RLIMIT_AS of each process, only for what never touches CUDA.
     """
 
     wall_s: float = 60.0
@@ -53,13 +53,6 @@ class Limits:
     processes: int = 64
     gpu_memory_bytes: int | None = None
     address_space_bytes: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if value is None and name in ("wall_s", "output_bytes", "processes"):
-                raise ValueError(f"Limits.{name}=None: this limit needs a number above 0")
-            if value is not None and not value > 0:
-                raise ValueError(f"Limits.{name}={value!r}: a limit is above 0; None where it may be unlimited")
 
 
 COMPILE_LIMITS = Limits(

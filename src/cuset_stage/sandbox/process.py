@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from ..files import file_lock
 from .folders import cache_root, out_of_room, scratch_folder, scratch_root, take_output
@@ -121,7 +120,6 @@ def run_sandboxed(
     isolation: Isolation | str = Isolation.AUTO,
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
-    take: Mapping[str, int | None] | None = None,
     network: bool = False,
 ) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
@@ -133,9 +131,6 @@ def run_sandboxed(
     environment: added to a clean one; nothing of the judge's own environment is passed on.
     gpu: makes that GPU the only one; None hides all.
     channel: its stdin, instead of nothing; closed here, so that the other end sees when nobody has it any more.
-    take: names of what is needed of the folder afterwards, and of how many bytes at most (None: all). bubblewrap then makes a file system
-        in memory of limits.folder_bytes in its place, which gets what is in the folder, and of which these alone come back, holes where
-        they have more bytes (but see Bubblewrap.own_files).
     stop: ends the command when it is set ("judge" in `Finished.stopped`).
     network: allows TCP and UDP, in the network of its own that bubblewrap gives it; under Landlock there are none.
     What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
@@ -166,10 +161,9 @@ def run_sandboxed(
         mounted = {name: path for name, path in readonly.items() if how and (uid is None or _open_to_all(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        prefix, landlock, size = [], None, None
+        prefix, landlock = [], None
         if how is not None:
-            size = limits.folder_bytes if take is not None and how.own_files else None
-            prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid, size)
+            prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid)
         elif isolation is Isolation.LANDLOCK:
             landlock = landlock_rules(folder, visible, hidden, gpu, uid)
         request = {
@@ -179,7 +173,6 @@ def run_sandboxed(
             "environment": environment,
             "limits": asdict(limits),
             "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
-            "take": None if size is None else dict(take),
             "copies": {name: str(path) for name, path in readonly.items() if name not in mounted},
             "prefix": prefix,
             "landlock": landlock,
@@ -210,7 +203,7 @@ def run_program(
     *,
     inputs: Mapping[str, Path],
     outputs: Mapping[str, Sequence[int]],
-    optional: Mapping[str, int | None] = MappingProxyType({}),
+    optional: Sequence[str] = (),
     under: Sequence[str] = (),
     visible: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
@@ -223,8 +216,7 @@ def run_program(
     """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
 
     inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> numbers of bytes that it may have, none: any.
-    optional: further files that are taken when they are there, however the program ended, and how many bytes at most (see `take` of
-    run_sandboxed). environment: "{folder}" in a value becomes that folder. under: a tool and its options that start the program.
+    optional: further files that are taken when they are there, however the program ended. environment: "{folder}" in a value becomes that folder. under: a tool and its options that start the program.
     stdin: less than 100 KiB.
     gpu, visible, network: see run_sandboxed; hold a lease (lease_gpu) around the run.
     Raises SandboxError for a binary that is not there, and as run_sandboxed does.
@@ -256,9 +248,8 @@ def run_program(
             isolation=isolation,
             channel=channel,
             network=network,
-            take={name: max(sizes, default=None) for name, sizes in outputs.items()} | dict(optional),
         )
-        yield _collect(finished, scratch, outputs, tuple(optional), limits)
+        yield _collect(finished, scratch, outputs, optional, limits)
 
 
 def _collect(
@@ -291,6 +282,6 @@ def _collect(
             message = "; ".join(problem.reason for problem in problems)
     if verdict is not None and finished.stopped is None:
         need = sum(max(sizes, default=0) for sizes in outputs.values())
-        if lacking := out_of_room(scratch / "run", finished.room, need):
+        if lacking := out_of_room(scratch / "run", need):
             return Ran(Verdict.INFRA_ERROR, replace(finished, infra=lacking), {}, lacking)
     return Ran(verdict, finished, taken, message)

@@ -40,8 +40,7 @@ class Finished:
     returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
     stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
     stdout, stderr: capped. infra: why the judge itself failed, or None; then the rest says nothing about the command. starved:
-    while it ran, the kernel killed some process of this machine for want of memory. room: the fewest bytes that were free on its
-    disk meanwhile; None where it wrote more than a little there itself, or had a file system of its own.
+    while it ran, the kernel killed some process of this machine for want of memory.
     """
 
     returncode: int | None = None
@@ -51,7 +50,6 @@ class Finished:
     stderr: str = ""
     infra: str | None = None
     starved: bool = False
-    room: int | None = None
 
     @property
     def out_of_time(self) -> bool:
@@ -225,7 +223,7 @@ def _watch_stop(stop: threading.Event, ended: threading.Event, end: Callable[[st
 
 
 def _watch_gpu(pid: int, gpu: Gpu, most: int, ended: threading.Event, end: Callable[[str], None]) -> None:
-    """Ask nvidia-smi now and then; end the run when the device memory of what is below the supervisor `pid` passes the limit.
+    """Ask the driver now and then; end the run when the device memory of what is below the supervisor `pid` passes the limit.
 
     What no process is listed with, which has grown since the start, counts as the program's: managed memory. Where it is not listed
     itself, all that the GPU gained counts. Both are right while one run at a time has the GPU.

@@ -1,8 +1,6 @@
 """Answers of a model to tasks: `answers.jsonl` holds one object a line, one line a sample; `Answer` says what its keys mean.
 
-    {"task": "tiled_sgemm", "sample": 0, "answer": "...", "tokens": 812, "finish_reason": "stop", ...}
-
-A folder works as well: `<task>/<sample>.cu` (or .cpp, .cc, .py) holds code, `<task>/<sample>.md` (or .txt) a whole answer.
+{"task": "tiled_sgemm", "sample": 0, "answer": "...", "tokens": 812, "finish_reason": "stop", ...}
 """
 
 from collections.abc import Mapping
@@ -20,8 +18,6 @@ from ..text import InputError
 
 Level = Annotated[int, Field(strict=True, ge=1, lt=100_000, description="a level, 1 to 3")]
 Whole = Annotated[int, Field(strict=True, description="an integer")]
-CODE_SUFFIXES = (".cu", ".cpp", ".cc", ".py")
-TEXT_SUFFIXES = (".md", ".txt")
 
 
 class AnswersError(InputError):
@@ -77,15 +73,17 @@ _CHECKED = TypeAdapter(Answer)
 
 
 def read_answers(path: Path) -> list[Answer]:
-    """All answers of a file or a folder, in its order.
+    """All answers of a file, in its order.
 
     Raises:
         AnswersError: a line is no answer, or two lines are the same sample of one task and level.
     """
-    path = Path(path)
+    if path.is_dir():
+        raise AnswersError(
+            f"{path}: a folder; answers are a JSONL file, a line an object with task, sample and answer (or code)."
+        )
     try:
-        records = _folder_records(path) if path.is_dir() else read_objects(path)
-        answers = [parse_answer(record, f"{path}:{at}" if isinstance(at, int) else at) for at, record in records]
+        answers = [parse_answer(record, f"{path}:{line}") for line, record in read_objects(path)]
     except LinesError as error:
         raise AnswersError(str(error)) from None
     places: dict[tuple[str, int, int], str] = {}
@@ -115,28 +113,3 @@ def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
         return _CHECKED.validate_python({**values, "extra": extra, "source": source})
     except ValidationError as error:
         raise AnswersError(f"{source}: {wrong_value(error, Answer, values)}.") from None
-
-
-def _folder_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """The path of each file and its record, by task and sample."""
-    records = []
-    for file in sorted(path.rglob("*")):
-        if file.suffix not in CODE_SUFFIXES + TEXT_SUFFIXES or not file.is_file() or file.parent == path:
-            continue
-        if not file.stem.isdecimal() or not file.stem.isascii():
-            raise AnswersError(
-                f"{file}: the name of an answer is its sample's number, such as {file.with_stem('0').name}, in a "
-                "folder with the task's id."
-            )
-        try:
-            text = file.read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise AnswersError(f"cannot read {file}: {error.strerror}.") from None
-        record = {"task": file.parent.relative_to(path).as_posix(), "sample": int(file.stem), "answer": text}
-        records.append((str(file), {**record, "code": text} if file.suffix in CODE_SUFFIXES else record))
-    if not records:
-        raise AnswersError(
-            f"{path}: no answers in this folder; expected <task>/<sample>{CODE_SUFFIXES[0]} (code) or "
-            f"<task>/<sample>{TEXT_SUFFIXES[0]} (a whole answer)."
-        )
-    return sorted(records, key=lambda one: (one[1]["task"], one[1]["sample"], one[0]))

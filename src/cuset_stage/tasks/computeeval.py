@@ -107,12 +107,6 @@ class _TaskRow(RowModel):
 
 def read_task(row: Row) -> ProgramTask | None:
     """None for a problem that is left out. Raises TaskError with the row and the key at fault."""
-    if "cc_flags" in row.values and "build_command" not in row.values:
-        row.fail(
-            "build_command",
-            "is missing: these are files of April to October 2025, which NVIDIA has published in a new format since; take "
-            "data/releases/2025-1-problems.tar.gz (or a later one) of github.com/NVIDIA/compute-eval",
-        )
     read = row.read(_TaskRow)
     if read.type != "cuda_cpp":
         return None

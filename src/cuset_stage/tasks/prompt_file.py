@@ -8,7 +8,6 @@ import ast
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from string import Formatter
 
 from .base import TaskError
 
@@ -73,14 +72,10 @@ def _check_placeholders(prompt: str, file: Path) -> None:
         f"expected {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}, each as it is here, and other braces doubled"
     )
     try:
-        fields = [part[1:] for part in Formatter().parse(prompt) if part[1] is not None]
-    except ValueError as error:
-        raise TaskError(f"prompts={file}: PROMPT: {error}; {expected}.") from None
-    for name, spec, conversion in fields:
-        if name not in PLACEHOLDERS or spec or conversion:
-            written = name + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-            raise TaskError(f"prompts={file}: PROMPT has the placeholder {{{written}}}; {expected}.")
-    if "task_description" not in {name for name, *_ in fields}:
+        prompt.format(**dict.fromkeys(PLACEHOLDERS, ""))
+    except (LookupError, ValueError, AttributeError) as error:
+        raise TaskError(f"prompts={file}: PROMPT cannot be filled ({error!r}); {expected}.") from None
+    if "{task_description}" not in prompt:
         raise TaskError(
             f"prompts={file}: PROMPT lacks {{task_description}}, so every task would be asked alike; {expected}."
         )

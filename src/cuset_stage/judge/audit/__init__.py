@@ -21,7 +21,7 @@ from ..modules.process import ModuleRunner
 from ..modules.session import Content, Saved
 from ..oracle import CaseCache, PreparedCase
 from ..oracle_scripts import BROKEN, OracleError, oracle_folder, run_compare, run_generate, written_files
-from .findings import Audit, Code, Finding, Severity, is_findings_file, load_audit, store_audit
+from .findings import Audit, Code, Finding, Severity, load_audit, store_audit
 from .wrong_outputs import (
     NAN,
     NOISY_OUTPUTS,
@@ -35,7 +35,7 @@ from .wrong_outputs import (
 )
 
 
-__all__ = ["Audit", "Code", "Finding", "Severity", "audit_task", "audit_tasks", "is_findings_file", "load_audit"]
+__all__ = ["Audit", "Code", "Finding", "Severity", "audit_task", "audit_tasks", "load_audit"]
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 MODULE_TOLERANCE = MODULE_TOLERANCES["float32"]  # absolute and relative

@@ -1,10 +1,11 @@
 """What an audit finds, and where it is kept: cache_root()/audit, by the fingerprint of the task."""
 
-import json
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from ...files import write_atomically
 from ...sandbox import cache_root
@@ -86,34 +87,21 @@ class Audit:
         return record | {"seconds": round(self.seconds, 3), "complete": self.complete}
 
 
-def is_findings_file(path: Path) -> bool:
-    """Whether `cuset audit-tasks` wrote the file (its first line says "type": "audit"), or it is empty."""
-    try:
-        with path.open("rb") as file:
-            first = file.readline()
-        return not first or json.loads(first).get("type") == "audit"
-    except (OSError, ValueError, RecursionError, AttributeError):
-        return False
+_STORED = TypeAdapter(tuple[int, Audit])  # with AUDIT_VERSION
 
 
 def load_audit(task: Task) -> Audit | None:
     """The task's audit, when one was made with the task's present content; else None."""
     try:
-        record = json.loads(_place(task.fingerprint).read_text(encoding="utf-8"))
-        if record["version"] != AUDIT_VERSION:
-            return None
-        findings = tuple(
-            Finding(task.id, Code(entry["code"]), Severity(entry["severity"]), entry["message"])
-            for entry in [*record["findings"], *record["notes"]]
-        )
-        return Audit(task.id, task.fingerprint, findings, record["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+        version, audit = _STORED.validate_json(_place(task.fingerprint).read_bytes())
+    except (OSError, ValueError):
         return None
+    return audit if version == AUDIT_VERSION else None
 
 
 def store_audit(audit: Audit) -> None:
     """Keep a complete audit. Raises OSError when the cache cannot be written."""
-    write_atomically(_place(audit.fingerprint), json.dumps({"version": AUDIT_VERSION, **audit.as_record()}, indent=1))
+    write_atomically(_place(audit.fingerprint), _STORED.dump_json((AUDIT_VERSION, audit)).decode())
 
 
 def _place(fingerprint: str) -> Path:

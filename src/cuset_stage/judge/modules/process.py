@@ -1,6 +1,5 @@
 """The sandboxed process of a module: its folder, its environment, what it may use."""
 
-import functools
 import os
 import shutil
 import sys
@@ -10,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...sandbox import (
-    Compiler,
     Gpu,
     Isolation,
     Limits,
     SandboxError,
+    compile_library,
     find_toolkit,
     python_paths,
     remove_tree,
@@ -88,7 +87,8 @@ class ModuleRunner:
         limits = replace(limits, folder_bytes=max(1, min(limits.folder_bytes or room, room)))
         readonly = {**SCRIPTS, "answer.py": folder / "answer.py"}
         if gpu is not None:
-            readonly["libhandover.so"] = library(self.arch)
+            handover = compile_library((HANDOVER,), (), find_toolkit(), self.isolation, arch=self.arch)
+            readonly["libhandover.so"] = handover.binary
         environment = self._environment(work)
         if recorder:
             readonly |= recorder.files
@@ -131,16 +131,6 @@ class ModuleRunner:
         if self.device == "cuda":
             variables["CUDA_HOME"] = str(find_toolkit().folder)
         return variables
-
-
-@functools.lru_cache(maxsize=8)
-def library(arch: str) -> Path:
-    """handover.cu, compiled. Raises SandboxError when it cannot be."""
-    compiler = Compiler(arch=arch, flags=("-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"))
-    compiled = compiler.compile(HANDOVER.read_text(encoding="utf-8"))
-    if compiled.binary is None:
-        raise SandboxError(f"{HANDOVER} does not compile for {arch}: {compiled.message}")
-    return compiled.binary
 
 
 def keep_extensions(folder: Path) -> str:

@@ -306,7 +306,7 @@ class Module:
         if late:
             finished = replace(finished, stopped="wall")
         elif finished.stopped in (None, "judge") and (
-            lacking := finished.lacked_memory(str(error)) or out_of_room(self._work, finished.room)
+            lacking := finished.lacked_memory(str(error)) or out_of_room(self._work)
         ):
             return SandboxError(lacking)  # the module is not to blame
         failed = ModuleFailed(error or {}, finished, self._doing)

@@ -161,7 +161,7 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
     contained: there are namespaces and mounts around the program. Else there is no way to a socket that it has not made itself as one of
     a pair, as services of the machine and of its user listen on Unix sockets, and no way to change attributes of a file, which Landlock does
     not hold; with same_user, where the judge's files are its own, neither modes, owners and times. network: with TCP and UDP, whose data
-    in flight not every kernel counts.
+    in flight not every kernel counts, and with descriptors in messages.
     """
     calls = _MACHINES.get(os.uname().machine)
     if calls is None:
@@ -182,15 +182,15 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
         steps += _answer(number, nothing_done)
     families = [_AF_UNIX, _AF_NETLINK, *((_AF_INET, _AF_INET6) if network else ())]
     steps += _by_argument(calls.socket, 0, families, _ALLOW, refused)
+    connect, send_to, messages = calls.outward
+    for number in () if network else messages:  # a file or a socket that lies in a message belongs to no process
+        steps += _answer(number, refused)
     if not contained:
         for number in (*calls.attributes, *_NEWER_ATTRIBUTES):
             steps += _answer(number, _ERRNO | _EOPNOTSUPP)
         for number in (*calls.changes, *_NEWER_CHANGES) if same_user else ():
             steps += _answer(number, nothing_done)  # a linker makes its output executable: that is left to the judge
-        connect, send_to, messages = calls.outward
         steps += _answer(connect, _ERRNO | _ECONNREFUSED)
-        for number in messages:
-            steps += _answer(number, refused)
         steps += _by_argument(send_to, 5, [0], _ALLOW, refused)  # with an address, of which this is the length
     steps += [_step(_EQUAL, calls.clone, 0, 5), _step(_LOAD, _ARGUMENTS), _step(_ANY_BIT, _CLONE_NEWUSER, 2, 0)]
     steps += [_step(_AND, _CLONE_THREAD | _CLONE_FILES), _step(_EQUAL, _CLONE_THREAD, 0, 1), _step(_RETURN, refused)]

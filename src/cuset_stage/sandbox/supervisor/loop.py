@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import math
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import time
 
 from confine import ALLOW_ALL, become_program, build_filter
-from files import copy_file, take_out
 from group import SLACK, Group
 from tree import OutOfSight, Usage, descendants, folder_usage, kill_all, measure, reap, shared_fairly, starved
 
@@ -21,13 +20,12 @@ from tree import OutOfSight, Usage, descendants, folder_usage, kill_all, measure
 # between two looks at the processes: quick at first, since most programs are short
 SHORTEST_S, LONGEST_S = 0.002, 0.02
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
-FEW_BYTES = 64 << 20  # who writes more than this may have filled the disk itself
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
-# In bubblewrap, as the program's user: say that all is set up, of a command that can be run, wait until its folder is filled, and run it.
+# In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and run it.
 # bubblewrap makes of a death by signal N the exit code 128 + N, which a program may return as well; a shell says on its stderr, which is
 # REPORT, that a signal came. (A shell knows descriptors of one digit; there are few yet.)
 BEGIN = (
-    'command -v -- "$0" >/dev/null || exec "$0"; exec 9>&2 2>&REPORT REPORT>&-; echo >&2; read go <&2 || exit; '
+    'command -v -- "$0" >/dev/null || exec "$0"; exec 9>&2 2>&REPORT REPORT>&-; echo >&2; '
     '(exec "$0" "$@" 2>&9 9>&-); exit $?'
 )
 
@@ -78,44 +76,28 @@ class Run:
         self.begin = time.monotonic()
         self.seconds = 0.0
         self.next_count = 0.0
-        self.least_free, self.most_used = math.inf, 0  # on the disk, when it was looked at
         self.in_sockets = self.hidden_memory = 0.0
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
         self.out_of_sight = OutOfSight(unseen_bytes, same_user=request["uid"] is None)
         self.own = 3 if request["prefix"] else 0  # bubblewrap's two processes and its shell
         self.processes = self.most["processes"] + self.own
         self.threads = request["threads"] + self.own
-        self.folder = request["folder"]  # as this process reaches it
-        self.files: int | None = None  # a descriptor of the folder where it is a file system of its own
-        self.entries = 0  # how many files that held at the start
         self.group = group
 
     def prepare(self) -> None:
         """What has to be there before the program's first process."""
         if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
             raise OSError(errno.ENOSYS, "this kernel lists no children of a process (CONFIG_PROC_CHILDREN)", "/proc")
-        own_files = self.request["take"] is not None
         if self.group is not None:
-            self.group.begin(self.most["memory_bytes"] + (self.most["folder_bytes"] if own_files else 0) + SLACK)
-        if not own_files:
-            self.fill()
-
-    def fill(self) -> None:
-        """Copy files in, and give the folders, as yet all of our making, to the program's own user."""
-        copies = dict(self.request["copies"])
-        if self.files is not None:
-            for place, folders, names in os.walk(self.request["folder"]):
-                inside = os.path.relpath(place, self.request["folder"])
-                for name in folders:
-                    os.makedirs(os.path.join(self.folder, inside, name), exist_ok=True)
-                copies |= {os.path.join(inside, name): os.path.join(place, name) for name in names}
-        for name, source in copies.items():
-            target = os.path.join(self.folder, name)
+            self.group.begin(self.most["memory_bytes"] + SLACK)
+        folder, uid = self.request["folder"], self.request["uid"]
+        for name, source in self.request["copies"].items():
+            target = os.path.join(folder, name)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            copy_file(source, target)
+            shutil.copyfile(source, target)
             os.chmod(target, 0o555 if os.access(source, os.X_OK) else 0o444)
-        uid = self.request["uid"]
-        for place, folders, _ in os.walk(self.folder) if uid is not None else ():
+        # the folders, as yet all of our making, are the program's own user's
+        for place, folders, _ in os.walk(folder) if uid is not None else ():
             for name in (".", *folders):
                 os.chown(os.path.join(place, name), uid, uid, follow_symlinks=False)
 
@@ -146,28 +128,8 @@ class Run:
             return (said + os.read(self.report, 4096)).decode(errors="replace")
         if prefix and not said:
             return f"bubblewrap did not start the program: {self.stderr.text().strip()[-500:]}"
-        if prefix and self.request["take"] is not None:
-            self.enter_files()
         self.begin = time.monotonic()
-        if prefix:
-            with contextlib.suppress(BrokenPipeError):  # somebody has killed it
-                os.write(self.report, b"\n")
         return None
-
-    def enter_files(self) -> None:
-        """Fill the file system that bubblewrap has made; our descriptor keeps it when bubblewrap is gone."""
-        shell = descendants()[-1]
-        self.files = os.open(
-            f"/proc/{shell}/root{self.request['folder']}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-        )
-        self.folder = f"/proc/self/fd/{self.files}"
-        self.fill()
-        self.entries = self.used_files()[1]
-
-    def used_files(self) -> tuple[int, int]:
-        """(bytes, entries) in the file system of its own, files without a name included: the kernel's count."""
-        usage = os.fstatvfs(self.files)
-        return (usage.f_blocks - usage.f_bfree) * usage.f_frsize, usage.f_files - usage.f_ffree
 
     def watch(self) -> None:
         """Until the program ends, a limit is passed, or the judge closes its end of the socket: it wants this to stop, or is gone."""
@@ -199,20 +161,13 @@ class Run:
             return "processes"
         if usage.cpu_seconds + _cpu_seconds() > most["cpu_s"]:
             return "cpu"
-        size, entries = self.used_files() if self.files is not None else (0, 0)
-        if size > most["folder_bytes"] or entries - self.entries > most["folder_entries"]:
-            return "disk"
-        if self.memory(usage) - size > most["memory_bytes"]:
+        if self.memory(usage) > most["memory_bytes"]:
             return "memory"
         if now >= self.next_count:
             self.in_sockets, self.hidden_memory, hidden_disk = self.out_of_sight.look(usage.threads_of[self.own :])
-            if self.files is None:
-                size, entries = folder_usage(self.folder, most["folder_bytes"], most["folder_entries"])
-                disk = os.statvfs(self.folder)
-                self.least_free = min(self.least_free, disk.f_bavail * disk.f_frsize)
-                self.most_used = max(self.most_used, size + hidden_disk)
-                if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
-                    return "disk"
+            size, entries = folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
+            if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
+                return "disk"
             self.next_count = now + max(0.05, SLOW_FACTOR * (time.monotonic() - now))
         return "wall" if time.monotonic() > self.begin + most["wall_s"] else None
 
@@ -227,11 +182,6 @@ class Run:
             own, shared = shared_fairly(usage.threads_of) or (own, shared)
         # hidden files are in `shared` as far as they are mapped
         return own + max(shared, self.hidden_memory) + self.in_sockets
-
-    def take_out(self) -> None:
-        """Copy what is to be kept of a file system of its own to the folder on the disk; no process of the program is left."""
-        for name, most in self.request["take"].items() if self.files is not None else ():
-            take_out(self.folder, self.request["folder"], name, most)
 
     def outcome(self) -> tuple[int | None, str | None, str | None]:
         """(exit code as subprocess has it: negative is a signal, the limit that stopped it, what of ours failed): all but one are None."""
@@ -272,10 +222,6 @@ def run(request: dict, group: Group | None) -> dict:
         problem = f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
     elif problem is None:
         code, stopped, problem = current.outcome()
-        try:
-            current.take_out()
-        except OSError as error:
-            problem = f"the outputs cannot be taken out: {error.strerror}: {error.filename}"
     short = starved() > starved_before
     if code == -signal.SIGKILL and short:
         problem = "the kernel killed it for want of memory: this machine has less than its limit allows, or is shared by too many"
@@ -286,6 +232,5 @@ def run(request: dict, group: Group | None) -> dict:
         "stdout": current.stdout.text(),
         "stderr": current.stderr.text(),
         "infra": problem,
-        "room": current.least_free if current.most_used < FEW_BYTES and current.least_free < math.inf else None,
         "starved": short,
     }
