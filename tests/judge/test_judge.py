@@ -160,20 +160,31 @@ def test_a_failure_beside_other_programs_is_tried_alone(
     assert [case.verdict for case in judged[0].cases] == [Verdict.PASSED, Verdict.MISMATCH]
 
 
-@pytest.mark.parametrize("modes", [("wrong", "right"), ("right", "wrong"), ("returns_3", "right")])
-def test_what_fails_beside_other_programs_starts_twice(
-    judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu, monkeypatch: pytest.MonkeyPatch, modes: tuple[str, str]
+@pytest.mark.parametrize("modes", [("wrong", "right"), ("right", "wrong"), ("returns_3", "right"), ("hangs", "right")])
+@pytest.mark.parametrize("used", [0.0, 0.5, 0.8])
+def test_what_other_programs_may_have_made_fail_starts_twice(
+    judge: ProgramJudge,
+    tmp_path: Path,
+    lost_gpu: Gpu,
+    monkeypatch: pytest.MonkeyPatch,
+    modes: tuple[str, str],
+    used: float,
 ) -> None:
     """Starts of CUDA wait for each other, so they decide how many answers an hour are judged: once with all cases, once alone."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("cuset_stage.judge.devices.probe_gpu", lambda gpu, isolation: None)
+    fake_nvml(monkeypatch, [lost_gpu], lambda: int(used * lost_gpu.memory_bytes))
+    judge = replace(judge, limits=Limits(wall_s=2.0))
     pool = GpuPool([lost_gpu], per_gpu=2)
     leases, lease = [], pool.lease
     monkeypatch.setattr(pool, "lease", lambda *args, alone=False: leases.append(alone) or lease(*args, alone=alone))
     assert not replace(judge, gpus=pool).judge(make_task(tmp_path, *modes), PROGRAM).passed
-    assert leases == [False, True]
+    beside = [False] if modes[0] != "right" else [False, False]  # a later call of main proves nothing
+    scarce = used != 0.5  # 0: the driver does not say
+    assert leases == ([False, True] if scarce or modes[0] == "hangs" else beside)
     leases.clear()
     assert not replace(judge, gpus=pool, confirms=False).judge(make_task(tmp_path, *modes), PROGRAM).passed
-    assert leases == ([False] if modes[0] != "right" else [False, False])  # a later call of main proves nothing
+    assert leases == beside
 
 
 def test_a_program_that_takes_more_gpu_memory_than_it_may(

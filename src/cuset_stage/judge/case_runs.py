@@ -88,7 +88,7 @@ class CaseRunner:
         gpus: Where programs run, one at a time; None runs them without a GPU.
         limits: Of each run of a program.
         recorder: Records what programs do on their GPU; None: nothing is known of that.
-        confirms: Whether what fails beside other programs on its GPU is run once more alone, and that is what counts.
+        confirms: Whether what other programs on its GPU may have made fail is run once more alone, and that is what counts.
     """
 
     compiler: Compiler
@@ -124,16 +124,19 @@ class CaseRunner:
         return prepared
 
     def runs(self, program: Program) -> Iterator[CaseRun]:
-        """A run on each case in order, in one process as far as that goes. What fails on a shared GPU, among other cases or by itself, is
-        run once more with no other program on it. Raises what `run` raises."""
+        """A run on each case in order, in one process as far as that goes. What others on its GPU may have made fail, because they took time
+        or memory, is run once more with no other program on it. Raises what `run` raises."""
         shares = self.gpus is not None and self.gpus.per_gpu > 1 and self.confirms
+        began = time.monotonic()
         together = self.run_together(program)
         for index, case in enumerate(program.task.cases):
             # Where the process of all cases ended, the case has failed beside other programs.
-            alone = shares and together is not None and index == len(together)
+            failed = together is not None and index == len(together)
+            alone = shares and failed and self.gpus.was_short_of_memory(since=began)
             run = together[index] if together and index < len(together) else self.run(program, case, alone=alone)
-            if not run.passed and shares and not alone:
-                run = self.run(program, case, alone=True)
+            if shares and not alone and not run.passed:
+                alone = run.result.verdict is Verdict.TIMEOUT or self.gpus.was_short_of_memory(since=began)
+                run = self.run(program, case, alone=True) if alone else run
             yield run
 
     def run(self, program: Program, case: Case, *, alone: bool = False, withheld: bytes | None = None) -> CaseRun:

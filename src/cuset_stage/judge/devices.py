@@ -8,10 +8,12 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from ..sandbox import Finished, Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed, scratch_folder
+from ..sandbox.gpus import used_memory
 from ..sandbox.isolation import python_paths
 
 
@@ -90,6 +92,9 @@ def hold_driver(uuids: tuple[str, ...]) -> subprocess.Popen[bytes]:
     )
 
 
+ENOUGH = 0.75  # of a GPU's memory: while less is used, none of the programs on it is short of any
+
+
 class NoGpuLeft(RuntimeError):
     """Every GPU of the run was lost: another try is of no use."""
 
@@ -100,7 +105,7 @@ class GpuPool:
     Args:
         gpus: At least one.
         per_gpu: Programs at a time on one GPU. More than one makes times meaningless, and a failure is held against none before
-            it has failed alone: others may have taken the memory or the time.
+            it has failed alone where others may have taken the time, or the memory (`was_short_of_memory`).
     """
 
     def __init__(self, gpus: Sequence[Gpu], *, per_gpu: int = 1, isolation: Isolation = Isolation.AUTO) -> None:
@@ -113,6 +118,7 @@ class GpuPool:
         self._free = list(self.gpus)
         self._waiting = 0
         self._kept: dict[str, ExitStack] = {}
+        self._short_at = 0.0  # when a GPU was short of memory last
 
     def __len__(self) -> int:
         return len(self.gpus) * self.per_gpu
@@ -130,7 +136,21 @@ class GpuPool:
                 yield gpu
         else:
             with lease_gpu(self._working(), slots=self.per_gpu) as gpu:
-                yield gpu
+                self._look_at_memory(gpu)
+                try:
+                    yield gpu
+                finally:
+                    self._look_at_memory(gpu)
+
+    def _look_at_memory(self, gpu: Gpu) -> None:
+        """Where programs share a GPU, each looks as it begins and ends, so while a program runs those beside it do."""
+        if self.per_gpu > 1 and not 0 < used_memory(gpu)[0] < ENOUGH * gpu.memory_bytes:
+            self._short_at = time.monotonic()
+
+    def was_short_of_memory(self, since: float) -> bool:
+        """True if a GPU has been so since then, by time.monotonic(), or its driver does not say. cudaMalloc may have failed there, and a program that
+        does not check it may have written anything."""
+        return self._short_at >= since
 
     def _working(self) -> list[Gpu]:
         """In another order each time, so that judges of one machine seldom ask for the same one."""

@@ -99,7 +99,7 @@ class EvaluationSpec(JudgeSpec):
     )
     confirm_alone: bool = Field(
         True,
-        description="with per_gpu above 1, run what fails again alone; false: a failure beside others counts, where programs need little memory",
+        description="with per_gpu above 1, run again alone what was too slow, or failed while the GPU was short of memory; false: a failure beside others counts",
     )
     seed: NonNegativeInt | None = Field(
         None,
