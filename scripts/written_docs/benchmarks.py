@@ -8,15 +8,11 @@ from . import ROOT, filled, record, source, table
 STEP_RUNS = {  # title -> name in the records
     "`stage: sft`": "sft",
     "`stage: sft`, Liger": "sft + liger",
-    "`use_dft_loss`": "dft",
-    "`use_eaft_loss`": "eaft",
     "`stage: cuset`, logits (`cuset_fused: off`)": "cuset unfused",
     "`stage: cuset`": "cuset",
     "`stage: cuset`, Liger": "cuset + liger",
     "`cuset_objective: eaft`": "stage: cuset eaft",
-    "`cuset_objective: eaft`, Liger": "eaft fused + liger",
     "`cuset_objective: asft`": "stage: cuset asft",
-    "`cuset_objective: asft`, Liger": "asft fused + liger",
 }
 METHODS = {"lora": "LoRA, bf16", "qlora": "QLoRA, 4-bit", "full": "full"}
 SETS = {

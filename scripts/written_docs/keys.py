@@ -11,7 +11,9 @@ def page() -> str:
     from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
 
     kinds = [[f"`{kind}`", prose(meaning), "yes" if kind in DEFAULT_KINDS else ""] for kind, meaning in KINDS.items()]
-    attributes = [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items()]
+    of_base = [f"`{name}`" for name in STATISTICS if name.startswith("base_")]
+    attributes = [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items() if f"`{name}`" not in of_base]
+    attributes.append([", ".join(of_base), "the same of the base model"])
     parts = [
         "# Keys\n",
         NOTE.format("the settings in the code"),
