@@ -30,20 +30,23 @@ from cuset_stage import attention
 
 
 ROOT = Path(__file__).parent.parent
-SIZES = (
-    "hidden_size",
-    "intermediate_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "vocab_size",
-)
-SHAPES = {  # as in the models' config.json
-    "tiny": dict(zip(SIZES, (64, 256, 2, 4, 2, 4096), strict=True)),
-    "1.5b": dict(zip(SIZES, (1536, 8960, 28, 12, 2, 151936), strict=True), tie_word_embeddings=True),
-    "7b": dict(zip(SIZES, (3584, 18944, 28, 28, 4, 152064), strict=True)),
-    "14b": dict(zip(SIZES, (5120, 17408, 40, 40, 8, 151936), strict=True), model_type="qwen3", head_dim=128),
-    "32b": dict(zip(SIZES, (5120, 27648, 64, 40, 8, 152064), strict=True)),
+
+
+def shape(
+    width: int, feed_forward: int, layers: int, heads: int, key_value_heads: int, vocab_size: int, **more
+) -> dict:
+    """As a model's config.json says it."""
+    sizes = {"hidden_size": width, "intermediate_size": feed_forward, "num_hidden_layers": layers}
+    sizes |= {"num_attention_heads": heads, "num_key_value_heads": key_value_heads, "vocab_size": vocab_size}
+    return {**sizes, **more}
+
+
+SHAPES = {  # Qwen2.5's, and Qwen3's 14B
+    "tiny": shape(64, 256, 2, 4, 2, 4096),
+    "1.5b": shape(1536, 8960, 28, 12, 2, 151936, tie_word_embeddings=True),
+    "7b": shape(3584, 18944, 28, 28, 4, 152064),
+    "14b": shape(5120, 17408, 40, 40, 8, 151936, model_type="qwen3", head_dim=128),
+    "32b": shape(5120, 27648, 64, 40, 8, 152064),
 }
 LIGER = {"enable_liger_kernel": True}
 RUNS = {
