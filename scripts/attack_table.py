@@ -22,7 +22,6 @@ import os
 import platform
 import secrets
 import socket
-import statistics
 import sys
 import tempfile
 import time
@@ -258,20 +257,6 @@ class Range:
             stolen = self.secret in came_out + ran.finished.stdout + ran.finished.stderr
             return str(ran.verdict or "ok"), ran.message, stolen
 
-    def overhead(self, isolation: Isolation, repeats: int = 30) -> dict[str, float]:
-        """Of run_program with a program that writes 32 bytes: wall time (median) and CPU time (mean, of all that is waited for)."""
-        binary, walls, begin_cpu = self.binary("attacks.cu"), [], sum(os.times()[:4])
-        for _ in range(repeats):
-            begin = time.perf_counter()
-            self._execute(binary, "good", isolation, None, Limits(wall_s=PATIENCE_S))
-            walls.append(time.perf_counter() - begin)
-        cpu = (sum(os.times()[:4]) - begin_cpu) / repeats
-        return {
-            "runs": repeats,
-            "wall_median_ms": round(1e3 * statistics.median(walls), 2),
-            "cpu_mean_ms": round(1e3 * cpu, 2),
-        }
-
 
 @contextmanager
 def attack_range(arch: str = "sm_90") -> Iterator[Range]:
@@ -297,6 +282,25 @@ def try_on_gpu(place: Range, attack: Attack, isolation: Isolation, gpus: list[Gp
     if not after:
         return outcome
     return replace(outcome, contained=False, problems=(*outcome.problems, f"the next program failed: {after}"))
+
+
+def try_attacks(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterator[Outcome]:
+    """All attacks, or those named; those on the device where there is a GPU."""
+    attacks = load_attacks() + (load_attacks("gpu_attacks.json") if gpus else [])
+    if unknown := set(only) - {attack.name for attack in attacks}:
+        raise SystemExit(f"no such attack: {', '.join(sorted(unknown))}")
+    with attack_range(gpus[0].arch if gpus else "sm_90") as place:
+        for attack in attacks:
+            if only and attack.name not in only:
+                continue
+            if not is_safe_here(attack, isolation):
+                print(f"{isolation}, {attack.name}: left out, nothing but our watcher would hold it here")
+                continue
+            yield (
+                try_on_gpu(place, attack, isolation, gpus)
+                if attack.group == "device"
+                else place.run(attack, isolation)
+            )
 
 
 def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterator[Outcome]:
@@ -333,14 +337,7 @@ def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterat
         yield Outcome(*row, round(time.perf_counter() - begin, 3), not problems, tuple(problems), said[:300])
 
 
-def show(outcome: Outcome) -> None:
-    problems = "; ".join(outcome.problems)
-    print(f"{outcome.isolation}, {outcome.name}: {outcome.verdict} in {outcome.seconds:.1f} s {problems}", flush=True)
-
-
-def write_table(
-    path: Path, outcomes: list[Outcome], isolations: list[Isolation], gpus: list[Gpu], overhead: dict[str, Any]
-) -> None:
+def write_table(path: Path, outcomes: list[Outcome], isolations: list[Isolation], gpus: list[Gpu]) -> None:
     record = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "kernel": platform.release().split("-")[0],
@@ -348,7 +345,6 @@ def write_table(
         "memory_account": memory_account(),
         "toolkit": find_toolkit().version,
         "gpu": gpus[0].name if gpus else None,
-        "overhead": overhead,
         "attacks": [asdict(outcome) for outcome in outcomes],
     }
     write_atomically(path, json.dumps(record, indent=1) + "\n")
@@ -361,7 +357,6 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="where to write the outcomes")
     parser.add_argument("--no-gpu", action="store_true", help="leave the device attacks out")
     parser.add_argument("--cheats", action="store_true", help="cheats instead of attacks")
-    parser.add_argument("--no-overhead", action="store_true", help="leave the times out: the machine is busy")
     options = parser.parse_args()
     isolations = []
     for name in options.isolation or ("bubblewrap", "landlock"):
@@ -370,37 +365,19 @@ def main() -> int:
         except SandboxError as error:
             print(f"left out: {error}", file=sys.stderr)
     gpus = [] if options.no_gpu else list_gpus()
-    if options.cheats:
-        outcomes = []
-        for outcome in itertools.chain(*(try_cheats(gpus, isolation, options.only) for isolation in isolations)):
-            show(outcome)
-            outcomes.append(outcome)
-            if options.json:
-                write_table(options.json, outcomes, isolations, gpus, {})
-        return int(not all(outcome.contained for outcome in outcomes))
-    attacks = load_attacks() + (load_attacks("gpu_attacks.json") if gpus else [])
-    if unknown := set(options.only) - {attack.name for attack in attacks}:
-        parser.error(f"no such attack: {', '.join(sorted(unknown))}")
-    attacks = [attack for attack in attacks if not options.only or attack.name in options.only]
-    outcomes, overhead, failed = [], {}, 0
-    with attack_range(gpus[0].arch if gpus else "sm_90") as place:
-        for isolation, attack in itertools.product(isolations, attacks):
-            if not is_safe_here(attack, isolation):
-                print(f"{isolation}, {attack.name}: left out, nothing but our watcher would hold it here")
-                continue
-            on_gpu = attack.group == "device"
-            outcome = try_on_gpu(place, attack, isolation, gpus) if on_gpu else place.run(attack, isolation)
-            outcomes.append(outcome)
-            failed += not outcome.contained
-            show(outcome)
-        if not options.no_overhead:
-            overhead = {str(isolation): place.overhead(isolation) for isolation in isolations}
-    for name, numbers in overhead.items():
-        print(f"{name}: run_program of a program that does nothing takes {numbers['wall_median_ms']} ms (median)")
-    if options.json:
-        write_table(options.json, outcomes, isolations, gpus, overhead)
-    print(f"{len(outcomes)} attacks, {len(outcomes) - failed} contained")
-    return 1 if failed else 0
+    tried = try_cheats if options.cheats else try_attacks
+    outcomes = []
+    for outcome in itertools.chain.from_iterable(tried(gpus, isolation, options.only) for isolation in isolations):
+        problems = "; ".join(outcome.problems)
+        print(
+            f"{outcome.isolation}, {outcome.name}: {outcome.verdict} in {outcome.seconds:.1f} s {problems}", flush=True
+        )
+        outcomes.append(outcome)
+        if options.json:
+            write_table(options.json, outcomes, isolations, gpus)
+    contained = sum(outcome.contained for outcome in outcomes)
+    print(f"{len(outcomes)} tried, {contained} contained")
+    return int(contained < len(outcomes))
 
 
 if __name__ == "__main__":

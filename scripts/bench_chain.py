@@ -17,7 +17,6 @@ import json
 import math
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import tempfile
@@ -51,21 +50,10 @@ KEYS = {
 WORK_TOKENS, ANSWERS = 3 * 5000 * 1000, 500
 
 
-def timed(command: list[str], log: Path, **environment: str) -> float:
-    """Seconds that a command takes; what it prints goes to `log`."""
-    began = time.monotonic()
-    with log.open("w") as file:
-        subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=True, env={**os.environ, **environment})
-    return time.monotonic() - began
-
-
 def train(stage: str, options: argparse.Namespace, folder: Path) -> dict[str, float]:
     """Tokens a second, and seconds until the first entry of the log, of a run under a stage."""
     recipe = yaml.safe_load((ROOT / "yaml_configs" / "baselines" / "sft_qwen7b.yaml").read_text())
-    if stage == "sft":
-        recipe = {key: value for key, value in recipe.items() if not key.startswith("cuset_")}
-    else:
-        recipe["cuset_objective"] = "cuset"
+    recipe = {key: value for key, value in recipe.items() if not key.startswith("cuset_")}
     recipe |= KEYS | {"stage": stage, "model_name_or_path": str(options.model), "max_steps": options.steps}
     recipe |= {"output_dir": str(folder / stage), **json.loads(options.keys)}
     if options.smoke:
@@ -79,15 +67,9 @@ def train(stage: str, options: argparse.Namespace, folder: Path) -> dict[str, fl
     file = folder / f"{stage}.yaml"
     file.write_text(yaml.safe_dump(recipe))
     environment = {**os.environ, **(attention.OFF_IN_SFT if stage == "sft" else {})}
-    began, entries = time.monotonic(), []
-    with subprocess.Popen(
-        ["llamafactory-cli", "train", str(file)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-    ) as process:
-        output = []
+    began, entries, output = time.monotonic(), [], []
+    command, pipes = ["llamafactory-cli", "train", str(file)], {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, **pipes, text=True, env=environment) as process:
         for line in process.stdout:
             output.append(line)
             if found := re.search(r"'num_input_tokens_seen': '?([\d.e+]+)", line):
@@ -100,64 +82,41 @@ def train(stage: str, options: argparse.Namespace, folder: Path) -> dict[str, fl
 
 def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     """Sampling, loading and judging, in seconds."""
-    tasks, count = str(options.cudabench / "Datasets" / "CUDABench-Set.jsonl"), 2 if options.smoke else ANSWERS
-    asked = [
-        "cuset",
+    seconds, file = {}, folder / "answers.jsonl"
+    tasks = f"tasks={options.cudabench / 'Datasets' / 'CUDABench-Set.jsonl'}"
+    ask = [
         "generate",
-        f"tasks={tasks}",
+        tasks,
         f"prompts={options.cudabench}",
         f"model={options.model}",
         "temperature=0.2",
         "top_p=0.95",
     ]
-    if options.adapter:
-        asked.append(f"adapter={options.adapter}")
-    if options.smoke:
-        asked.append("device=cpu")
-    one, every = folder / "one.jsonl", folder / "answers.jsonl"
-    load = timed([*asked, "limit=1", "max_tokens=1", f"output={one}"], folder / "load.log")
-    longest = 16 if options.smoke else 2048
-    asked += [f"limit={count}", f"max_tokens={longest}", f"batch_size={options.batch}", f"output={every}"]
-    sample = timed(asked, folder / "sample.log")
-    rows = [json.loads(line) for line in every.read_text().splitlines()]
+    ask += [f"adapter={options.adapter}"] if options.adapter else []
+    ask += ["device=cpu"] if options.smoke else []
+    many = [f"batch_size={options.batch}", f"output={file}"]
+    many += ["limit=2", "max_tokens=16"] if options.smoke else [f"limit={ANSWERS}", "max_tokens=2048"]
+    judge = ["evaluate", str(file), tasks, f"per_gpu={options.per_gpu}", "record_gpu=false"]
+    judge += [f"output={folder / 'results.jsonl'}", *(["compile_only=true"] if options.smoke else [])]
+    load = [*ask, "limit=1", "max_tokens=1", f"output={folder / 'one.jsonl'}"]
+    environment = {**os.environ, "CUSET_CACHE": str(folder / "cache")}
+    for name, words in (("load_s", load), ("sample_s", [*ask, *many]), ("judge_s", judge)):
+        began = time.monotonic()
+        subprocess.run(["cuset", *words], check=True, env=environment)
+        seconds[name] = time.monotonic() - began
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
     tokens = sum(row["tokens"] for row in rows if "answer" in row)
-    judge = timed(
-        [
-            "cuset",
-            "evaluate",
-            str(every),
-            f"tasks={tasks}",
-            f"per_gpu={options.per_gpu}",
-            "record_gpu=false",
-            f"output={folder / 'results.jsonl'}",
-        ]
-        + (["compile_only=true"] if options.smoke else []),
-        folder / "judge.log",
-        CUSET_CACHE=str(folder / "cache"),
-    )
-    shutil.rmtree(folder / "cache", ignore_errors=True)
-    return {
-        "load_s": load,
-        "sample_s": sample,
-        "sample_tokens": tokens,
-        "sample_tokens_s": tokens / sample,
-        "judge_s": judge,
-    }
+    return {**seconds, "sample_tokens": tokens, "sample_tokens_s": tokens / seconds["sample_s"]}
 
 
 def ratio(ours: list[float], theirs: list[float]) -> dict[str, float]:
     """Ours over theirs, the geometric mean of the turns' ratios with its 95 % interval."""
     logs = [math.log(one / other) for one, other in zip(ours, theirs, strict=True)]
-    mean = statistics.mean(logs)
-    half = (
-        stats.t.ppf(0.975, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
-        if len(logs) > 1
-        else math.nan
-    )
-    return {
-        name: round(math.exp(value), 4)
-        for name, value in (("ratio", mean), ("low", mean - half), ("high", mean + half))
-    }
+    mean, half = statistics.mean(logs), math.nan
+    if len(logs) > 1:
+        half = stats.t.ppf(0.975, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+    found = {"ratio": mean, "low": mean - half, "high": mean + half}
+    return {name: round(math.exp(value), 4) for name, value in found.items()}
 
 
 def main() -> None:
@@ -180,14 +139,9 @@ def main() -> None:
     card = next((name for name in ("h100", "h200") if name.upper() in gpu), "cpu")
     output = options.out / f"chain_{card}.json"
     record = json.loads(output.read_text()) if output.is_file() else {}
-    record |= {
-        "date": datetime.date.today().isoformat(),
-        "card": card,
-        "gpu": gpu,
-        "cores": len(os.sched_getaffinity(0)),
-        "model": options.model.name,
-        "versions": {name: version(name) for name in ("torch", "transformers", "llamafactory", "peft")},
-    }
+    versions = {name: version(name) for name in ("torch", "transformers", "llamafactory", "peft")}
+    record |= {"date": datetime.date.today().isoformat(), "card": card, "gpu": gpu, "model": options.model.name}
+    record |= {"cores": len(os.sched_getaffinity(0)), "versions": versions}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "train" in options.parts:
@@ -197,20 +151,16 @@ def main() -> None:
                     runs[stage].append(train(stage, options, folder))
                     print(stage, runs[stage][-1], flush=True)
             for key, stage in (("ours", "cuset"), ("sft", "sft")):
-                speeds = [run["tokens_s"] for run in runs[stage]]
-                record.setdefault(key, {}).update(
-                    train_tokens_s=statistics.median(speeds),
-                    train_runs=speeds,
-                    until_first_entry_s=statistics.median(run["until_first_entry_s"] for run in runs[stage]),
-                )
+                found = {name: [run[name] for run in runs[stage]] for name in runs[stage][0]}
+                medians = {f"train_{name}": statistics.median(values) for name, values in found.items()}
+                record.setdefault(key, {}).update(medians, train_runs=found["tokens_s"])
             record["keys"] = KEYS | json.loads(options.keys)
             record["training"] = ratio(record["ours"]["train_runs"], record["sft"]["train_runs"])
         if "answers" in options.parts:
             measured = answers(options, folder)
             for key in ("ours", "sft"):  # LLaMA-Factory has no part of its own for these
                 record.setdefault(key, {}).update(measured)
-    for key in ("ours", "sft"):
-        one = record[key]
+    for one in (record["ours"], record["sft"]):
         if {"train_tokens_s", "judge_s"} <= one.keys():
             sampled = one["sample_s"] - one["load_s"]
             one["total_s"] = WORK_TOKENS / one["train_tokens_s"] + sampled + one["judge_s"] + 2 * one["load_s"]

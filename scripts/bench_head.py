@@ -37,7 +37,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -395,28 +395,6 @@ def measure(x: Inputs, methods: dict[str, tuple], rounds: int) -> dict[str, dict
     return results
 
 
-def table(case: dict) -> str:
-    lines = [f"{case['head']} head, hidden {case['hidden_size']}, vocabulary {case['vocab_size']}"]
-    for name, r in case["methods"].items():
-        if "absent" in r:
-            lines.append(f"  {name:44} {r['absent']}")
-            continue
-        error = " ".join(f"{key} {value:.1e}" for key, value in r.get("error", {}).items())
-        spread = f"({r['ms_min']:.2f} to {r['ms_max']:.2f})"
-        lines.append(f"  {name:44} {r['ms']:8.2f} ms {spread} {r.get('extra_gib', 0):6.2f} GiB  {error}")
-    return "\n".join(lines)
-
-
-def versions() -> dict[str, str]:
-    found = {}
-    for name in PEERS:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "absent"
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder of the JSON")
@@ -440,7 +418,7 @@ def main() -> None:
         "gpu": gpu,
         "card": card,
         "cuda": torch.version.cuda,
-        "versions": versions(),
+        "versions": {found.name: found.version for found in distributions() if found.name in PEERS},
         "dtype": "bfloat16" if args.device == "cuda" else "float32",
         "what": f"forward and backward; ms: median over rounds of the mean of calls that last {HALF_TURN_MS} ms together, after as many untimed ones; extra_gib: peak above inputs and gradients; error: of loss and gradients against float64, relative norms",
         "rounds": args.rounds,
@@ -448,7 +426,6 @@ def main() -> None:
     }
     rows, shapes = (2 * CHUNK_ROWS, ((64, 512),)) if args.tiny else (ROWS, SHAPES)
     args.out.mkdir(parents=True, exist_ok=True)
-    started = time.time()
     for hidden_size, vocab_size in shapes:
         for head in BOUNDS:
             case = {"head": head, "rows": rows, "hidden_size": hidden_size, "vocab_size": vocab_size}
@@ -458,7 +435,7 @@ def main() -> None:
             case["confident_share"] = round(x.confident_share, 3)
             case["methods"] = measure(x, methods_of(head, args.skip), args.rounds)
             report["cases"].append(case)
-            print(f"{time.time() - started:.0f} s so far. {table(case)}", flush=True)
+            print(json.dumps(case, indent=1), flush=True)
             unfinished = path.with_suffix(".tmp")  # a run may be cut off while it writes
             unfinished.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
             os.replace(unfinished, path)

@@ -1,14 +1,14 @@
 """Measure whole training steps through LLaMA-Factory on one GPU: seconds a step and peak memory, methods side by side.
 
     python scripts/bench_step.py --json benchmarks/step_7b_h200.json --runs sft cuset
-    python scripts/bench_step.py --json benchmarks/fits_23gib_h200.json --runs sft cuset --memory-gib 23
+    python scripts/bench_step.py --json benchmarks/fits_18gib_h200.json --runs sft cuset --memory-gib 18
     python scripts/bench_step.py --json benchmarks/step_7b_zero2_h200x2.json --runs sft cuset --ranks 2
 
 The model has Qwen2.5-7B's shape and random weights, made once and kept in --model. Settings are yaml_configs/cuset_qwen7b.yaml's, on
 rows packed to --cutoff-len tokens; with several --ranks under its DeepSpeed ZeRO-2, on one GPU without. Each run is a process that calls LLaMA-Factory's run_exp with
 an additional callback, which waits for the GPU and takes the time at the start and end of each step; the first steps are not counted. Processes
 differ by a percent or two: a run may be named several times, and the median of its times is what counts. Name runs that are
-compared in both orders (sft cuset cuset sft), so that drift affects both alike. --add adds to an earlier call's record.
+compared in both orders (sft cuset cuset sft), so that drift affects both alike.
 """
 
 import argparse
@@ -30,50 +30,23 @@ from cuset_stage import attention
 
 
 ROOT = Path(__file__).parent.parent
-SHAPES = {  # as in the models' config.json
-    "tiny": dict(
-        hidden_size=64,
-        intermediate_size=256,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        vocab_size=4096,
-    ),
-    "1.5b": dict(
-        hidden_size=1536,
-        intermediate_size=8960,
-        num_hidden_layers=28,
-        num_attention_heads=12,
-        num_key_value_heads=2,
-        vocab_size=151936,
-        tie_word_embeddings=True,
-    ),
-    "7b": dict(
-        hidden_size=3584,
-        intermediate_size=18944,
-        num_hidden_layers=28,
-        num_attention_heads=28,
-        num_key_value_heads=4,
-        vocab_size=152064,
-    ),
-    "14b": dict(
-        model_type="qwen3",
-        hidden_size=5120,
-        intermediate_size=17408,
-        num_hidden_layers=40,
-        num_attention_heads=40,
-        num_key_value_heads=8,
-        head_dim=128,
-        vocab_size=151936,
-    ),
-    "32b": dict(
-        hidden_size=5120,
-        intermediate_size=27648,
-        num_hidden_layers=64,
-        num_attention_heads=40,
-        num_key_value_heads=8,
-        vocab_size=152064,
-    ),
+
+
+def shape(
+    width: int, feed_forward: int, layers: int, heads: int, key_value_heads: int, vocab_size: int, **more
+) -> dict:
+    """As a model's config.json says it."""
+    sizes = {"hidden_size": width, "intermediate_size": feed_forward, "num_hidden_layers": layers}
+    sizes |= {"num_attention_heads": heads, "num_key_value_heads": key_value_heads, "vocab_size": vocab_size}
+    return {**sizes, **more}
+
+
+SHAPES = {  # Qwen2.5's, and Qwen3's 14B
+    "tiny": shape(64, 256, 2, 4, 2, 4096),
+    "1.5b": shape(1536, 8960, 28, 12, 2, 151936, tie_word_embeddings=True),
+    "7b": shape(3584, 18944, 28, 28, 4, 152064),
+    "14b": shape(5120, 17408, 40, 40, 8, 151936, model_type="qwen3", head_dim=128),
+    "32b": shape(5120, 27648, 64, 40, 8, 152064),
 }
 LIGER = {"enable_liger_kernel": True}
 RUNS = {
@@ -124,14 +97,14 @@ def write_data(folder: Path, copies: int = 8) -> Path:
 
 def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
     settings = yaml.safe_load((ROOT / "yaml_configs" / "cuset_qwen7b.yaml").read_text(encoding="utf-8"))
-    for key in (
+    for key in [
         "deepspeed",
         "eval_dataset",
         "eval_strategy",
         "per_device_eval_batch_size",
         "num_train_epochs",
         "stage",
-    ):
+    ]:
         settings.pop(key)
     if keys["stage"] != "cuset":
         settings = {key: value for key, value in settings.items() if not key.startswith("cuset_")}
@@ -232,11 +205,8 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=1, help="GPUs; more than one: DeepSpeed ZeRO-2")
     parser.add_argument("--memory-gib", type=float, default=0, help="cap the process's GPU memory; 0: no cap")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--add", action="store_true", help="to what --json holds, of this machine and these settings")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.add and not (args.json and args.json.is_file()):
-        parser.error("--add: give the --json of an earlier call")
     if args.child:
         child(args.child / "recipe.json", args.memory_gib, args.warm_up, args.child / "result.json")
         return
@@ -256,12 +226,6 @@ def main() -> None:
         "memory_cap_gib": args.memory_gib or None,
         "results": {},
     }
-    del torch
-    if args.add:
-        earlier = json.loads(args.json.read_text(encoding="utf-8"))
-        if differing := [key for key in record if key != "results" and earlier.get(key) != record[key]]:
-            parser.error(f"--add: {args.json} was measured with another {', '.join(differing)}")
-        record["results"] = earlier["results"]
     print("| run | s a step | peak GiB | reserved GiB | loss |\n|---|---|---|---|---|")
     results = record["results"]
     for name in RUNS if "all" in args.runs else args.runs:

@@ -3,7 +3,6 @@
 
     python scripts/build_data.py          # does nothing where the built files are newer than their sources
     python scripts/build_data.py --force
-    python scripts/build_data.py --pairs data/cuset_pairs.jsonl    # what `cuset pairs make` wrote becomes data/pairs.jsonl
 
 Every program stands once in the repository. What is built is not committed: scripts/setup.sh builds it, so does the wheel, and the package
 runs this script where a built file is missing. A second process waits for the first one.
@@ -334,26 +333,6 @@ def pairs(kernels: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {"task": pair["task"], **texts, **{key: pair[key] for key in PAIR_KEYS if key in pair}}
 
 
-def common(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    different = (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
-    return next(different, min(len(one), len(other)))
-
-
-def shortened(pair: dict[str, Any], kernel: dict[str, Any]) -> dict[str, Any]:
-    """A pair as data/pairs.jsonl has it, where no program stands a second time."""
-    right, wrong = (pair[key].removeprefix("```cpp\n").removesuffix("\n```") for key in ("right", "wrong"))
-    names = {kernel[name].strip(): name for name in PROGRAMS if name in kernel}
-    short = {"task": pair["task"], "program": names[right]}
-    if wrong in names:
-        short["wrong_program"] = names[wrong]
-    else:
-        start = common(right, wrong)
-        after = common(right[start:][::-1], wrong[start:][::-1])
-        short |= {"start": start, "end": len(right) - after, "replacement": wrong[start : len(wrong) - after]}
-    return short | {key: pair[key] for key in PAIR_KEYS if key in pair}
-
-
 # ------------------------------------------------------------------------------------------------------------- building
 
 
@@ -420,17 +399,7 @@ def is_current() -> bool:
     return all(path.stat().st_mtime <= oldest for path in sources)
 
 
-def write_pairs(made: Path) -> None:
-    """data/pairs.jsonl from the whole responses that `cuset pairs make` wrote."""
-    kernels = read_kernels()
-    rows = map(json.loads, made.read_text(encoding="utf-8").splitlines())
-    short = "".join(json.dumps(shortened(row, kernels[row["task"]]), ensure_ascii=False) + "\n" for row in rows)
-    (DATA / "pairs.jsonl").write_text(short, encoding="utf-8")
-
-
 def main() -> None:
-    if sys.argv[1:2] == ["--pairs"]:
-        write_pairs(Path(sys.argv[2]))
     with (DATA / ".build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if is_current() and "--force" not in sys.argv[1:]:

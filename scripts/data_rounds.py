@@ -14,16 +14,25 @@ import json
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import numpy as np
 import yaml
-from bench_prompts import share
 
 from cuset_stage.jsonl import read_objects
 from cuset_stage.judge.results import read_results
+from cuset_stage.report.statistics import estimate_means
 
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 ROWS = FOLDER / "data_rounds.jsonl"
 SETS = ("develop", "cudabench", "mini")
+
+
+def share(outcomes: dict[str, list[bool]]) -> dict[str, float]:
+    """Percent over all answers, with the package's bootstrap interval over operations. outcomes: by operation."""
+    [estimate] = estimate_means([[np.mean(values)] for values in outcomes.values()])
+    mean = np.mean([outcome for values in outcomes.values() for outcome in values])
+    numbers = {"percent": mean, "low": estimate.low, "high": estimate.high}
+    return {name: round(100 * float(value), 2) for name, value in numbers.items()}
 
 
 def score(rows: list[dict]) -> dict:

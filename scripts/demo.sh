@@ -48,46 +48,24 @@ if [ -n "$steps" ]; then
     overrides=("max_steps=$steps" "warmup_steps=$((steps / 10))")
 fi
 # CUDA_VISIBLE_DEVICES: on a machine with GPUs LLaMA-Factory would start one process for each.
-CUDA_VISIBLE_DEVICES="" llamafactory-cli train yaml_configs/cuset_smoke.yaml ${overrides[@]+"${overrides[@]}"} >>"$log" 2>&1 &
-trainer=$!
-trap 'kill "$trainer" 2>/dev/null || true' INT TERM EXIT
-
 # trainer_log.jsonl has the loss alone, so these lines come from what the trainer prints.
-show_progress() {
-    python -c '
+CUDA_VISIBLE_DEVICES="" llamafactory-cli train yaml_configs/cuset_smoke.yaml ${overrides[@]+"${overrides[@]}"} 2>&1 | tee -a "$log" | python -c '
 import ast, re, sys
 
-path, shown, step = sys.argv[1], int(sys.argv[2]), 0
-entries = re.findall(r"\{\x27(?:loss|eval_loss)\x27.*?\}", open(path, encoding="utf-8", errors="replace").read())
-for entry in entries[shown:]:
-    values = {key: float(value) for key, value in ast.literal_eval(entry).items()}
-    if "eval_loss" in values:
-        print("     held-out: nll %.3f" % values["eval_loss"])
-    else:
-        names = ("loss", "cuset/nll", "cuset/cuda_confidence", "cuset/other_confidence")
-        cells = tuple(values.get(name, float("nan")) for name in names)
-        print("     %5.1f  %7.3f  %9.3f  %16.3f  %5.3f" % (values["epoch"], *cells))
-print(len(entries), file=sys.stderr)
-' "$log" "$1" 2>"$out/.shown"
-}
-shown=0
-while kill -0 "$trainer" 2>/dev/null; do
-    sleep 3
-    show_progress "$shown"
-    shown="$(cat "$out/.shown")"
-done
-wait "$trainer" || failed "training"
-trap - INT TERM EXIT
-show_progress "$shown"
-rm -f "$out/.shown"
+for line in sys.stdin:
+    for entry in re.findall(r"\{\x27(?:loss|eval_loss)\x27.*?\}", line):
+        values = {key: float(value) for key, value in ast.literal_eval(entry).items()}
+        if "eval_loss" in values:
+            print("     held-out: nll %.3f" % values["eval_loss"])
+        else:
+            names = ("epoch", "loss", "cuset/nll", "cuset/cuda_confidence", "cuset/other_confidence")
+            print("     %5.1f  %7.3f  %9.3f  %16.3f  %5.3f" % tuple(values.get(name, float("nan")) for name in names))
+' || failed "training"
 
 echo "3/3  cuset heatmap: two held-out samples and two of the training data, before and after"
 cuset heatmap model="$out/model" before="$out/tiny" dataset=cuset_kernels_eval,cuset_kernels samples=2 dataset_dir=data template=qwen \
-    cutoff_len=4096 window=256 tau=0 device=cpu output="$out/confidence.html" numbers=true >"$out/heatmap.txt" 2>>"$log" ||
+    cutoff_len=4096 window=256 tau=0 device=cpu output="$out/confidence.html" numbers=true 2>>"$log" | tee -a "$log" | sed 's/^/     /' ||
     failed "drawing the page"
-cat "$out/heatmap.txt" >>"$log"
-grep -v '^page:\|^numbers:' "$out/heatmap.txt" | sed 's/^/     /'
-rm -f "$out/heatmap.txt"
 
 cat <<TEXT
 

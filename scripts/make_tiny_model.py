@@ -62,24 +62,16 @@ def main() -> None:
     parser.add_argument("--vocab-size", type=int, default=2048)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--shape", help="the shape of a real model, as bench_step.py calls it, in place of sizes and seed"
+        "--shape", help="a real model's, such as 7b, in place of sizes and seed: bench_step.py has them"
     )
     args = parser.parse_args()
     if args.shape is not None:
         import bench_step
 
-        if args.shape not in bench_step.SHAPES:
-            parser.error(f"--shape {args.shape}: expected one of {', '.join(bench_step.SHAPES)}")
         bench_step.make_model(args.path, args.shape)
         return
-    make_model(
-        args.path,
-        args.data,
-        hidden_size=args.hidden_size,
-        layers=args.layers,
-        vocab_size=args.vocab_size,
-        seed=args.seed,
-    )
+    sizes = {"hidden_size": args.hidden_size, "layers": args.layers, "vocab_size": args.vocab_size}
+    make_model(args.path, args.data, **sizes, seed=args.seed)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A part of the miniature (docs/study_plan.md) under some seeds: data, base models, runs. It takes one GPU or several; under CUDA MPS
+# A part of the miniature (docs/miniature.md) under some seeds: data, base models, runs. It takes one GPU or several; under CUDA MPS
 # (nvidia-cuda-mps-control -d) jobs share one better.
 #
 #   scripts/miniature.sh rates              learning rates, with a seed that no other part uses

@@ -1,7 +1,7 @@
 """Round a model's matrices, so that it packs into a third of its size and moves between machines: python scripts/round_model.py MODEL
 
 Every matrix gets 6 bits a weight and a scale a row; the rounded model replaces the one in MODEL. The miniature's base models are rounded in this
-way before anything is trained on them (docs/study_plan.md).
+way before anything is trained on them (docs/miniature.md).
 """
 
 import sys

@@ -1,7 +1,8 @@
-"""The pages of docs/ that scripts/write_docs.py writes, a file each, and what they share."""
+"""What scripts/write_docs.py writes into the pages of docs/, a file for each page, and what these files share."""
 
 import importlib
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTE = "Written by `python scripts/write_docs.py` from {}; do not edit by hand.\n"
-MARKS = ("<!-- written by scripts/write_docs.py -->", "<!-- end -->")
 
 
 def record(name: str) -> Any:
@@ -25,19 +25,20 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def source(name: str, command: str) -> str:
     """Where the numbers come from: the record, its date and machine, and the command that measured them."""
     saved = record(name)
-    machine = (
-        saved.get("gpu")
-        or ", ".join(gpu["name"] for gpu in saved.get("gpus", []))
-        or f"{saved.get('cores', 2)} CPU cores"
-    )
-    return f"`benchmarks/{name}`, {saved['date'][:10]}, {machine}: `{command}`"
+    gpus = ", ".join(gpu["name"] for gpu in saved.get("gpus", []))
+    machine = saved.get("gpu") or gpus or f"{saved.get('cores', 2)} CPU cores"
+    return f"- `benchmarks/{name}`, {saved['date'][:10]}, {machine}: `{command}`"
 
 
-def between_marks(name: str, text: str) -> str:
-    """A page of docs/ with this text between its marks."""
-    before, _, rest = (ROOT / "docs" / name).read_text(encoding="utf-8").partition(MARKS[0])
-    after = rest.partition(MARKS[1])[2]
-    return f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}"
+def filled(name: str, **texts: str) -> str:
+    """A page of docs/ with each of these texts between its marks: `<!-- written: KEY -->` and `<!-- end -->`."""
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    for key, text in texts.items():
+        begin, end = f"<!-- written: {key} -->", "<!-- end -->"
+        pattern = re.compile(f"{begin}.*?{end}", re.DOTALL)
+        page, count = pattern.subn(lambda _, new=f"{begin}\n\n{text}\n\n{end}": new, page)
+        assert count == 1, f"docs/{name}: {begin} stands {count} times"
+    return page
 
 
 def helper_table(module: str, name: str) -> dict[str, Any]:

@@ -23,9 +23,10 @@ def page() -> str:
         f"The last column names the test; where it is empty, that is the feature's case in `{FEATURES_TEST}`. Most of them are in\n"
         "the slow tier (`-m slow`), those in `tests/gpu` need GPUs, and a case is skipped where a package is missing.\n",
     ]
+    rows = []
     for title, group in features.items():
-        rows = [feature_row(name, feature) for name, feature in group.items()]
-        parts += [f"## {title}\n", table(["feature", "keys", "under `stage: cuset`", "remarks", "test"], rows) + "\n"]
+        rows += [[f"**{title}**", "", "", "", ""], *(feature_row(name, feature) for name, feature in group.items())]
+    parts += [table(["feature", "keys", "under `stage: cuset`", "remarks", "test"], rows) + "\n"]
     return "\n".join(parts)
 
 

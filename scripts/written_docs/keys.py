@@ -7,13 +7,13 @@ from . import NOTE, table
 
 
 def page() -> str:
-    import cuset_stage.cli  # noqa: F401 - registers the commands
-    from cuset_stage.cli._app import COMMANDS
     from cuset_stage.objective.rules import STATISTICS
     from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
 
     kinds = [[f"`{kind}`", prose(meaning), "yes" if kind in DEFAULT_KINDS else ""] for kind, meaning in KINDS.items()]
-    attributes = [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items()]
+    of_base = [f"`{name}`" for name in STATISTICS if name.startswith("base_")]
+    attributes = [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items() if f"`{name}`" not in of_base]
+    attributes.append([", ".join(of_base), "the same of the base model"])
     parts = [
         "# Keys\n",
         NOTE.format("the settings in the code"),
@@ -28,14 +28,10 @@ def page() -> str:
         "Attributes of the `tokens` that [an objective of your own](objectives.md) gets, each a vector with one entry a supervised token:\n",
         table(["attribute", "meaning"], attributes) + "\n",
         "## Of the commands\n",
-        "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins.\n",
+        "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins. A key that several\n"
+        "commands have is [below](#of-several-commands).\n",
+        *command_keys(),
     ]
-    for name, settings in COMMANDS.items():
-        rows = [
-            [f"`{key}`", kind, "required" if default == "required" else f"`{default}`" if default else "", prose(text)]
-            for key, kind, default, text in settings.describe()
-        ]
-        parts += [f"### cuset {name}\n", table(["key", "value", "default", "meaning"], rows) + "\n"]
     return "\n".join(parts)
 
 
@@ -55,3 +51,41 @@ def recipe_keys() -> str:
         if one.name.startswith("cuset_") or one.name in own
     ]
     return table(["key", "default", "meaning"], rows)
+
+
+def command_keys() -> list[str]:
+    """A section a command, or group of them such as `cuset curate`, each key in it once; those of several sections come last."""
+    import cuset_stage.cli  # noqa: F401 - registers the commands
+    from cuset_stage.cli._app import COMMANDS
+
+    commands_of: dict[tuple[str, ...], list[str]] = {}
+    for command, settings in COMMANDS.items():
+        for row in settings.describe():
+            commands_of.setdefault(row, []).append(command)
+    sections: dict[str, list[list[str]]] = {command.split()[0]: [] for command in COMMANDS}
+    several: dict[str, list[str]] = {section: [] for section in sections}
+    shared = []
+    for (key, kind, default, text), commands in commands_of.items():
+        cells = [f"`{key}`", kind, "required" if default == "required" else f"`{default}`" if default else ""]
+        cells.append(prose(text))
+        names = list(dict.fromkeys(command.split()[0] for command in commands))
+        if len(names) > 1:
+            shared.append([*cells, ", ".join(names)])
+            for name in names:
+                several[name].append(f"`{key}`")
+        else:
+            *meaning, group = *cells[1:], ", ".join(command.partition(" ")[2] or command for command in commands)
+            alike = [row for row in sections[names[0]] if row[1:] == [*meaning, group]]
+            if alike:  # two keys of one meaning, such as `ablations: of` and `sweeps: of`
+                alike[0][0] += f", {cells[0]}"
+            else:
+                sections[names[0]].append([*cells, group])
+    parts = []
+    for section, rows in sections.items():
+        header = ["key", "value", "default", "meaning", "of"]
+        if sum(command.split()[0] == section for command in COMMANDS) == 1:
+            header, rows = header[:-1], [row[:-1] for row in rows]
+        parts += [f"### cuset {section}\n", table(header, rows) + "\n"]
+        if several[section]:
+            parts += [f"Also {', '.join(dict.fromkeys(several[section]))}.\n"]
+    return [*parts, "### Of several commands\n", table(["key", "value", "default", "meaning", "of"], shared) + "\n"]

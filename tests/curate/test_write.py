@@ -2,7 +2,6 @@
 
 import json
 import re
-import runpy
 import signal
 import subprocess
 import sys
@@ -150,28 +149,6 @@ def test_an_address_that_is_none_ends_a_run_before_its_first_stage(tmp_path):
         ("endpoint: 'http://a', api_key_env: NO_KEY", "NO_KEY"),
     ):
         assert said in run(*command, f"write={{model: m, {given}}}", status=2) and not (tmp_path / "work").exists()
-
-
-def test_questions_are_answered_by_files(request, tmp_path):
-    hand = runpy.run_path(str(request.config.rootpath / "scripts" / "hand_served.py"))
-    work, folder = kernels(tmp_path, "histogram"), tmp_path / "questions"
-    said = ["finish_reason: length\n```cuda\nint main() {", "```refused\nIt counts nothing.\n```"]
-    with hand["Server"](folder) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-
-        def answer():
-            for text in said:
-                while not (waiting := hand["unanswered"](folder)):
-                    time.sleep(0.05)
-                waiting[0].with_name(f"a{waiting[0].name[1:]}").write_text(text)
-
-        threading.Thread(target=answer, daemon=True).start()
-        assert write_tasks(work, f"http://127.0.0.1:{server.server_port}/v1").reasons == {"refused": 1}
-        server.shutdown()
-    (row,) = lines(work / "write" / "dropped.jsonl")
-    tries = row["data"]["written"]["tries"]
-    assert [(each["reason"], each["estimated"]) for each in tries] == [("cut_off", 1), ("refused", 1)]
-    assert "of 2 replies by estimate" in " ".join(run("funnel", work).split())
 
 
 def test_what_a_gpu_found_goes_back_where_there_is_none(tmp_path, serve):

@@ -138,3 +138,12 @@ def test_a_program_defines_each_size_once(program, said):
     operation.programs["simple.cu"] = f"const int COLS = 1000;\n{program}\n"
     with pytest.raises(ValueError, match=re.escape(said)):
         operation.program("simple.cu", 1)
+
+
+def test_closeness_follows_the_contract():
+    expected = np.array([0.0, 10.0], dtype=np.float32)
+    assert operations.is_close(np.array([0.5, 11.0], dtype=np.float32), expected, 0.1, 0.5)
+    assert not operations.is_close(np.array([0.5, 11.6], dtype=np.float32), expected, 0.1, 0.5)
+    assert not operations.is_close(np.array([np.nan, 10.0], dtype=np.float32), expected, 0.1, 0.5)
+    big = np.array([2**62], dtype=np.int64)
+    assert not operations.is_close(big + 1, big, 0, 0)  # the same number in float64

@@ -416,7 +416,7 @@ def test_a_part_of_a_study_is_asked_for_by_patterns(tmp_path):
 
 
 def test_the_miniature_is_planned(tmp_path, monkeypatch):
-    """docs/study_plan.md: the main table and Table 5, Fig. 4, capability and dose."""
+    """docs/miniature.md: the main table and Table 5, Fig. 4, capability and dose."""
     monkeypatch.chdir(ROOT)
     study = StudySettings.read([str(MINIATURE), "dry_run=true", f"output={tmp_path}"])
     jobs = jobs_of(study)

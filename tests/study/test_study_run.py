@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,21 +14,36 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+def prepare(work: Path) -> Path:
+    """The tiny model and the study's file in a folder; returns the file."""
+    model, file = work / "model", work / "study.yaml"
+    sizes = ("--hidden-size", "64", "--layers", "2")
+    subprocess.run([sys.executable, "scripts/make_tiny_model.py", str(model), *sizes], cwd=ROOT, check=True)
+    study = (ROOT / "yaml_configs" / "studies" / "cpu.yaml").read_text(encoding="utf-8")
+    file.write_text(study.replace("outputs/study-cpu-model", str(model)))
+    return file
+
+
+def written(output: Path) -> dict[str, int]:
+    """When each job's record was written, in nanoseconds."""
+    return {str(path.relative_to(output)): path.stat().st_mtime_ns for path in (output / "done").glob("**/*.json")}
+
+
 @pytest.mark.slow
-def test_a_killed_study_is_taken_up_and_reported(tmp_path, load_script):
-    output, study = tmp_path / "out", load_script("bench_study")
-    command = study.command(study.prepare(tmp_path), output)
+def test_a_killed_study_is_taken_up_and_reported(tmp_path):
+    output = tmp_path / "out"
+    command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", str(prepare(tmp_path)), f"output={output}"]
     first = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     while not list(output.glob("done/**/*.json")):
         assert first.poll() is None
         time.sleep(0.01)  # killed before Snakemake has noted that the job is done
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
-    kept = study.done(output)
+    kept = written(output)
     hour = 3600.0  # 21 jobs, most of which import torch
     second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=hour)
     assert second.returncode == 0, second.stdout + second.stderr
-    done = study.done(output)
+    done = written(output)
     assert kept and {name: done[name] for name in kept} == kept  # nothing that was done is done again
     assert len(done) == 22
     rows = [json.loads(line) for line in (output / "results.jsonl").read_text().splitlines()]
