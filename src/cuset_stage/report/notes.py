@@ -2,18 +2,41 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..text import one_line
 from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
-from .inputs import AuditFile
 
 
 NAMED = 8  # tasks a note names with what was said of them; more are counted
+GENERATION = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")  # come first
+SETTINGS = {  # name -> where it stands in the header, or what `run_settings` computes
+    "samples a task": "width",
+    "prompt level": "level",
+    "task set": "tasks.path",
+    "task set, format": "tasks.format",
+    "task set, SHA-256": "tasks.sha256",
+    "answers, SHA-256": "answers.sha256",
+    "extraction rule": "extract",
+    "compile only": "compile_only",
+    "thorough": "thorough",
+    "GPU": "gpus",
+    "CUDA toolkit": "toolkit",
+    "torch": "torch",
+    "architecture": "arch",
+    "compiler flags": "flags",
+    "isolation": "isolation",
+    "host memory counted by": "memory_account",
+    "inputs' seed": "seed",
+    "GPU work recorded": "gpu_work_recorded",
+    "GPU's counters read": "gpu_counters",
+    "cuset-stage": "cuset_stage",
+    "Python": "python",
+    "judged": "created",
+}
 NOTED = {
     *("GPU", "CUDA toolkit", "architecture", "compiler flags", "isolation", "torch", "extraction rule"),
     *("prompt level", "samples a task", "cuset-stage", "compile only", "thorough"),
@@ -26,8 +49,8 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Iterator[Note]:
-    """What moves the numbers: one loud note a kind, naming the runs; and which settings differ. audit: where `file` was read."""
+def notes_on(collection: Collection) -> Iterator[Note]:
+    """What moves the numbers: one loud note a kind, naming the runs; and which settings differ."""
     told: defaultdict[str, list[str]] = defaultdict(list)
     for run in collection.runs:
         for text, detail in _of_run(collection, run):
@@ -41,18 +64,12 @@ def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Ite
         judged = set(lines.loc[(lines["verdict"] != INFRA_ERROR) & lines["compiled"].eq(True), "task"])
         messages = dict(zip(failed["task"], failed["message"], strict=True))
         ordered = {task: messages[task] or "no message" for task in sorted(messages, key=lambda task: task in judged)}
+        named = [f"{task}: {one_line(text, 300)}" for task, text in list(ordered.items())[:NAMED]]
+        more = [f"and {len(ordered) - NAMED} more"] * (len(ordered) > NAMED)
+        listed = "; ".join([*named, *more]).rstrip(".")
         yield Note(
-            f"What the judge failed with, by task: {_listed(ordered)} Correct an oracle that fails in the task set; after a "
+            f"What the judge failed with, by task: {listed}. Correct an oracle that fails in the task set; after a "
             "failure of the machine, judge again.",
-            loud=True,
-        )
-    here = {task.id for task in collection.tasks}
-    if (spoken := file.audited | file.unfinished.keys()) and not spoken & here:
-        yield Note(f"The audit {audit} speaks of none of these tasks: is it of another task set?", loud=True)
-    if unfinished := {task: text for task, text in file.unfinished.items() if task in here}:
-        yield Note(
-            f"The audit could not be finished on {counted(len(unfinished), 'task')}, so it is not known whether their oracles are "
-            f"weak; they are not counted as flagged. {_listed(unfinished)}",
             loud=True,
         )
     # No seed was drawn for their inputs; of a file that an earlier version wrote it is not known.
@@ -108,60 +125,40 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
         )
 
 
-def _listed(said: Mapping[str, str]) -> str:
-    """ "a: message; b: message; and 3 more"."""
-    parts = [f"{task}: {one_line(text, 300)}" for task, text in list(said.items())[:NAMED]]
-    parts += [f"and {len(said) - NAMED} more"] * (len(said) > NAMED)
-    return "; ".join(parts).rstrip(".") + "."
-
-
 def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
     """Name -> its value in each run, "" where the header does not say."""
-
-    def gpus(run: Run) -> str:
-        names = Counter(
-            f"{gpu.get('name')} (compute capability {gpu.get('compute_capability')}, driver {gpu.get('driver')})"
-            for gpu in run.header.get("gpus") or []
-        )
-        return "; ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items())
-
-    def text(value: Any) -> str:
-        if value is None or value in ("", [], {}):
-            return ""
-        if isinstance(value, dict | list):
-            return json.dumps(value, sort_keys=True)
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    generation = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
-    others = sorted({key for run in runs for key in run.told("generation") or {}} - {*generation, "level"})
-    limits = sorted({key for run in runs for key in run.told("limits") or {}})
-    settings: dict[str, Callable[[Run], Any] | tuple[str, ...]] = {
-        **{key.replace("_", " "): ("generation", key) for key in (*generation, *others)},
-        "samples a task": lambda run: run.width,
-        "prompt level": lambda run: run.level,
-        "task set": ("tasks", "path"),
-        "task set, format": ("tasks", "format"),
-        "task set, SHA-256": ("tasks", "sha256"),
-        "answers, SHA-256": ("answers", "sha256"),
-        "extraction rule": ("extract",),
-        "compile only": lambda run: "yes" if run.compile_only else None,
-        "thorough": lambda run: "yes" if run.header.get("thorough") else None,
-        "GPU": gpus,
-        "CUDA toolkit": ("toolkit",),
-        "torch": ("torch",),
-        "architecture": ("arch",),
-        "compiler flags": lambda run: " ".join(run.header.get("flags") or []),
-        "isolation": ("isolation",),
-        "host memory counted by": ("memory_account",),
-        "inputs' seed": ("seed",),
-        "GPU work recorded": ("gpu_work_recorded",),
-        "GPU's counters read": ("gpu_counters",),
-        **{f"limit {key}": ("limits", key) for key in limits},
-        "cuset-stage": ("cuset_stage",),
-        "Python": ("python",),
-        "judged": ("created",),
+    keys = {
+        group: sorted({key for run in runs for key in run.told(group) or {}}) for group in ("generation", "limits")
+    }
+    generation = dict.fromkeys((*GENERATION, *keys["generation"]))
+    generation.pop("level", None)
+    computed = {"width": lambda run: run.width, "level": lambda run: run.level, "gpus": _gpus}
+    places = {
+        **{key.replace("_", " "): ("generation", key) for key in generation},
+        **{name: tuple(place.split(".")) for name, place in SETTINGS.items()},
+        **{f"limit {key}": ("limits", key) for key in keys["limits"]},
     }
     return {
-        name: [text(run.told(*place) if isinstance(place, tuple) else place(run)) for run in runs]
-        for name, place in settings.items()
+        name: [_text(computed[place[0]](run) if place[0] in computed else run.told(*place)) for run in runs]
+        for name, place in places.items()
     }
+
+
+def _gpus(run: Run) -> str:
+    names = Counter(
+        f"{gpu.get('name')} (compute capability {gpu.get('compute_capability')}, driver {gpu.get('driver')})"
+        for gpu in run.header.get("gpus") or []
+    )
+    return "; ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items())
+
+
+def _text(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return " ".join(value)
+    if isinstance(value, dict | list):
+        return json.dumps(value, sort_keys=True)
+    return f"{value:g}" if isinstance(value, float) else str(value)
