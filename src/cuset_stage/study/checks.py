@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import bundled
-from ..files import file_sha256, weights_fingerprint
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..stage.retired import check_retired
 from ..tasks import TaskError, load_tasks
-from ..tasks.prompt_file import prompt_path, read_prompts
+from ..tasks.prompt_file import read_prompts
 from ..text import InputError, nearest
 from .plan import Job, StudyError, model_of
 from .settings import Kind, StudySettings
@@ -197,35 +196,3 @@ def _data_file(place: Path, entry: Mapping[str, Any]) -> Path | None:
     """The file or folder of an entry of dataset_info.json; None where it may be elsewhere."""
     file = entry.get("file_name")
     return place / file if file is not None and entry.keys().isdisjoint(ELSEWHERE) else None
-
-
-def inputs_of(settings: StudySettings, job: Job) -> dict[str, str]:
-    """SHA-256, by path, of what a job reads and no job makes: tasks and training data, where each is a file that is here, and the base model, where it is a
-    folder (of which `weights_fingerprint` reads a part)."""
-    files = [settings.tasks] if job.kind in ("generate", "evaluate") else []
-    if job.kind == "generate" and settings.prompts is not None:
-        files.append(prompt_path(settings.prompts))
-    place = _data_folder(job.settings) if job.kind in ("train", "analyze") else None
-    if place and _missing_data(job.settings) is None:
-        known = json.loads((place / "dataset_info.json").read_text(encoding="utf-8"))
-        files += filter(None, (_data_file(place, known[name]) for _, name in _data_names(job.settings)))
-    digests = {str(file): _digest(file, _stamp(file)) for file in files if file.is_file()}
-    base = model_of(settings, job.run)
-    if job.kind in ("train", "generate") and (digest := _weights(base, *map(_stamp, sorted(Path(base).glob("*"))))):
-        digests[base] = digest
-    return digests
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    status = file.stat()
-    return status.st_size, status.st_mtime_ns
-
-
-@functools.cache
-def _digest(file: Path, _stamp: tuple[int, int]) -> str:
-    return file_sha256(file)
-
-
-@functools.cache
-def _weights(folder: str, *_stamps: tuple[int, int]) -> str | None:
-    return weights_fingerprint(folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,6 @@ OUTPUTS: Mapping[Kind, str] = {
     "pairs": "pairs.json",
     "analyze": "confidence",
 }  # fmt: skip - in the folder of its run
-CLUSTER_CORES = 8  # what a job asks a cluster for with each GPU, or without any
 
 
 class StudyError(InputError):
@@ -49,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Job:
-    """A command on a file of settings. gpus: how many it takes, in eighths below one where jobs share this machine's; needs: kinds of jobs
+    """A command on a file of settings. gpus: how many it takes, in quarters below one where jobs share this machine's; needs: kinds of jobs
     of its run that come before."""
 
     kind: Kind
@@ -183,23 +181,3 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
     for kind, given in (("pairs", settings.pairs), ("analyze", settings.analyze)):
         if given is not None:
             yield job(kind, {**template, **given, "models": {run.method: trained}, "output": places[kind]})
-
-
-def command_of(kind: Kind, file: str) -> list[str]:
-    """What runs a job, as it is typed by hand."""
-    return ["llamafactory-cli", "train", file] if kind == "train" else ["cuset", kind, file]
-
-
-def cores_of(settings: StudySettings, job: Job, gpus: int) -> int:
-    """Processors of a job. On this machine judging compiles on all that it is given; if `jobs` is not set, that is all processors divided by
-    `gpus`, those of the machine, or half of them on a CPU: a job that takes all would wait until no other runs. The rest waits for the GPU and
-    is not held to one; a cluster may hold a job to what it asks for."""
-    judges = int(job.settings.get("jobs") or 0) if job.kind == "evaluate" else 0
-    if settings.executor != "local":
-        return judges or CLUSTER_CORES * max(1, int(job.gpus))
-    cores = processors(settings)
-    return min(judges or max(1, cores // (gpus or 2)), cores) if job.kind == "evaluate" else 1
-
-
-def processors(settings: StudySettings) -> int:
-    return settings.cores or len(os.sched_getaffinity(0))
