@@ -42,7 +42,6 @@ from .requests import AnalyzeSettings, ModelRequest
 
 
 DENSITY_BINS = 50  # of confidence, 0 to 1
-EXAMPLES = 3  # rows whose windows the record holds one by one
 CLASSES = ("sensitive", "neutral")
 RECORDED = {  # of the settings
     *("code", "prompt", "dataset", "template", "cutoff_len", "language"),
@@ -158,7 +157,6 @@ class _FirstPass:
         self.density = {name: np.zeros((2, DENSITY_BINS), dtype=np.int64) for name in notions}
         self.neutral = dict.fromkeys(notions, 0.0)  # the sum of the neutral tokens' confidence
         self.rows = self.samples = self.tokens = 0
-        self.examples: list[str] = []  # the names of the first rows
         self._spool = spool
 
     def add(self, row: KindRow, log_p: NDArray[np.float32]) -> None:
@@ -172,8 +170,6 @@ class _FirstPass:
         )
         for values in (tokens.log_p, tokens.kinds, tokens.lengths):
             np.save(self._spool, values)
-        if len(self.examples) < EXAMPLES:
-            self.examples.append(row.name)
         self.rows += 1
         self.samples += len(tokens.lengths)
         self.tokens += len(tokens.log_p)
@@ -249,15 +245,12 @@ def _second_pass(first: _FirstPass, spool: IO[bytes], settings: AnalyzeSettings)
         sums[notion] = _Sums(number * _Sums.WIDTH, mask, first.threshold(notion), first.fine[notion])
     kinds_at = len(sums) * _Sums.WIDTH + np.arange(3 * len(KINDS)).reshape(-1, 3)  # tokens, confidence, at most tau
     bootstrap = ClusterBootstrap(first.rows, kinds_at.max() + 1, settings.resamples, settings.seed)
-    examples = []
-    for number in range(first.rows):
+    for _ in range(first.rows):
         row = _Tokens(*(np.load(spool) for _ in range(3)))
         confidence = row.confidence
         of_kinds = [(row.kinds & bit) != 0 for bit in KIND_BITS.values()]
         by_kind = [[on.sum(), confidence[on].sum(), (confidence[on] <= settings.tau).sum()] for on in of_kinds]
         bootstrap.add(np.concatenate([*(one.of(row, settings) for one in sums.values()), np.ravel(by_kind)]))
-        if number < len(first.examples):
-            examples.append(_example(first.examples[number], row, settings.window))
 
     return {
         "files": first.rows,
@@ -265,7 +258,6 @@ def _second_pass(first: _FirstPass, spool: IO[bytes], settings: AnalyzeSettings)
         "tokens": first.tokens,
         "notions": {name: _notion_record(one, first, name, bootstrap) for name, one in sums.items()},
         "kinds": {kind: _class_record(bootstrap, at) for kind, at in zip(KINDS, kinds_at, strict=True)},
-        "examples": examples,
     }
 
 
@@ -320,16 +312,3 @@ def _curve(counts: NDArray[np.int64]) -> list[list[float]]:
     chosen = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, 201)[1:] - 1e-12))
     odds = LOWEST + (chosen + 1) * (HIGHEST - LOWEST) / BINS
     return [[float(f"{x:.4g}"), round(float(y), 5)] for x, y in zip(odds, cumulated[chosen], strict=True)]
-
-
-def _example(name: str, row: _Tokens, window: int) -> dict[str, Any]:
-    """Fig. 2(b) of a row's first sample: the mean of each window at its middle token, and the runs of each kind's tokens."""
-    length = int(row.lengths[0])
-    found = windows(row.confidence[:length], window)
-    runs = {}
-    for kind, bit in KIND_BITS.items():
-        edges = np.flatnonzero(np.diff(np.concatenate(([0], (row.kinds[:length] & bit) != 0, [0]))))
-        if len(edges):
-            runs[kind] = edges.reshape(-1, 2).tolist()
-    means = [float(f"{mean:.4g}") for mean in found.means.tolist()]
-    return {"name": name, "tokens": length, "first_middle": found.size // 2, "means": means, "runs": runs}
