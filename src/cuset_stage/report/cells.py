@@ -116,7 +116,7 @@ def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool =
 
 def interval_cell(of: Mapping[str, float | None] | None, write: Callable[[float], str], scale: float = 1) -> Cell:
     """A value of a record with `low` and `high`, if it has them. scale: of the values that CSV holds."""
-    if of is None or of["value"] is None:
+    if of is None or of.get("value") is None:
         return Cell(ABSENT)
     value, *ends = (None if of[key] is None else round(scale * of[key], 6) for key in ("value", "low", "high"))
     if None in ends:
