@@ -118,11 +118,11 @@ def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(tmp_path):
         ({"methods": {"a/b": {}}}, "'a/b': a name has letters"),
         ({"sweeps": {"runs": {"dataset": ["a/b"]}}}, "'cuset_dataset=a/b': a name has letters"),
         ({"baseline": "stf"}, "baseline: stf: not in the study; did you mean sft"),
-        ({"sweeps": {"runs": {"cuset_tau": 0.5}}}, "cuset_tau: expected keys of an ablation or a list"),
+        ({"sweeps": {"runs": {"cuset_tau": 0.5}}}, "cuset_tau=0.5: expected a valid list"),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, keys, message):
-    with pytest.raises(StudyError, match=message):
+    with pytest.raises((StudyError, SettingsError), match=message):
         runs_of(a_study(tmp_path, **keys))
 
 

@@ -70,7 +70,7 @@ class Variations(BaseModel):
     of: str = Field("cuset", description="the method that is varied")
     models: Names | None = Field(None, min_length=1, description="only these models")
     seeds: Numbers | None = Field(None, min_length=1, description="only these seeds")
-    runs: dict[str, Any] = Field(description="name: {key: value, ...}, or key: [value, ...]")
+    runs: dict[str, dict[str, Any] | list[Any]] = Field(description="name: {key: value, ...}, or key: [value, ...]")
 
 
 class StudySettings(Settings):
