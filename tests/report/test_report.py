@@ -168,7 +168,7 @@ def test_inputs_that_come_with_the_task_set_are_named(write):
     collection = collect(paths)
     (note,) = (note for note in collection.notes if "the same in every evaluation" in note.text)
     assert "fixed." in note.text and not note.loud
-    assert "| inputs' seed | – | 7 | – |" in render_markdown(build_report(collection))
+    assert "| seed | – | 7 | – |" in render_markdown(build_report(collection))
 
 
 def timed(record):
@@ -198,9 +198,9 @@ def test_settings_that_differ_are_noted(write):
     first, second = write("one", {"a": [P]}), write("two", {"a": [P]}, arch="sm_80", flags=["-O0"])
     collection = collect([first, second])
     assert [note.text for note in collection.notes] == [
-        "The runs differ in architecture, compiler flags: see the settings."
+        "The runs differ in arch, flags: see the settings."
     ]
-    assert "| architecture | sm_90 | sm_80 |" in render_markdown(build_report(collection))
+    assert "| arch | sm_90 | sm_80 |" in render_markdown(build_report(collection))
 
 
 def outcomes(solved: set[int], tasks: int = 40) -> dict:

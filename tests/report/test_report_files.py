@@ -77,11 +77,11 @@ def test_extraction_rule_and_torch_are_settings(tmp_path: Path) -> None:
     first = write(tmp_path, "one", {"a": [P]}, extract="first", torch="2.9.0")
     second = write(tmp_path, "two", {"a": [P]}, extract="last", torch="2.9.1")
     collection = collect([first, second])
-    assert [note.text for note in collection.notes] == ["The runs differ in extraction rule, torch: see the settings."]
+    assert [note.text for note in collection.notes] == ["The runs differ in extract, torch: see the settings."]
     text = render_markdown(build_report(collection, ks=(1,)))
-    assert "| extraction rule | first | last |" in text and "| torch | 2.9.0 | 2.9.1 |" in text
+    assert "| extract | first | last |" in text and "| torch | 2.9.0 | 2.9.1 |" in text
     text = render_markdown(build_report(collect([first]), ks=(1,)))
-    assert "| extraction rule | first |" in text and "| torch | 2.9.0 |" in text
+    assert "| extract | first |" in text and "| torch | 2.9.0 |" in text
 
 
 def test_the_code_written_last_counts(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Notes on the runs: what moves their numbers, and how their settings differ."""
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,36 +11,24 @@ from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
 
 
 NAMED = 8  # tasks a note names with what was said of them; more are counted
-GENERATION = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")  # come first
-SETTINGS = {  # name -> where it stands in the header, or what `run_settings` computes
-    "samples a task": "width",
-    "prompt level": "level",
-    "task set": "tasks.path",
-    "task set, format": "tasks.format",
-    "task set, SHA-256": "tasks.sha256",
-    "answers, SHA-256": "answers.sha256",
-    "extraction rule": "extract",
-    "compile only": "compile_only",
-    "thorough": "thorough",
-    "GPU": "gpus",
-    "CUDA toolkit": "toolkit",
-    "torch": "torch",
-    "architecture": "arch",
-    "compiler flags": "flags",
-    "isolation": "isolation",
-    "host memory counted by": "memory_account",
-    "inputs' seed": "seed",
-    "GPU work recorded": "gpu_work_recorded",
-    "GPU's counters read": "gpu_counters",
-    "cuset-stage": "cuset_stage",
-    "Python": "python",
-    "judged": "created",
+JUDGE = {
+    *("gpus", "toolkit", "arch", "flags", "isolation", "torch", "extract", "cuset_stage", "compile_only", "thorough"),
+    *("level", "samples a task"),
 }
-NOTED = {
-    *("GPU", "CUDA toolkit", "architecture", "compiler flags", "isolation", "torch", "extraction rule"),
-    *("prompt level", "samples a task", "cuset-stage", "compile only", "thorough"),
+"""Settings of the judge, not of the method, whose difference is noted; the limits as well."""
+NO_SETTINGS = {
+    "type",
+    "format",
+    "run",
+    "method",
+    "findings",
+    "notes",
+    "audited",
+    "tasks.ids",
+    "tasks.count",
+    "answers.levels",
 }
-"""Settings of the judge, not of the method; the limits as well."""
+"""Of a header, with what a column of the tables says."""
 
 
 def counted(count: int, noun: str) -> str:
@@ -80,8 +67,8 @@ def notes_on(collection: Collection) -> Iterator[Note]:
             "outputs passes."
         )
     texts = run_settings(collection.runs)
-    if len(set(texts.get("prompts", ()))) > 1:
-        wordings = zip(collection.runs, texts["prompts"], strict=True)
+    if len(set(texts.get("generation.prompts", ()))) > 1:
+        wordings = zip(collection.runs, texts["generation.prompts"], strict=True)
         named = "; ".join(f"{run.label}: {text or 'not said'}" for run, text in wordings)
         yield Note(
             f"The runs answer different prompts: {named}. A difference between them can be the prompts' and not the methods': sample "
@@ -89,7 +76,7 @@ def notes_on(collection: Collection) -> Iterator[Note]:
             loud=True,
         )
     settings = {name for name, values in texts.items() if len(set(values)) > 1}
-    if differ := sorted(name for name in settings if name in NOTED or name.startswith("limit ")):
+    if differ := sorted(name for name in settings if name in JUDGE or name.startswith("limits.")):
         yield Note(f"The runs differ in {', '.join(differ)}: see the settings.")
 
 
@@ -126,39 +113,27 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
 
 
 def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Name -> its value in each run, "" where the header does not say."""
-    keys = {
-        group: sorted({key for run in runs for key in run.told(group) or {}}) for group in ("generation", "limits")
-    }
-    generation = dict.fromkeys((*GENERATION, *keys["generation"]))
-    generation.pop("level", None)
-    computed = {"width": lambda run: run.width, "level": lambda run: run.level, "gpus": _gpus}
-    places = {
-        **{key.replace("_", " "): ("generation", key) for key in generation},
-        **{name: tuple(place.split(".")) for name, place in SETTINGS.items()},
-        **{f"limit {key}": ("limits", key) for key in keys["limits"]},
-    }
-    return {
-        name: [_text(computed[place[0]](run) if place[0] in computed else run.told(*place)) for run in runs]
-        for name, place in places.items()
-    }
+    """Name -> its value in each run, "" where the header does not say. A key within an object is called by both, with a dot between."""
 
+    def flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
+        if name in NO_SETTINGS or value is None or value in ("", [], {}):
+            return
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from flat(inner, f"{name}.{key}" if name else key)
+        elif isinstance(value, list):
+            texts = Counter(
+                one
+                if isinstance(one, str)
+                else " ".join(map(str, one.values()))
+                if isinstance(one, dict)
+                else str(one)
+                for one in value
+            )
+            yield name, " ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
+        else:
+            yield name, f"{value:g}" if isinstance(value, float) else str(value)
 
-def _gpus(run: Run) -> str:
-    names = Counter(
-        f"{gpu.get('name')} (compute capability {gpu.get('compute_capability')}, driver {gpu.get('driver')})"
-        for gpu in run.header.get("gpus") or []
-    )
-    return "; ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items())
-
-
-def _text(value: Any) -> str:
-    if value is None or value in ("", [], {}):
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return " ".join(value)
-    if isinstance(value, dict | list):
-        return json.dumps(value, sort_keys=True)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    told = [dict(flat({**run.header, "level": run.level, "samples a task": run.width}, "")) for run in runs]
+    names = dict.fromkeys(name for settings in told for name in settings)
+    return {name: [settings.get(name, "") for settings in told] for name in names}
