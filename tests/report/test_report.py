@@ -197,9 +197,7 @@ def test_runs_of_one_name_are_told_apart(tmp_path):
 def test_settings_that_differ_are_noted(write):
     first, second = write("one", {"a": [P]}), write("two", {"a": [P]}, arch="sm_80", flags=["-O0"])
     collection = collect([first, second])
-    assert [note.text for note in collection.notes] == [
-        "The runs differ in arch, flags: see the settings."
-    ]
+    assert [note.text for note in collection.notes] == ["The runs differ in arch, flags: see the settings."]
     assert "| arch | sm_90 | sm_80 |" in render_markdown(build_report(collection))
 
 
