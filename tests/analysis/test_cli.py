@@ -2,12 +2,10 @@
 
 import importlib
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-import time
 from importlib import metadata
 
 import pytest
@@ -257,17 +255,3 @@ def test_doctor_on_cudnn_attention(monkeypatch):
     assert "export TORCH_CUDNN_SDPA_DEPRIORITIZED=1" in finding.fix
     monkeypatch.setenv(attention.VARIABLE, "1")
     assert doctor._attention().result.startswith("is on: ")
-
-
-@pytest.mark.parametrize(("minutes", "state"), [(5, "note"), (200, "fail")])
-def test_doctor_names_the_lock_of_a_build_that_was_killed(monkeypatch, tmp_path, minutes, state):
-    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
-    assert doctor._build_locks() == []
-    lock = tmp_path / "cpu_adam" / "lock"
-    lock.parent.mkdir()
-    lock.touch()
-    os.utime(lock, (time.time() - 60 * minutes,) * 2)
-    (finding,) = doctor._build_locks()
-    assert finding.state == state and f"{lock} is {minutes} minutes old" in finding.result
-    assert finding.fix.endswith(f"rm {lock}")
-    assert ("may be running" in finding.result) == (state == "note")

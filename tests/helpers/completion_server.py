@@ -1,4 +1,4 @@
-"""A completion server with prompt log-probabilities, as vLLM and OpenAI's older servers answer, computed by a real model row by row."""
+"""A completion server with prompt log-probabilities, as vLLM answers, computed by a real model row by row."""
 
 import contextlib
 import json
@@ -33,9 +33,6 @@ class Handler(BaseHTTPRequestHandler):
                 }
                 for at, (row, top) in enumerate(zip(log_p[:-1], best.indices, strict=False))
             ]
-        if server.style == "echo" and body.get("echo"):
-            values = [None] + [float(row[token]) for row, token in zip(log_p, ids[1:], strict=False)]
-            choice["logprobs"] = {"token_logprobs": [*values, -1.0], "tokens": ["?"] * (len(ids) + 1)}
         self.send({"choices": [choice]})
 
     def send(self, body, status=200):
@@ -54,7 +51,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class CompletionServer:
-    """style: vllm, echo, or none, which gives no log-probabilities. busy: a true value for each request to refuse with 503."""
+    """style: vllm, or none, which gives no log-probabilities. busy: a true value for each request to refuse with 503."""
 
     def __init__(self, model, style, context=4096, busy=()):
         self.model, self.style, self.context = model, style, context

@@ -13,7 +13,6 @@ from cuset_stage.cli import app
 from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit
 from cuset_stage.judge.audit.wrong_outputs import CHUNK, Output
 from cuset_stage.judge.oracle import CaseCache
-from cuset_stage.report import read_audit
 from cuset_stage.sandbox import Finished
 from cuset_stage.tasks import Tensor, load_tasks
 
@@ -346,11 +345,11 @@ def test_the_command(tmp_path):
     (finding,) = lines[1]["findings"]
     assert set(finding) == {"task", "code", "severity", "message"}
     assert (finding["task"], finding["code"], finding["severity"]) == ("weak", "noise_passes", "error")
-    assert read_audit(output).findings == {"double": [], "weak": [finding["message"]]}
+    assert [line["task"] for line in lines if "task" in line] == ["double", "weak"]
     assert CliRunner().invoke(app, [*command, "strict=true"]).exit_code == 1
     assert CliRunner().invoke(app, [*command, "strict=true", "only=double"]).exit_code == 0
     assert CliRunner().invoke(app, [*command, "strict=true", "limit=1"]).exit_code == 0
-    assert list(read_audit(output).findings) == ["double"]
+    assert [json.loads(line).get("task") for line in output.read_text().splitlines()] == [None, "double"]
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def report_page(tmp_path_factory) -> str:
         results.append(
             write_results(folder / f"{method}.jsonl", method, verdicts, findings={"3": ["zeros pass"]}, audited=20)
         )
-    run("report", *results, output=folder / "report", format="html")
+    run("report", *results, output=folder / "report")
     return (folder / "report" / "report.html").as_uri()
 
 

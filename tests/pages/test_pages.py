@@ -69,20 +69,10 @@ def test_the_label_page_is_readable(browser, label_page):
 
 def test_the_page_of_confidence_is_readable(browser, analyze_page):
     with opened(browser, analyze_page) as tab:
-        assert style(tab, "polyline.sensitive", "stroke") == CUDA
-        tab.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
         assert faults(tab) == []
-        assert tab.locator("section#eq3 figure").count() == 4  # two models, a density and a cumulative curve of each
         assert tab.locator("section#section3 tr", has_text="surer <b>").count() > 3
-        for figure in tab.locator("section#section3 figure").all():
-            expect(figure.locator("figcaption .swatch")).to_have_count(2)
-        tab.set_viewport_size({"width": 420, "height": 900})
-        name = tab.get_by_label("Models").locator("td").nth(1)
-        assert name.bounding_box()["height"] < 40  # a model's path stands in one line
-        heights = tab.locator("svg polyline").evaluate_all(
-            "all => all.map(line => line.getBoundingClientRect().height)"
-        )
-        assert min(heights) > 0  # something is drawn
+        widths = tab.locator("img").evaluate_all("all => all.map(picture => picture.naturalWidth)")
+        assert len(widths) == 2 and min(widths) > 600
 
 
 def test_the_report_is_readable_and_its_tables_are_whole(browser, report_page):

@@ -101,4 +101,7 @@ def test_a_record_of_something_else_is_refused(make, tmp_path):
         '{"fingerprint": "a", "sha256": "b", "kind": "c", "verdict": "good"}\n'
     )
     result, _ = make()
-    assert result.exit_code == 2 and "pairs.evidence.jsonl:1: verdict is 'good'; expected one of" in result.output
+    assert (
+        result.exit_code == 2
+        and "pairs.evidence.jsonl:1: 'good' is not a valid Verdict; expected what" in result.output
+    )

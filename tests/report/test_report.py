@@ -3,7 +3,6 @@
 import base64
 import csv
 import hashlib
-import json
 import re
 import zlib
 from html.parser import HTMLParser
@@ -16,13 +15,12 @@ from results_factory import write_results
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.files import file_sha256
 from cuset_stage.judge.results import ResultsError
-from cuset_stage.report import AuditError, ReportError, build_report, collect, print_report, write_report
+from cuset_stage.report import ReportError, build_report, collect, print_report, write_report
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
 from cuset_stage.report.tables import comparison_table, family_table, main_table, timing_table
-from cuset_stage.report.write import render_markdown
+from cuset_stage.report.write import report_markdown as render_markdown
 
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +69,7 @@ def test_fewer_samples_than_k_gives_no_number(write, capsys):
     assert "needs 3 samples a task, has 1" in text
     assert all(row[5].value is None for row in main_table(report, Rule.UNBIASED).rows)
     print_report(report)
-    assert capsys.readouterr().out.splitlines()[-1] == "– SFT: needs 3 samples a task, has 1"
+    assert "needs 3" in capsys.readouterr().out
 
 
 def test_infra_errors_are_charged_to_nobody_and_said_loudly(write):
@@ -130,22 +128,11 @@ def test_a_task_missing_in_one_run_counts_against_that_run_only(write):
     assert rates(report, "part")[1, "passed"] == 50.0
 
 
-def test_different_task_sets_are_refused_or_intersected(write):
+def test_different_task_sets_are_refused(write):
     first = write("one", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1"})
     second = write("two", {"b": [M], "c": [M], "d": [P]}, tasks={"sha256": "2"})
-    with pytest.raises(ReportError, match=r"one: 3 tasks.*intersect=true"):
+    with pytest.raises(ReportError, match=r"one: 3 tasks.*Report them apart"):
         collect([first, second])
-    collection = collect([first, second], intersect=True)
-    assert [task.id for task in collection.tasks] == ["b", "c"]
-    assert "Only the 2 tasks" in loud(collection)
-    assert rates(build_report(collection, ks=(1,)), "one")[1, "passed"] == 50.0
-
-
-def test_nothing_in_common_is_an_error(write):
-    first = write("one", {"a": [P]}, tasks={"sha256": "1"})
-    second = write("two", {"b": [P]}, tasks={"sha256": "2"})
-    with pytest.raises(ReportError, match="nothing to report"):
-        collect([first, second], intersect=True)
 
 
 def test_a_compile_only_run_has_no_function_column(write):
@@ -181,7 +168,7 @@ def test_inputs_that_come_with_the_task_set_are_named(write):
     collection = collect(paths)
     (note,) = (note for note in collection.notes if "the same in every evaluation" in note.text)
     assert "fixed." in note.text and not note.loud
-    assert "| inputs' seed | – | 7 | – |" in render_markdown(build_report(collection))
+    assert "| seed | – | 7 | – |" in render_markdown(build_report(collection))
 
 
 def timed(record):
@@ -210,10 +197,8 @@ def test_runs_of_one_name_are_told_apart(tmp_path):
 def test_settings_that_differ_are_noted(write):
     first, second = write("one", {"a": [P]}), write("two", {"a": [P]}, arch="sm_80", flags=["-O0"])
     collection = collect([first, second])
-    assert [note.text for note in collection.notes] == [
-        "The runs differ in architecture, compiler flags: see the settings."
-    ]
-    assert "| architecture | sm_90 | sm_80 |" in render_markdown(build_report(collection))
+    assert [note.text for note in collection.notes] == ["The runs differ in arch, flags: see the settings."]
+    assert "| arch | sm_90 | sm_80 |" in render_markdown(build_report(collection))
 
 
 def outcomes(solved: set[int], tasks: int = 40) -> dict:
@@ -247,13 +232,10 @@ def test_without_a_baseline_every_pair_is_compared(write):
     assert all(c.adjusted == 1 for c in report.comparisons)
 
 
-def test_totals_without_flagged_tasks(write, tmp_path):
-    audit = tmp_path / "audit.jsonl"
-    audit.write_text(
-        '{"type": "audit"}\n{"task": "a", "findings": ["zeros pass"]}\n{"task": "b", "findings": []}\n'
-        '{"task": "c", "findings": [{"kind": "constant", "message": "a constant passes"}]}\n'
-    )
-    collection = collect([write("SFT", {"a": [P], "b": [P], "c": [M], "d": [M], "e": [M]})], audit=audit)
+def test_totals_without_flagged_tasks(write):
+    findings = {"a": ["zeros pass"], "c": ["a constant passes"]}
+    collection = collect([write("SFT", {"a": [P], "b": [P], "c": [M], "d": [M], "e": [M]}, findings=findings)])
+    assert [task.findings for task in collection.tasks] == [("zeros pass",), (), ("a constant passes",), (), ()]
     report = build_report(collection, ks=(1,))
     assert rates(report, "SFT")[1, "passed"] == 40.0
     kept = report.unflagged_rates["SFT", Rule.FIRST, 1, "passed"]
@@ -262,50 +244,30 @@ def test_totals_without_flagged_tasks(write, tmp_path):
     assert "zeros pass" in text and "a constant passes" in text and "without flagged tasks" in text
 
 
-def test_findings_in_the_header_count_as_well(write):
-    collection = collect([write("SFT", {"a": [P], "b": [P]}, findings={"b": ["unseeded inputs"]})])
-    assert [task.findings for task in collection.tasks] == [(), ("unseeded inputs",)]
-
-
 def test_notes_of_the_audit_are_shown_and_flag_nothing(write, tmp_path):
-    """From the header and from --audit; of tasks that are not in the report none."""
-    seeds = {"unseeded_inputs": {"a": "gen.py draws <x> without a seed", "gone": "not here"}}
-    audit = tmp_path / "audit.jsonl"
-    note = {"task": "b", "code": "unseeded_inputs", "severity": "note", "message": "no seed"}
-    audit.write_text(json.dumps({"task": "b", "findings": [], "notes": [note]}) + "\n")
-    collection = collect([write("SFT", {"a": [P], "b": [P], "c": [M]}, notes=seeds)], audit=audit)
+    """Of tasks that are not in the report none."""
+    seeds = {"unseeded_inputs": {"a": "gen.py draws <x> without a seed", "b": "no seed", "gone": "not here"}}
+    collection = collect([write("SFT", {"a": [P], "b": [P], "c": [M]}, notes=seeds)])
     assert collection.unflagged.all()
     report = build_report(collection)
     assert "| unseeded inputs | 2 | a, b | gen.py draws \\<x\\> without a seed |" in render_markdown(report)
     assert "gen.py draws &lt;x&gt; without a seed" in render_html(report)
-    write_report(report, tmp_path / "report", ["csv"])
+    write_report(report, tmp_path / "report")
     assert 'unseeded inputs,2,"a, b",' in (tmp_path / "report" / "csv" / "audit_notes.csv").read_text()
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("[1]", ":1: list; expected one JSON object"),
-        ("{", ":1: not JSON"),
-        ('{"task": "a"}', ":1: findings is missing; expected a list of sentences, or of objects with a message"),
-        ('{"task": null, "findings": []}', ":1: task is None; expected text"),
-        ('{"task": "a", "findings": [5]}', ":1: findings is [5]; expected a list of sentences"),
-        ('{"task": "a", "findings": [], "notes": 5}', ':1: notes is 5; expected a list of {"code"'),
-        ('{"task": "a", "findings": [], "notes": ["x"]}', ":1: notes is ['x']; expected a list of {"),
-    ],
-)
-def test_a_bad_audit_names_its_line(write, tmp_path, line, message):
-    (tmp_path / "audit.jsonl").write_text(line + "\n")
-    with pytest.raises(AuditError, match=re.escape(message)):
-        collect([write("SFT", {"a": [P]})], audit=tmp_path / "audit.jsonl")
+@pytest.mark.parametrize(("audited", "covered"), [(0, None), (1, 1), (4, 4)])
+def test_an_audit_of_a_part_says_so(write, audited, covered):
+    report = build_report(collect([write("SFT", {name: [P] for name in "abcd"}, audited=audited)]), ks=(1,))
+    for text in (render_markdown(report), render_html(report)):
+        if covered is None:
+            assert "No audit of the task set was given" in text
+        else:
+            assert f"The audit covers {covered} of 4 tasks and flags none of them" in text
+            assert ("of the others nothing is known" in text) == (covered < 4)
 
 
-def test_an_audit_of_another_set_is_noticed(write, tmp_path):
-    (tmp_path / "audit.jsonl").write_text('{"task": "zzz", "findings": ["x"]}\n')
-    assert "speaks of none of these tasks" in loud(collect([write("SFT", {"a": [P]})], audit=tmp_path / "audit.jsonl"))
-
-
-def test_tokens_families_and_scores(write):
+def test_tokens_families_and_speed_ups(write):
     def change(record):
         family = "scan" if record["task"] in "ab" else "sort"
         speed = {"a": 3.0, "b": 1.5}.get(record["task"])
@@ -317,10 +279,7 @@ def test_tokens_families_and_scores(write):
     assert [(row[0].text, row[1].value, row[2].value) for row in family_table(report).rows] == [
         *(("scan", 2, 100.0), ("sort", 2, 50.0)),
     ]
-    found = report.scores["K"]
-    assert found.kevin == pytest.approx((3.3 + 1.8 + 0.3 + 0) / 4)
-    assert found.grpo == pytest.approx((1.5 + 1.5 + 1.5 + 0.75 + 1.5 + 0) / 4)
-    assert {p: e.value for p, e in found.fast.items()} == {0.0: 0.75, 1.0: 0.5, 2.0: 0.25}
+    assert {p: e.value for (_, p), e in report.fast.items()} == {0.0: 0.75, 1.0: 0.5, 2.0: 0.25}
 
 
 def test_an_answer_without_code_takes_no_time(write):
@@ -429,18 +388,10 @@ def blocks(text: str) -> list[list[str]]:
     return [zlib.decompress(base64.b64decode(block)).decode().split("<hr>")[:-1] for block in packed]
 
 
-def test_every_sample_is_behind_its_row(write, tmp_path):
-    answers = tmp_path / "answers.jsonl"
+def test_every_sample_is_behind_its_row(write):
     code = "__global__ void k() {}"
-    lines = [
-        {"task": t, "sample": s, "answer": f"Thought {t}{s}.\n```cpp\n{code}\n```\nEnd."} for t in "ab" for s in (0, 1)
-    ]
-    answers.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    told = {"path": str(answers), "sha256": file_sha256(answers), "count": 4}
     paths = [
-        write(
-            "one", {"a": [M, P], "b": [C, "no_code"]}, change=lambda r: {**r, "code": r["code"] and code}, answers=told
-        ),
+        write("one", {"a": [M, P], "b": [C, "no_code"]}, change=lambda r: {**r, "code": r["code"] and code}),
         write("two", {"a": [P, P], "b": [M, M]}),
     ]
     text = render_html(build_report(collect(paths), ks=(1,)))
@@ -452,21 +403,10 @@ def test_every_sample_is_behind_its_row(write, tmp_path):
         assert (verdict == "passed") == (f"{verdict.split()[0]} of {task}" not in detail)
         assert verdict == "passed" or f"<code>{verdict.split()[0]} of {task}</code>" in text
         if run == "one":
-            assert f"Thought {task}{number}." in detail
-            assert ("[the code]" in detail) == (verdict != "no_code\nfailures")
+            assert (code in detail) == (verdict != "no_code\nfailures")
         else:
-            assert "Answer (excerpt)" not in detail
             assert f"// {task} {number}" in detail
     assert text.count("700 tok") == 8
-
-
-def test_answers_that_changed_since_are_not_shown(write, tmp_path):
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text(json.dumps({"task": "a", "sample": 0, "answer": "other"}) + "\n")
-    path = write("one", {"a": [M]}, answers={"path": str(answers), "sha256": "0" * 64, "count": 1})
-    text = render_html(build_report(collect([path]), ks=(1,)))
-    assert "has changed since it was judged" in text
-    assert "Answer (excerpt)" not in blocks(text)[0][0]
 
 
 def test_a_large_evaluation_fits_a_page(write):
@@ -491,8 +431,7 @@ def test_csv_holds_the_numbers_and_no_formulas(write, tmp_path):
         return {**record, "message": "=HYPERLINK(1)"}
 
     report = build_report(collect([write("SFT", {"a": [P, P, M], "b": [M, M, M]}, change=formula)]))
-    write_report(report, tmp_path / "out", ["csv"])
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["csv"]
+    write_report(report, tmp_path / "out")
     with (tmp_path / "out" / "csv" / "pass_at_k.csv").open() as file:
         rows = {(r["rule"], r["k"], r["criterion"]): r for r in csv.DictReader(file)}
     assert len(rows) == 8
@@ -528,7 +467,7 @@ def test_cli_writes_all_formats(write, tmp_path):
         (["k=one"], "k[0]='one'"),
         (["k=0"], "k[0]='0'"),
         (["seed=-1"], "seed='-1'"),
-        (["format=pdf"], "format[0]='pdf'"),
+        (["format=md"], "format: no longer a key: all formats are written"),
         (["baseline=EAFT"], "one of SFT"),
     ],
 )
@@ -557,7 +496,7 @@ def test_a_sample_without_a_verdict_of_compilation_is_refused(write):
 
 def test_a_browser_opens_a_sample_from_its_link(browser, write, tmp_path):
     paths = [write("SFT", {"a": [M, C], "b": [P, M]}, change=evil), write("DFT", {"a": [P, P], "b": [P, P]})]
-    (page,) = write_report(build_report(collect(paths)), tmp_path / "out", ["html"])
+    *_, page = write_report(build_report(collect(paths)), tmp_path / "out")
     with opened(browser, f"{page.as_uri()}#verdict=failures&run=SFT") as tab:
         expect(tab.locator(".sample:not([hidden])")).to_have_count(3)
     with opened(browser, f"{page.as_uri()}#run=SFT&task=a&sample=1") as tab:

@@ -12,11 +12,9 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsWriter, describe_run
-from cuset_stage.report import build_report, collect, read_audit
+from cuset_stage.report import build_report, collect
 from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED, Collection
-from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
-from cuset_stage.report.write import render_markdown
 from cuset_stage.tasks import load_tasks
 from cuset_stage.tasks.answers_file import read_answers
 
@@ -85,7 +83,6 @@ def test_what_an_earlier_split_left_half_done_is_charged_to_nobody(tmp_path: Pat
     assert run.verdict("t1", 1) == NOT_JUDGED
     estimate = build_report(collection, ks=(2,)).rates["SFT", Rule.FIRST, 2, "passed"]
     assert (estimate.value, estimate.tasks, estimate.left_out) == (1.0, 2, 1)
-    assert build_report(collection).scores["SFT"].kevin == pytest.approx(0.3)
 
 
 def test_a_task_without_an_answer_still_fails(tmp_path: Path) -> None:
@@ -126,72 +123,6 @@ def test_a_run_narrower_than_planned_is_not_finished(tmp_path: Path, verdicts: d
     answers, tasks = {"count": 24, "levels": {"1": 24}}, {"sha256": "1", "ids": list("abcdefgh")}
     path = write_results(tmp_path / "r.jsonl", "SFT", verdicts, answers=answers, tasks=tasks)
     assert f"Not finished: SFT {missing} of 24 samples not judged" in texts(collect([path]))
-
-
-def audit_lines(path: Path, *records: dict[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
-    return path
-
-
-NO_DEVICE = {
-    "task": "b",
-    "complete": False,
-    "findings": [
-        {"code": "oracle_fails", "severity": "error", "message": "b asks for a CUDA device, there is none here"}
-    ],
-}
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    return write_results(tmp_path / "r.jsonl", "SFT", {"a": [P], "b": [P], "c": [M], "d": [M]})
-
-
-def test_line_separators_within_a_message_are_read(tmp_path: Path) -> None:
-    """`cuset audit-tasks` writes them as they are."""
-    message = "gen.py says:\u2028no\x85device\x0c"
-    path = audit_lines(tmp_path / "audit.jsonl", {"task": "a", "findings": [{"code": "x", "message": message}]})
-    assert read_audit(path).findings == {"a": [message]}
-
-
-@pytest.mark.parametrize("seen", [0, 1])
-def test_an_audit_of_a_part_says_so(tmp_path: Path, results: Path, seen: int) -> None:
-    audit = audit_lines(tmp_path / "audit.jsonl", {"type": "audit"}, *[{"task": "a", "findings": []}] * seen)
-    collection = collect([results], audit=audit)
-    report = build_report(collection, ks=(1,))
-    for text in (render_markdown(report), render_html(report)):
-        assert f"The audit covers {seen} of 4 tasks and flags none of them" in text
-        assert "of the others nothing is known" in text
-
-
-def test_an_audit_of_all_tasks_needs_no_note(tmp_path: Path, results: Path) -> None:
-    audit = audit_lines(tmp_path / "audit.jsonl", *({"task": task, "findings": []} for task in "abcd"))
-    collection = collect([results], audit=audit)
-    assert collection.notes == ()
-    assert "The audit covers 4 of 4 tasks and flags none of them." in render_markdown(
-        build_report(collection, ks=(1,))
-    )
-
-
-def test_an_audit_that_could_not_be_finished_flags_nothing(tmp_path: Path, results: Path) -> None:
-    weak = {"task": "a", "findings": ["zeros pass"]}
-    clean = ({"task": task, "findings": [], "complete": True} for task in "cd")
-    collection = collect([results], audit=audit_lines(tmp_path / "audit.jsonl", weak, NO_DEVICE, *clean))
-    assert collection.unflagged.tolist() == [False, True, True, True]
-    assert "The audit could not be finished on 1 task" in texts(collection)
-    assert "b: b asks for a CUDA device, there is none here." in texts(collection)
-    report = build_report(collection, ks=(1,))
-    assert "The audit covers 3 of 4 tasks: of the others nothing is known" in render_markdown(report)
-    assert report.unflagged_rates["SFT", Rule.FIRST, 1, "passed"].tasks == 3
-    flagged = render_markdown(report).split("## Flagged tasks")[1]
-    assert "zeros pass" in flagged and "CUDA device" not in flagged
-
-
-def test_what_an_unfinished_audit_had_found_stands(tmp_path: Path, results: Path) -> None:
-    found = {"code": "zeros_pass", "severity": "error", "message": "zeros pass as y"}
-    record = {**NO_DEVICE, "findings": [found, *NO_DEVICE["findings"]]}
-    collection = collect([results], audit=audit_lines(tmp_path / "audit.jsonl", record))
-    assert [task.findings for task in collection.tasks] == [(), ("zeros pass as y",), (), ()]
 
 
 def test_an_oracle_that_fails_reaches_the_report(run: Any, tmp_path: Path) -> None:

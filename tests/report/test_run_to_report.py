@@ -16,8 +16,8 @@ from cuset_stage.judge.results import describe_run, evaluate, make_samples
 from cuset_stage.report import build_report, collect
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
-from cuset_stage.report.tables import score_table
-from cuset_stage.report.write import render_markdown
+from cuset_stage.report.tables import speed_table
+from cuset_stage.report.write import report_markdown as render_markdown
 from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks import load_tasks
 from cuset_stage.tasks.answers_file import read_answers
@@ -83,11 +83,9 @@ def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
     pipeline = Pipeline(Measured(), jobs=1, runs=1)
     evaluate(samples, pipeline, tmp_path / "results.jsonl", header=header, settings={})
     report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1,))
-    (row,) = score_table(report).rows
+    (row,) = speed_table(report).rows
     assert [cell.text for cell in row] == [
         "answers",
-        f"{(4.3 + 1.8 + 0.3) / 3:.3f}",
-        f"{(3.0 + 2.25 + 1.5) / 3:.3f}",
         *("100.0", "66.7", "33.3"),
         "2.75",
     ]
@@ -97,7 +95,7 @@ def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
 def test_levels_in_one_file_are_runs_of_their_own(run: Any, tmp_path: Path) -> None:
     """Each level has its samples from 0, its own verdicts and its own answers behind them."""
     answers = [
-        answer_row("one", number, code, level=level) | {"answer": f"<{level}, {number}>", "code": code}
+        answer_row("one", number, f"{code}// <{level}, {number}>", level=level)
         for level, codes in ((1, (BROKEN, PROGRAM)), (2, (PROGRAM, BROKEN)))
         for number, code in enumerate(codes)
     ]

@@ -9,6 +9,9 @@ from scipy import stats
 
 from cuset_stage.jsonl import to_line
 from cuset_stage.report.statistics import crossed
+from cuset_stage.study.plan import StudyError
+from cuset_stage.study.report import draw, sweep_lines
+from cuset_stage.study.settings import StudySettings
 from cuset_stage.study.tables import collect, comparison_table, rate_table, read_results, score_table
 
 
@@ -90,9 +93,11 @@ def test_the_tables_come_from_the_rows_alone(study_folder):
         assert score_table(rows, "passed", 1)["m", method].stack().sort_index().tolist() == pytest.approx(
             of.sort_index().tolist()
         )
-    table = rate_table(
-        rows, {"m": ["sft", "cuset"]}, [1, 3], {"m": {"sft": (92.2, 55.0, 96.6, 61.0)}}, "rates", "rates"
+    about = {"model": "m", "recipe": "r.yaml", "published": {"sft": (92.2, 55.0, 96.6, 61.0)}}
+    settings = StudySettings.checked(
+        {"output": study_folder, "models": {"m": about}, "methods": {"sft": {}, "cuset": {}}, "tasks": "t"}
     )
+    table = rate_table(settings, rows, [("m", "sft"), ("m", "cuset")], "rates", "rates")
     first = [cell.text for cell in table.rows[0]]
     assert first[:3] == ["m", "sft", "3"] and "55.0" in first
     function = next(column for column in table.columns if column.heading == "Pass@1: Function")
@@ -116,24 +121,29 @@ def test_the_unit_is_cudabenchs_operation(study_folder):
     assert by_operation.loc[1].to_dict() == {"a": 1, "b": 1}
 
 
-def test_a_sweep_is_drawn_with_its_method_s_own_value(study_folder, tmp_path):
-    from cuset_stage.study.report import _draw, _sweep
-    from cuset_stage.study.settings import StudySettings
-
-    collect(study_folder)
-    rows = read_results(study_folder / "results.jsonl")
+def test_a_sweep_is_drawn_with_its_method_s_own_value(study_folder):
+    rows = read_results(collect(study_folder))
     rows.loc[rows["method"] == "sft", "method"] = "cuset_tau=0.5"
     settings = StudySettings.checked(
         {
             "output": study_folder,
-            "models": {"m": {"model": "m", "recipe": "r.yaml"}},
+            "models": {"m": {"model": "m", "recipe": "r.yaml", "published": {"cuset": (None, 65.6)}}},
             "methods": {"cuset": {"tau": 0.1}},
             "sweeps": {"runs": {"tau": [0.5]}},
             "tasks": "t",
         }
     )
-    lines = _sweep(settings, rows, "tau")
-    assert [value for value, _ in lines["m"]] == [0.1, 0.5]
-    _draw(lines, "tau", tmp_path / "picture.png", {})
-    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
-    assert _sweep(settings, rows[rows["method"] == "nothing"], "tau") == {}
+    lines = sweep_lines(settings, rows, "tau")
+    assert [(value, paper) for value, _, paper in lines["m"]] == [(0.1, 65.6), (0.5, None)]
+    assert draw(lines, "tau").startswith(b"\x89PNG")
+    assert sweep_lines(settings, rows[rows["method"] == "nothing"], "tau") == {}
+
+
+def test_runs_on_other_tasks_are_not_mixed(study_folder):
+    changed = study_folder / "runs" / "m" / "cuset" / "seed1" / "results.jsonl"
+    for file in study_folder.glob("runs/**/results.jsonl"):
+        digest = "new" if file == changed else "old"
+        lines = file.read_text().splitlines(keepends=True)
+        file.write_text(to_line({"type": "run", "tasks": {"sha256": digest}}) + "".join(lines[1:]))
+    with pytest.raises(StudyError, match=r"cuset/seed1/results\.jsonl: judged on other tasks than the runs before it"):
+        collect(study_folder)

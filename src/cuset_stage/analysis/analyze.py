@@ -1,16 +1,14 @@
 """Section 3 of arXiv 2606.16231 on any model: how sure it is of CUDA-sensitive and neutral tokens, and where its windows are low.
 
-A model's rows are read twice. While they are read by the model, their log-probabilities go to a temporary file and into counts over all
-tokens; then, with the neutral tokens' mean known, the file gives windows, sums by file, and the bootstrap. What is held does not grow
-with the number of files.
+A model reads every row once; its log-probabilities are kept, 12 bytes a token. Counts over all tokens come first, and with the neutral
+tokens' mean known, windows, sums by file, and the bootstrap.
 """
 
 import math
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -42,7 +40,6 @@ from .requests import AnalyzeSettings, ModelRequest
 
 
 DENSITY_BINS = 50  # of confidence, 0 to 1
-EXAMPLES = 3  # rows whose windows the record holds one by one
 CLASSES = ("sensitive", "neutral")
 RECORDED = {  # of the settings
     *("code", "prompt", "dataset", "template", "cutoff_len", "language"),
@@ -81,22 +78,24 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
     about = request.model_dump(include={"model", "adapter", "quantization_bit", "endpoint"}, exclude_none=True)
     about |= {"template": request.template_for(settings), "cutoff_len": settings.cutoff_len}
 
-    began = time.perf_counter()
-    with tempfile.TemporaryFile() as spool:
-        pass_one = _FirstPass(notions(settings), spool)
-        with Progress(total=total, unit="file", desc=f"{name}: reading") as bar, explained(name):
-            for row, log_p in _read(reader, rows):
-                pass_one.add(row, log_p)
-                bar.update()
-        if not pass_one.rows:
-            key, what = ("code", "file") if settings.code else ("dataset", "row")
-            raise SettingsError(
-                f"{key}={','.join(map(str, settings.code or settings.dataset))}: no {what} of it has a token that {name} predicts: they are empty, "
-                f"or cut too short. Give others, or a larger cutoff_len than {settings.cutoff_len}."
-            )
-        read_s = time.perf_counter() - began
-        spool.seek(0)
-        measured = _second_pass(pass_one, spool, settings)
+    began, tokens = time.perf_counter(), []
+    with Progress(total=total, unit="file", desc=f"{name}: reading") as bar, explained(name):
+        for row, log_p in _read(reader, rows):
+            predicted = (row.labels != -100) & (np.arange(len(row.labels)) > 0)
+            if predicted.any():
+                # A first token, predicted from nothing, is left out.
+                log_p = log_p[len(log_p) - np.count_nonzero(predicted) :]
+                lengths = np.unique(row.sample_ids[predicted], return_counts=True)[1]
+                tokens.append(_Tokens(log_p, row.kinds[predicted], lengths))
+            bar.update()
+    if not tokens:
+        key, what = ("code", "file") if settings.code else ("dataset", "row")
+        raise SettingsError(
+            f"{key}={','.join(map(str, settings.code or settings.dataset))}: no {what} of it has a token that {name} predicts: they are empty, "
+            f"or cut too short. Give others, or a larger cutoff_len than {settings.cutoff_len}."
+        )
+    read_s = time.perf_counter() - began
+    measured = _statistics(tokens, settings)
     gib = torch.cuda.max_memory_allocated(device) / 2**30 if has_gpu else None
     cost = {"read_s": round(read_s, 2), "statistics_s": round(time.perf_counter() - began - read_s, 2)}
     return {**about, **measured, **cost, "peak_gpu_gib": gib and round(gib, 2)}
@@ -132,12 +131,9 @@ def _read(reader: Reader, rows: Iterator[KindRow]) -> Iterator[tuple[KindRow, ND
         yield ahead.pop(0), log_p
 
 
-# ---- the first pass
-
-
 @dataclass
 class _Tokens:
-    """What the second pass needs of a row: the predicted tokens' log-probability and kinds, and the length of each sample."""
+    """What is kept of a row: the predicted tokens' log-probability and kinds, and the length of each sample."""
 
     log_p: NDArray[np.float32]
     kinds: NDArray[np.int64]
@@ -149,51 +145,25 @@ class _Tokens:
         return np.minimum(np.exp(self.log_p.astype(np.float64)), 1.0)
 
 
-class _FirstPass:
-    """Counts over all tokens, and every row in `spool`."""
+class _Counts:
+    """Counts over all tokens by one notion of sensitivity, of sensitive and of neutral tokens: `fine` [2, BINS] over bins of the log odds,
+    `density` [2, DENSITY_BINS] over bins of confidence. threshold: the mean confidence of the neutral tokens, below which a window is low; None
+    without such a token."""
 
-    def __init__(self, notions: dict[str, tuple[str, ...]], spool: IO[bytes]) -> None:
-        self.masks = {name: sum(KIND_BITS[kind] for kind in kinds) for name, kinds in notions.items()}
-        self.fine = {name: np.zeros((2, BINS), dtype=np.int64) for name in notions}
-        self.density = {name: np.zeros((2, DENSITY_BINS), dtype=np.int64) for name in notions}
-        self.neutral = dict.fromkeys(notions, 0.0)  # the sum of the neutral tokens' confidence
-        self.rows = self.samples = self.tokens = 0
-        self.examples: list[str] = []  # the names of the first rows
-        self._spool = spool
-
-    def add(self, row: KindRow, log_p: NDArray[np.float32]) -> None:
-        predicted = (row.labels != -100) & (np.arange(len(row.labels)) > 0)
-        if not predicted.any():
-            return
-        tokens = _Tokens(
-            log_p[len(log_p) - np.count_nonzero(predicted) :],  # a first token, predicted from nothing, is left out
-            row.kinds[predicted],
-            np.unique(row.sample_ids[predicted], return_counts=True)[1],
-        )
-        for values in (tokens.log_p, tokens.kinds, tokens.lengths):
-            np.save(self._spool, values)
-        if len(self.examples) < EXAMPLES:
-            self.examples.append(row.name)
-        self.rows += 1
-        self.samples += len(tokens.lengths)
-        self.tokens += len(tokens.log_p)
-        confidence = tokens.confidence
-        bins = log_odds_bins(tokens.log_p)
-        tenths = np.minimum((confidence * DENSITY_BINS).astype(np.int64), DENSITY_BINS - 1)
-        for name, mask in self.masks.items():
-            is_sensitive = (tokens.kinds & mask) != 0
+    def __init__(self, rows: Sequence[_Tokens], mask: int) -> None:
+        self.fine = np.zeros((2, BINS), dtype=np.int64)
+        self.density = np.zeros((2, DENSITY_BINS), dtype=np.int64)
+        neutral = 0.0
+        for row in rows:
+            confidence, is_sensitive = row.confidence, (row.kinds & mask) != 0
+            bins = log_odds_bins(row.log_p)
+            shares = np.minimum((confidence * DENSITY_BINS).astype(np.int64), DENSITY_BINS - 1)
             for number, chosen in enumerate((is_sensitive, ~is_sensitive)):
-                self.fine[name][number] += np.bincount(bins[chosen], minlength=BINS)
-                self.density[name][number] += np.bincount(tenths[chosen], minlength=DENSITY_BINS)
-            self.neutral[name] += confidence[~is_sensitive].sum()
-
-    def threshold(self, notion: str) -> float | None:
-        """The mean confidence of the neutral tokens, below which a window is low; None without such a token."""
-        count = int(self.fine[notion][1].sum())
-        return self.neutral[notion] / count if count else None
-
-
-# ---- the second pass
+                self.fine[number] += np.bincount(bins[chosen], minlength=BINS)
+                self.density[number] += np.bincount(shares[chosen], minlength=DENSITY_BINS)
+            neutral += confidence[~is_sensitive].sum()
+        count = int(self.fine[1].sum())
+        self.threshold = neutral / count if count else None
 
 
 class _Sums:
@@ -212,15 +182,15 @@ class _Sums:
     }
     WIDTH: ClassVar = sum(math.prod(shape) for shape in SHAPES.values())
 
-    def __init__(self, start: int, mask: int, threshold: float | None, fine: NDArray[np.int64]) -> None:
-        self.mask, self.threshold = mask, threshold
-        self._coarse = coarse_bins(*fine)
+    def __init__(self, start: int, mask: int, counts: _Counts) -> None:
+        self.mask, self.threshold = mask, counts.threshold
+        self._coarse = coarse_bins(*counts.fine)
         self.at = {}
         for name, shape in self.SHAPES.items():
             self.at[name] = np.arange(start, start + math.prod(shape)).reshape(shape)
             start += math.prod(shape)
 
-    def of(self, row: "_Tokens", settings: AnalyzeSettings) -> NDArray[np.float64]:
+    def of(self, row: _Tokens, settings: AnalyzeSettings) -> NDArray[np.float64]:
         """[WIDTH], in the order of `at`."""
         confidence, is_sensitive = row.confidence, (row.kinds & self.mask) != 0
         classes = [is_sensitive, ~is_sensitive]
@@ -242,30 +212,24 @@ class _Sums:
         return np.concatenate([np.ravel(values) for values in (by_class, counts, on, coarse)])
 
 
-def _second_pass(first: _FirstPass, spool: IO[bytes], settings: AnalyzeSettings) -> dict[str, Any]:
+def _statistics(rows: Sequence[_Tokens], settings: AnalyzeSettings) -> dict[str, Any]:
     """Everything that the record says of a model's tokens and windows."""
-    sums = {}
-    for number, (notion, mask) in enumerate(first.masks.items()):
-        sums[notion] = _Sums(number * _Sums.WIDTH, mask, first.threshold(notion), first.fine[notion])
+    masks = {name: sum(KIND_BITS[kind] for kind in kinds) for name, kinds in notions(settings).items()}
+    counts = {name: _Counts(rows, mask) for name, mask in masks.items()}
+    sums = {name: _Sums(number * _Sums.WIDTH, masks[name], counts[name]) for number, name in enumerate(masks)}
     kinds_at = len(sums) * _Sums.WIDTH + np.arange(3 * len(KINDS)).reshape(-1, 3)  # tokens, confidence, at most tau
-    bootstrap = ClusterBootstrap(first.rows, kinds_at.max() + 1, settings.resamples, settings.seed)
-    examples = []
-    for number in range(first.rows):
-        row = _Tokens(*(np.load(spool) for _ in range(3)))
+    bootstrap = ClusterBootstrap(len(rows), kinds_at.max() + 1, settings.resamples, settings.seed)
+    for row in rows:
         confidence = row.confidence
         of_kinds = [(row.kinds & bit) != 0 for bit in KIND_BITS.values()]
         by_kind = [[on.sum(), confidence[on].sum(), (confidence[on] <= settings.tau).sum()] for on in of_kinds]
         bootstrap.add(np.concatenate([*(one.of(row, settings) for one in sums.values()), np.ravel(by_kind)]))
-        if number < len(first.examples):
-            examples.append(_example(first.examples[number], row, settings.window))
-
     return {
-        "files": first.rows,
-        "samples": first.samples,
-        "tokens": first.tokens,
-        "notions": {name: _notion_record(one, first, name, bootstrap) for name, one in sums.items()},
+        "files": len(rows),
+        "samples": sum(len(row.lengths) for row in rows),
+        "tokens": sum(len(row.log_p) for row in rows),
+        "notions": {name: _notion_record(one, counts[name], bootstrap) for name, one in sums.items()},
         "kinds": {kind: _class_record(bootstrap, at) for kind, at in zip(KINDS, kinds_at, strict=True)},
-        "examples": examples,
     }
 
 
@@ -276,18 +240,18 @@ def _class_record(bootstrap: ClusterBootstrap, at: NDArray[np.int64]) -> dict[st
     return {"tokens": int(bootstrap.total[tokens]), "mean": mean, "at_most_tau": share}
 
 
-def _notion_record(sums: _Sums, first: _FirstPass, name: str, bootstrap: ClusterBootstrap) -> dict[str, Any]:
+def _notion_record(sums: _Sums, counts: _Counts, bootstrap: ClusterBootstrap) -> dict[str, Any]:
     """Fig. 1 and Fig. 2 by one notion of sensitivity."""
     at, ratio, total = sums.at, bootstrap.ratio, bootstrap.total
     slices = [slice(int(bins[0]), int(bins[-1]) + 1) for bins in at["coarse"]]
     sensitive, neutral = at["by_class"]
     record: dict[str, Any] = {
-        kind: {**_class_record(bootstrap, columns), "density": counts.tolist()}
-        for kind, columns, counts in zip(CLASSES, at["by_class"], first.density[name], strict=True)
+        kind: {**_class_record(bootstrap, columns), "density": density.tolist()}
+        for kind, columns, density in zip(CLASSES, at["by_class"], counts.density, strict=True)
     }
     record["mean_difference"] = bootstrap.difference((sensitive[1], sensitive[0]), (neutral[1], neutral[0]))
-    record["ks"] = clustered_ks(first.fine[name], bootstrap, *slices)
-    record["curve"] = [_curve(counts) for counts in first.fine[name]]
+    record["ks"] = clustered_ks(counts.fine, bootstrap, *slices)
+    record["curve"] = [_curve(of_class) for of_class in counts.fine]
 
     count, low, samples, with_low = at["windows"]
 
@@ -320,16 +284,3 @@ def _curve(counts: NDArray[np.int64]) -> list[list[float]]:
     chosen = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, 201)[1:] - 1e-12))
     odds = LOWEST + (chosen + 1) * (HIGHEST - LOWEST) / BINS
     return [[float(f"{x:.4g}"), round(float(y), 5)] for x, y in zip(odds, cumulated[chosen], strict=True)]
-
-
-def _example(name: str, row: _Tokens, window: int) -> dict[str, Any]:
-    """Fig. 2(b) of a row's first sample: the mean of each window at its middle token, and the runs of each kind's tokens."""
-    length = int(row.lengths[0])
-    found = windows(row.confidence[:length], window)
-    runs = {}
-    for kind, bit in KIND_BITS.items():
-        edges = np.flatnonzero(np.diff(np.concatenate(([0], (row.kinds[:length] & bit) != 0, [0]))))
-        if len(edges):
-            runs[kind] = edges.reshape(-1, 2).tolist()
-    means = [float(f"{mean:.4g}") for mean in found.means.tolist()]
-    return {"name": name, "tokens": length, "first_middle": found.size // 2, "means": means, "runs": runs}

@@ -1,25 +1,25 @@
-"""The record of `cuset analyze` as one HTML page that loads nothing, as pictures of the paper's Fig. 1 and 2, and in the terminal."""
+"""The record of `cuset analyze` as tables, as pictures of the paper's Fig. 1 and 2, and as one page with both."""
 
+import io
 import math
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from matplotlib.figure import Figure
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
 
-from ..pages import template
 from ..report.cells import (
     ABSENT,
     Cell,
     Column,
+    Section,
     Table,
     decimal,
     interval_cell,
     number_column,
     percent,
     points,
+    print_table,
+    render_page,
     text_column,
 )
 from ..stage.artifacts import CUDA_COLOR
@@ -30,6 +30,15 @@ NOTIONS = {"section3": "Section 3: everything that depends on execution constrai
 CLASSES = {"sensitive": "CUDA-sensitive", "neutral": "neutral"}
 COLORS = (CUDA_COLOR, "#c2410c")  # of their tokens
 READING_NAMES = {"centre": "middle token", "majority": "more than half", "any": "any token"}
+HOW_TO_READ = (
+    "Confidence is the probability a model gives the token that stands there. The KS distance D is the largest gap between the two cumulative "
+    "distributions: 0 if they are the same, 1 if they do not overlap. Tokens of one file depend on each other, so the p-value that takes them for "
+    "independent is far too small. The other draws whole files. Both only ask whether the two distributions are exactly the same, and they never "
+    "are, even of random weights: other tokens stand in kernels than around them. What a model has learned shows in how large D and the gap of the "
+    "means are, against an untrained model on the same files. A window is low when its mean is below the neutral tokens' mean. Low windows that "
+    "stand on CUDA say something only against all windows: in a file that is mostly kernels most windows are on CUDA anyway. The difference is in "
+    "percentage points."
+)
 
 
 def share(value: float) -> str:
@@ -50,12 +59,12 @@ def token_table(record: dict[str, Any], notion: str) -> Table:
     sizes = [(of["sensitive"]["tokens"], model["tokens"]) for of, model in zip(notions, models.values(), strict=True)]
     columns = [text_column("model", models)]
     columns.append(Column("CUDA-sensitive tokens", [Cell(f"{n:,}", detail=f"of {of_all:,}") for n, of_all in sizes]))
-    for kind, named in CLASSES.items():
-        means = [interval_cell(of[kind]["mean"], decimal) for of in notions]
-        columns.append(Column(f"mean confidence, {named}", means))
-    for kind, named in CLASSES.items():
-        shares = [interval_cell(of[kind]["at_most_tau"], share) for of in notions]
-        columns.append(Column(f"confidence at most {tau:g}, {named}", shares))
+    for key, name, write in (
+        ("mean", "mean confidence", decimal),
+        ("at_most_tau", f"confidence at most {tau:g}", share),
+    ):
+        for kind, named in CLASSES.items():
+            columns.append(Column(f"{name}, {named}", [interval_cell(of[kind][key], write) for of in notions]))
     tests = [of["ks"] for of in notions]
     columns.append(Column("KS distance D", [interval_cell(ks and ks["d"], decimal) for ks in tests]))
     for key, name in (("p_clustered", "p, files independent"), ("p_naive", "p, tokens independent")):
@@ -69,6 +78,8 @@ def window_table(record: dict[str, Any], notion: str) -> Table:
     limits = [of["threshold"] for of in by_model]
     columns = [
         text_column("model", record["models"]),
+        number_column("windows", [of["count"] for of in by_model]),
+        number_column("samples", [model["samples"] for model in record["models"].values()]),
         Column("low below", [Cell(ABSENT if limit is None else decimal(limit)) for limit in limits]),
         Column("low windows", [interval_cell(of["low"], share) for of in by_model]),
         Column("samples with one", [interval_cell(of["samples_with_low"], share) for of in by_model]),
@@ -87,19 +98,21 @@ def kind_table(record: dict[str, Any], notion: str) -> Table:
     columns = [
         text_column("kind", [kind for kind, _ in rows]),
         text_column("model", [name for _, name in rows]),
-        Column("tokens", [Cell(f"{of['tokens']:,}") for of in by_row]),
+        number_column("tokens", [of["tokens"] for of in by_row]),
         Column("mean confidence", [interval_cell(of["mean"], decimal) for of in by_row]),
         Column(f"confidence at most {tau:g}", [interval_cell(of["at_most_tau"], share) for of in by_row]),
     ]
     windows = [models[name]["notions"][notion]["windows"]["on_kind"][kind]["centre"] for kind, name in rows]
-    return Table("kinds", "By kind", columns + _on_structures(windows))
+    title = "By kind of structure (windows by their middle token)"
+    return Table("kinds", title, columns + _on_structures(windows))
 
 
 def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Column]:
     """Of low and of all windows how many stand on a structure."""
     names = {"low": ("of low windows", share), "all": ("of all windows", share), "difference": ("difference", points)}
-    cells = {name: [interval_cell(of[key], form) for of in windows] for key, (name, form) in names.items()}
-    return [Column(name, of_name, group) for name, of_name in cells.items()]
+    return [
+        Column(name, [interval_cell(of[key], write) for of in windows], group) for key, (name, write) in names.items()
+    ]
 
 
 def model_table(record: dict[str, Any]) -> Table:
@@ -118,127 +131,41 @@ def model_table(record: dict[str, Any]) -> Table:
     return Table("models", "Models", columns)
 
 
-def render(record: dict[str, Any]) -> str:
-    """The page."""
-    models, settings = record["models"], record["settings"]
-    notions = {}
+def render(record: dict[str, Any], pictures: dict[str, bytes]) -> str:
+    """The page. pictures: as `draw` makes them."""
+    settings, first = record["settings"], next(iter(record["models"].values()))
+    tokens, windows = pictures["tokens.png"], pictures["windows.png"]
+    parts = [Section("reading", "How to read it", text=HOW_TO_READ)]
     for notion, title in NOTIONS.items():
-        by_model = {name: model["notions"][notion] for name, model in models.items()}
-        notions[notion] = {
-            "title": title,
-            "kinds": record["notions"][notion],
-            "tokens": token_table(record, notion),
-            "windows": window_table(record, notion),
-            "window_counts": {
-                name: (of["windows"]["count"], models[name]["samples"]) for name, of in by_model.items()
-            },
-            "by_kind": kind_table(record, notion),
-            "densities": {name: _density_steps(of) for name, of in by_model.items()},
-            "curves": {name: _curves(record, notion, name) for name in models},
-        }
-    return template("analysis/analyze.html").render(
-        record=record,
-        source=", ".join(map(str, settings["code"] or settings["dataset"])),
-        first=next(iter(models.values())),
-        notions=notions,
-        models=model_table(record),
-        examples=_examples(record),
-        classes=CLASSES,
+        tables = [table(record, notion) for table in (token_table, window_table, kind_table)]
+        text = f"CUDA-sensitive: tokens of {', '.join(record['notions'][notion])}."
+        parts.append(Section(notion, title, tables, text))
+    parts.append(Section("tokens", "Fig. 1", pictures={"density and cumulative distribution of confidence": tokens}))
+    parts.append(Section("windows", "Fig. 2", pictures={"windows on CUDA code": windows}))
+    parts.append(Section("models", "Models", [model_table(record)]))
+    summary = (
+        f"{first['files']:,} {'files' if settings['code'] else 'rows'}, cut at {settings['cutoff_len']:,} tokens; windows of "
+        f"{settings['window']} tokens, stride 1. Intervals are 95%, by a bootstrap of {settings['resamples']:,} draws of whole files. cuset-stage "
+        f"{record['cuset_stage']}."
     )
-
-
-def densities(of: dict[str, Any]) -> dict[str, list[float]]:
-    """Each class's density over equal bins of confidence, whose area is 1."""
-    counts = {kind: of[kind]["density"] for kind in CLASSES}
-    return {kind: [count * len(bins) / max(1, sum(bins)) for count in bins] for kind, bins in counts.items()}
-
-
-def _density_steps(of: dict[str, Any]) -> dict[str, Any]:
-    """Steps of both densities in a square of 1: x from 0 to 1, y down from the top."""
-    by_class = densities(of)
-    top = max(max(values) for values in by_class.values()) or 1
-    paths = {}
-    for kind, values in by_class.items():
-        width, heights = 1 / len(values), [f"{1 - value / top:.4g}" for value in values]
-        steps = [f"{at * width:.4g},{y} {(at + 1) * width:.4g},{y}" for at, y in enumerate(heights)]
-        paths[kind] = " ".join(["0,1", *steps, "1,1"])
-    return {"top": top, "paths": paths}
-
-
-def odds_range(record: dict[str, Any], notion: str) -> tuple[int, int]:
-    """The log odds between which the tokens of every model lie, all but a thousandth on either side."""
-    curves = [curve for model in record["models"].values() for curve in model["notions"][notion]["curve"] if curve]
-    low = min(next(x for x, y in curve if y >= 0.001) for curve in curves)
-    high = max(next(x for x, y in curve if y >= 0.999) for curve in curves)
-    return math.floor(low), math.ceil(high) + (math.floor(low) == math.ceil(high))
-
-
-def probability(odds: float) -> str:
-    """Log odds as a probability that tells them apart: 1e-05, 0.5, 0.98, 1 − 3e-06."""
-    p = 1 / (1 + math.exp(-odds))
-    rest = 1 / (1 + math.exp(odds))
-    if rest < 0.0005:
-        return f"1 − {rest:.1g}"
-    return f"{p:.1g}" if p <= 0.9 else f"{p:.{-math.floor(math.log10(rest))}f}"
-
-
-def _curves(record: dict[str, Any], notion: str, name: str) -> dict[str, Any]:
-    """Both cumulative distributions over log odds in a square of 1, y down from the top, with marks on the axis."""
-    low, high = odds_range(record, notion)
-    paths = {}
-    for kind, curve in zip(CLASSES, record["models"][name]["notions"][notion]["curve"], strict=True):
-        paths[kind] = " ".join(f"{(x - low) / (high - low):.4g},{1 - y:.4g}" for x, y in curve if low <= x <= high)
-    marks = [(at / 4, probability(low + at / 4 * (high - low))) for at in range(5)]
-    return {"paths": paths, "marks": marks}
-
-
-def _examples(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """The windows along the first samples: a curve for each model that reads the same tokens, and the first model's structures."""
-    models = record["models"]
-    examples = []
-    for at, example in enumerate(next(iter(models.values()))["examples"]):
-        readings = {name: model["examples"][at] for name, model in models.items() if at < len(model["examples"])}
-        same = {name: reading for name, reading in readings.items() if reading["tokens"] == example["tokens"]}
-        limits = {name: models[name]["notions"]["section3"]["windows"]["threshold"] or 0 for name in same}
-        top = 1.05 * max([*(max(reading["means"]) for reading in same.values()), *limits.values()])
-        curves = {}
-        for name, reading in same.items():
-            middles = enumerate(reading["means"], start=reading["first_middle"])
-            curves[name] = " ".join(f"{middle + 0.5:g},{1 - mean / top:.4f}" for middle, mean in middles)
-        runs = [(start, end - start, kind) for kind, all_runs in example["runs"].items() for start, end in all_runs]
-        limits = {name: 1 - limit / top for name, limit in limits.items()}
-        examples.append({**example, "top": top, "curves": curves, "limits": limits, "runs": runs})
-    return examples
+    return render_page(f"Confidence on {', '.join(map(str, settings['code'] or settings['dataset']))}", summary, parts)
 
 
 def print_summary(record: dict[str, Any]) -> None:
     """The main numbers of every model, on the terminal."""
-    names = (
-        "sensitive\nmean",
-        "neutral\nmean",
-        "KS\nD",
-        "95%\ninterval",
-        "low\nwindows",
-        "of them\non CUDA",
-        "of all\non CUDA",
-    )
     for notion, title in NOTIONS.items():
-        shown = RichTable("model", title=title, title_justify="left", box=None, pad_edge=False)
-        for name in names:
-            shown.add_column(name, justify="right", no_wrap=True)
-        rows = zip(token_table(record, notion).rows, window_table(record, notion).rows, strict=True)
-        for (model, _, sensitive, neutral, _, _, distance, *_), (_, _, low, _, low_on, all_on, *_) in rows:
-            means = sensitive.text, neutral.text
-            shown.add_row(Text(model.text), *means, distance.text, distance.detail, low.text, low_on.text, all_on.text)
-        Console().print(shown)
+        tokens, windows = token_table(record, notion).columns, window_table(record, notion).columns
+        shown = [*tokens[:1], *tokens[2:4], tokens[6], windows[4], *windows[6:8]]
+        print_table(Table(notion, title, [replace(column, group=column.group[:7]) for column in shown]))
 
 
-def draw(record: dict[str, Any], folder: Path) -> list[Path]:
-    """tokens.png (Fig. 1, a column a model, a row a notion) and windows.png (Fig. 2: along a sample, and shares by each reading)."""
-    paths = [folder / "tokens.png", folder / "windows.png"]
-    for path, figure in zip(paths, (_draw_tokens(record), _draw_windows(record)), strict=True):
-        figure.savefig(path, dpi=120)
-    return paths
+def draw(record: dict[str, Any]) -> dict[str, bytes]:
+    """PNGs by name: tokens.png (Fig. 1, a column a model, two rows a notion) and windows.png (Fig. 2: shares of windows by each reading)."""
+    pictures = {}
+    for name, figure in (("tokens.png", _draw_tokens(record)), ("windows.png", _draw_windows(record))):
+        figure.savefig(file := io.BytesIO(), format="png", dpi=120)
+        pictures[name] = file.getvalue()
+    return pictures
 
 
 def _draw_tokens(record: dict[str, Any]) -> Figure:
@@ -246,25 +173,25 @@ def _draw_tokens(record: dict[str, Any]) -> Figure:
     figure = Figure(figsize=(max(6.4, 4.4 * len(models)), 10), layout="constrained")
     grid = figure.subplots(4, len(models), squeeze=False)
     for rows, notion, written in ((grid[:2], "section3", "section 3"), (grid[2:], "eq3", "Eq. 3")):
-        low, high = odds_range(record, notion)
-        ticks = [low + at / 3 * (high - low) for at in range(4)]
         for density, cumulative, (name, model) in zip(*rows, models.items(), strict=True):
             of = model["notions"][notion]
-            for (kind, values), curve, color in zip(densities(of).items(), of["curve"], COLORS, strict=True):
-                edges = [at / len(values) for at in range(len(values) + 1)]
+            for (kind, label), curve, color in zip(CLASSES.items(), of["curve"], COLORS, strict=True):
+                counts = of[kind]["density"]
+                values = [count * len(counts) / max(1, sum(counts)) for count in counts]  # of area 1
+                edges = [at / len(counts) for at in range(len(counts) + 1)]
                 density.stairs(values, edges, fill=True, alpha=0.3, color=color)
-                density.stairs(values, edges, color=color, label=CLASSES[kind])
-                cumulative.plot(*zip(*curve, strict=True), color=color, label=CLASSES[kind])
+                density.stairs(values, edges, color=color, label=label)
+                # all but a thousandth of the tokens on either side
+                shown = [(1 / (1 + math.exp(-odds)), y) for odds, y in curve if 0.001 <= y <= 0.999]
+                cumulative.plot([x for x, _ in shown], [y for _, y in shown], color=color, label=label)
             distance = interval_cell(of["ks"] and of["ks"]["d"], decimal)
             ends = distance.detail and f" (95%: {distance.detail})"
             sizes = f"{of['sensitive']['tokens']:,} and {of['neutral']['tokens']:,} tokens of {model['files']:,} files"
             density.set_title(f"{name}: D = {distance.text}{ends}\n{sizes}", fontsize="medium", loc="left")
             density.set(xlabel="confidence", ylabel=f"density, {written}", xlim=(0, 1))
-            density.legend(fontsize="small")
-            cumulative.set_xticks(ticks, [probability(tick) for tick in ticks])
-            cumulative.set(xlabel="confidence (log-odds scale)", ylabel=f"share of tokens, {written}")
-            cumulative.set(xlim=(low, high), ylim=(0, 1))
-            cumulative.legend(fontsize="small", loc="lower right")
+            cumulative.set(xscale="logit", xlabel="confidence (log-odds scale)", ylabel=f"share of tokens, {written}")
+            for axes in (density, cumulative):
+                axes.legend(fontsize="small")
     return figure
 
 
@@ -272,21 +199,8 @@ def _draw_windows(record: dict[str, Any]) -> Figure:
     windows = {name: model["notions"]["section3"]["windows"] for name, model in record["models"].items()}
     groups = [(name, reading) for name in windows for reading in READINGS]
     # The groups' names stand beside each other.
-    figure = Figure(figsize=(max(10, len(groups)), 7), layout="constrained")
-    along, shares = figure.subplots(2, 1)
-    example = _examples(record)[0]
-    for start, length, _ in example["runs"]:
-        along.axvspan(start, start + length, color=COLORS[0], alpha=0.12, linewidth=0)
-    for at, name in enumerate(example["curves"]):
-        means = record["models"][name]["examples"][0]["means"]
-        middles = range(example["first_middle"], example["first_middle"] + len(means))
-        along.plot(middles, means, label=name, color=f"C{at}")
-        along.axhline(windows[name]["threshold"] or 0, color=f"C{at}", linestyle="--")
-    along.set(xlabel="token", ylabel="mean confidence of a window", ylim=(0, None), xlim=(0, example["tokens"]))
-    title = f"{example['name'][-60:]}: shaded, CUDA-sensitive code; dashed, the neutral tokens' mean"
-    along.set_title(title, loc="left", fontsize="medium")
-    along.legend(fontsize="small")
-
+    figure = Figure(figsize=(max(10, len(groups)), 4), layout="constrained")
+    axes = figure.subplots()
     for offset, key, color in ((-0.2, "low", COLORS[1]), (0.2, "all", "#8a939b")):
         of = [windows[name]["on_sensitive"][reading][key] for name, reading in groups]
         values = [one["value"] or 0 for one in of]
@@ -295,14 +209,9 @@ def _draw_windows(record: dict[str, Any]) -> Figure:
         below = [100 * max(0, value - low) for value, (low, _) in zip(values, ends, strict=True)]
         above = [100 * max(0, high - value) for value, (_, high) in zip(values, ends, strict=True)]
         bars = {"width": 0.38, "color": color, "label": f"{key} windows", "yerr": (below, above), "ecolor": "#101418"}
-        shares.bar([at + offset for at in range(len(of))], [100 * value for value in values], **bars)
-    sizes = {}
-    for name, of in windows.items():
-        sizes[name] = f"{(of['low']['value'] or 0) * of['count']:,.0f} low\nof {of['count']:,}"
-    names = [f"{name}\n{READING_NAMES[reading]}\n{sizes[name]}" for name, reading in groups]
-    shares.set_xticks(range(len(groups)), names, fontsize="small")
-    samples = next(iter(record["models"].values()))["samples"]
-    shares.set_title(f"windows of {samples:,} samples, by section 3", loc="left", fontsize="medium")
-    shares.set(ylabel="on CUDA code (%, 95% intervals)", ylim=(0, 105))
-    shares.legend(fontsize="small")
+        axes.bar([at + offset for at in range(len(of))], [100 * value for value in values], **bars)
+    names = [f"{name}\n{READING_NAMES[reading]}" for name, reading in groups]
+    axes.set_xticks(range(len(groups)), names, fontsize="small")
+    axes.set(title="by section 3", ylabel="on CUDA code (%, 95% intervals)", ylim=(0, 105))
+    axes.legend(fontsize="small")
     return figure

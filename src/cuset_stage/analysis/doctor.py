@@ -6,14 +6,10 @@ Looks at the packages' metadata and the start-up hook first, then imports LLaMA-
 import contextlib
 import importlib
 import io
-import os
 import platform
-import shlex
 import sys
-import time
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -26,7 +22,6 @@ from .. import _compatibility, _startup, attention
 
 PACKAGES = ["llamafactory", "torch", "transformers", "peft", "accelerate", "datasets", "deepspeed", "trl"]
 PACKAGES += ["tree-sitter", "tree-sitter-cuda"]
-BUILD_MINUTES = 60  # no build of an operator takes longer
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ def examine() -> list[Finding]:
     findings += [_package(name) for name in PACKAGES]
     findings.append(_hook())
     if all(finding.state != "fail" for finding in findings):
-        findings += [_patches(), _device(), _attention(), *_build_locks()]
+        findings += [_patches(), _device(), _attention()]
     return findings
 
 
@@ -135,25 +130,6 @@ def _attention() -> Finding:
         return Finding("note", name, f"is on: {fault}", f"unset {attention.VARIABLE}")
     found = f"is off under stage: cuset and in cuset's commands: {fault}"
     return Finding("note", name, found, "for stage: sft: export TORCH_CUDNN_SDPA_DEPRIORITIZED=1")
-
-
-def _build_locks() -> list[Finding]:
-    """Locks in torch's extension cache: DeepSpeed compiles its operators there, and waits for ever for a build that was killed."""
-    from torch.utils.cpp_extension import get_default_build_root
-
-    root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or get_default_build_root())
-    findings = []
-    for lock in sorted([*root.glob("*/lock"), *root.glob("*/*/lock")]):
-        try:
-            minutes = (time.time() - lock.stat().st_mtime) / 60
-        except FileNotFoundError:  # the build has just ended
-            continue
-        is_old = minutes > BUILD_MINUTES
-        found = f"{lock} is {minutes:.0f} minutes old; every run that needs this operator (DeepSpeed) waits while it is there. "
-        found += "Its build was probably killed" if is_old else "A build may be running"
-        fix = f"{'if no build is running' if is_old else 'if it stays'}: rm {shlex.quote(str(lock))}"
-        findings.append(Finding("fail" if is_old else "note", "build lock", found, fix))
-    return findings
 
 
 def print_findings(findings: list[Finding]) -> None:

@@ -10,11 +10,9 @@ from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
 
 from ..pages import template
+from ..report.cells import Cell, Column, Table, print_table, text_column
 from ..text import one_line
 from .confidence import Sample
 from .requests import HeatmapSettings
@@ -182,11 +180,11 @@ def runs(values: list[bool]) -> list[tuple[int, int]]:
 
 def print_summary(samples: list[Sample], settings: HeatmapSettings) -> None:
     """The numbers of every sample and reading, on the terminal."""
-    headings = [Column(title, justify="right") for title, _ in _numbers(samples[0], settings)]
-    table = Table(Column("sample", overflow="fold"), "", *headings, box=None, pad_edge=False, collapse_padding=True)
-    for sample in samples:
-        numbers = _numbers(sample, settings)
-        for name in sample.readings:
-            cells = [values.get(name, "") for _, values in numbers]
-            table.add_row(Text(sample.source.replace(", row", "")), name, *cells)
-    Console().print(table)
+    rows = [(sample, name) for sample in samples for name in sample.readings]
+    columns = [text_column("sample", [sample.source.replace(", row", "") for sample, _ in rows])]
+    columns.append(text_column("", [name for _, name in rows]))
+    by_row = [dict(_numbers(sample, settings)) for sample, _ in rows]
+    for title in by_row[0]:
+        cells = [Cell(values[title].get(name, "")) for values, (_, name) in zip(by_row, rows, strict=True)]
+        columns.append(Column(title, cells))
+    print_table(Table("samples", "", columns))

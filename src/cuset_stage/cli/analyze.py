@@ -20,7 +20,9 @@ def analyze(settings: AnalyzeSettings) -> None:
     record = measure(settings)
     numbers, page = (settings.output / f"confidence.{kind}" for kind in ("json", "html"))
     write_atomically(numbers, json.dumps(record, indent=1) + "\n")
-    write_atomically(page, render(record))
+    write_atomically(page, render(record, pictures := draw(record)))
+    for name, picture in pictures.items():
+        (settings.output / name).write_bytes(picture)
     print_summary(record)
-    for path in (page, numbers, *draw(record, settings.output)):
+    for path in (page, numbers, *(settings.output / name for name in pictures)):
         typer.echo(str(path))

@@ -1,7 +1,8 @@
 """`cuset report`: judged runs as Markdown, CSV and one HTML page."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import typer
 from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
@@ -12,12 +13,16 @@ from ._app import app, command, fail
 
 class ReportSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("results",)
+    retired: ClassVar[Mapping[str, str]] = {
+        "audit": "`cuset evaluate` notes in its results what `cuset audit-tasks` found; run both again, which judges nothing anew",
+        "intersect": "runs on different task sets are reported apart",
+        "format": "all formats are written",
+    }
 
     results: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         description="results files of `cuset evaluate`, one a method", min_length=1
     )
     output: Path = Field(Path("report"), description="the folder to write into")
-    audit: Path | None = Field(None, description="findings of `cuset audit-tasks`: totals also without flagged tasks")
     confidence: Path | None = Field(
         None, description="confidence.json of `cuset analyze`, its models called by the methods' names"
     )
@@ -26,12 +31,8 @@ class ReportSettings(Settings):
     k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
         (1, 3), description="the k of pass@k", min_length=1
     )
-    intersect: bool = Field(False, description="runs on different task sets: count the tasks all of them hold")
     title: str | None = Field(None, description="the report's title")
     seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
-    format: Annotated[tuple[Literal["md", "csv", "html"], ...], BeforeValidator(split_names)] = Field(
-        ("md", "csv", "html"), description="which files to write", min_length=1
-    )
 
 
 @command(app, "report", ReportSettings)
@@ -41,7 +42,7 @@ def report(settings: ReportSettings) -> None:
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
-    collection = collect(settings.results, audit=settings.audit, intersect=settings.intersect)
+    collection = collect(settings.results)
     made = build_report(
         collection,
         ks=settings.k,
@@ -50,7 +51,7 @@ def report(settings: ReportSettings) -> None:
         title=settings.title,
         measures=read_measures(settings.confidence, settings.pairs, collection.runs),
     )
-    written = write_report(made, settings.output, settings.format)
+    written = write_report(made, settings.output)
     print_report(made)
     for path in written:
         typer.echo(str(path))

@@ -32,7 +32,6 @@ def run(settings: StudySettings) -> None:
         jobs_left,
         run_study,
         short_of_gpus,
-        what_is_left,
     )
 
     every = jobs_of(settings)
@@ -40,7 +39,7 @@ def run(settings: StudySettings) -> None:
     check_keys(settings, every, COMMANDS)
     check_begun(settings, every)
     gpus = len(gpu_names(settings)) if settings.executor == "local" else 0
-    for line in forecast(what_is_left(settings, jobs), gpus or settings.gpus or 0):
+    for line in forecast(settings, jobs, gpus or settings.gpus or 0):
         typer.echo(line)
     left = jobs_left(settings, jobs)
     if data := training_data(left):

@@ -18,17 +18,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from ..cuda_source import tokens
 from ..files import write_atomically
 from ..jsonl import Appender, read_objects, to_line
 from ..judge.bench import Bench
-from ..judge.judgement import Judgement, Named
+from ..judge.judgement import Judgement
 from ..judge.pipeline import Job
 from ..mutants import make_mutants
 from ..mutants.equivalent import make_equivalents
-from ..row_checks import RowModel, Text, Truth, wrong_value
 from ..sandbox import SandboxError, Verdict, list_gpus
 from ..tasks import ProgramTask, TaskError, load_tasks
 from ..tasks.messages import chat_messages
@@ -147,16 +144,6 @@ def sign(number: float) -> int:
     return (number > 0) - (number < 0)
 
 
-class EvidenceLine(RowModel):
-    """What is read of a line again."""
-
-    fingerprint: Text
-    sha256: Text
-    kind: Text
-    verdict: Named
-    thorough: Truth
-
-
 class Evidence:
     """What the judge said of programs: a JSONL file with a line each, and `Candidate.key` -> verdict.
 
@@ -172,13 +159,13 @@ class Evidence:
         self.close = self._appender.close
         for number, record in read_objects(path):
             try:
-                line = EvidenceLine(**record)
-            except ValidationError as error:
-                raise PairsError(f"{path}:{number}: {wrong_value(error, EvidenceLine, record)}.") from None
-            is_unsure = thorough and line.verdict is Verdict.PASSED and not line.thorough
-            has_failed = line.kind == RIGHT and line.verdict is not Verdict.PASSED  # perhaps that was the machine
+                key, verdict = (record["fingerprint"], record["sha256"]), Verdict(record["verdict"])
+                is_unsure = thorough and verdict is Verdict.PASSED and not record["thorough"]
+                has_failed = record["kind"] == RIGHT and verdict is not Verdict.PASSED  # perhaps that was the machine
+            except (KeyError, ValueError) as error:
+                raise PairsError(f"{path}:{number}: {error}; expected what `cuset pairs make` writes.") from None
             if not is_unsure and not has_failed:
-                self._verdicts[line.fingerprint, line.sha256] = line.verdict
+                self._verdicts[key] = verdict
 
     def get(self, candidate: Candidate) -> Verdict | None:
         return self._verdicts.get(candidate.key)

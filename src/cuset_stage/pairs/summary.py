@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from rich import box
-from rich.console import Console
-from rich.table import Table
 from scipy.stats import permutation_test, spearmanr
 
-from ..report.cells import p_text, percent
+from ..report.cells import Column, Table, interval_cell, p_cell, percent, points, print_table, text_column
 from ..report.statistics import RESAMPLES, estimate_means, holm, mcnemar_exact
 from .likelihood import Difference
 from .rows import FLOOR, Pair
@@ -22,7 +19,12 @@ from .rows import FLOOR, Pair
 
 MEASURES = ("whole", "from_change", "changed", "following", "per_token")  # of `Difference`
 LENGTHS = {"wrong_longer": 1, "same_length": 0, "wrong_shorter": -1}
-LENGTH_NAMES = {"wrong_longer": "wrong is longer", "same_length": "same length", "wrong_shorter": "wrong is shorter"}
+LENGTH_NAMES = {
+    "wrong_longer": "wrong is longer",
+    "same_length": "same length",
+    "wrong_shorter": "wrong is shorter",
+    "prefer_shorter": "always the shorter",
+}
 MEASURE_NAMES = {
     "from_change": "right preferred",
     "whole": "  over the whole response",
@@ -139,32 +141,21 @@ def sign_flip_test(gaps: NDArray[np.float64], seed: int = 0) -> float:
 
 def print_tables(record: Mapping[str, Any]) -> None:
     """Accuracies in percent with their intervals, a column a model, and the comparisons."""
-    models = record["models"]
-    table = Table("percent", *models, box=box.SIMPLE)
-    for label, cells in _shown_rows(list(models.values())):
-        table.add_row(label, *cells)
-    console = Console()
-    console.print(table)
-    for comparison in record["comparisons"]:
-        gap = comparison["difference"]
-        text = f"{comparison['first']} - {comparison['second']}: {_interval(gap)} points, p = {p_text(comparison['p_value'])}"
-        console.print(f"{text}, by Holm {p_text(comparison['p_holm'])}", highlight=False)
-
-
-def _shown_rows(models: list[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
-    for key, label in MEASURE_NAMES.items():
-        yield label, [_interval(model["accuracy"][key]) for model in models]
-    yield "two right programs: the one called right", [_interval(model["floor"]["from_change"]) for model in models]
+    models, comparisons = record["models"], record["comparisons"]
+    first = next(iter(models.values()))
+    places = {label: ("accuracy", key) for key, label in MEASURE_NAMES.items()}
+    places["two right programs: the one called right"] = ("floor", "from_change")
     for group, indent in (("floor_kinds", "  "), ("kinds", "")):
-        for kind, first in models[0][group].items():
-            yield f"{indent}{kind} ({first['pairs']})", [_interval(model[group][kind]) for model in models]
-    for key, label in LENGTH_NAMES.items():
-        yield label, [_interval(model["lengths"][key], model["lengths"]["pairs"][key]) for model in models]
-    yield "always the shorter", [_interval(model["lengths"]["prefer_shorter"]) for model in models]
-
-
-def _interval(estimate: Mapping[str, Any] | None, pairs: int | None = None) -> str:
-    if not estimate or "value" not in estimate:
-        return "-"
-    count = "" if pairs is None else f", {pairs} pairs"
-    return f"{percent(estimate['value'])} ({percent(estimate['low'])} to {percent(estimate['high'])}{count})"
+        places |= {f"{indent}{kind} ({of['pairs']})": (group, kind) for kind, of in first[group].items()}
+    places |= {label: ("lengths", key) for key, label in LENGTH_NAMES.items()}
+    columns = [text_column("percent", places)]
+    for name, model in models.items():
+        columns.append(Column(name, [interval_cell(model[group][key], percent) for group, key in places.values()]))
+    print_table(Table("pairs", "", columns))
+    if comparisons:
+        names = [f"{comparison['first']} - {comparison['second']}" for comparison in comparisons]
+        gaps = [interval_cell(comparison["difference"], points, 100) for comparison in comparisons]
+        columns = [text_column("compared", names), Column("points", gaps)]
+        for key, heading in (("p_value", "p"), ("p_holm", "p, Holm")):
+            columns.append(Column(heading, [p_cell(comparison[key]) for comparison in comparisons]))
+        print_table(Table("comparisons", "", columns))

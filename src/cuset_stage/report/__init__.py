@@ -10,20 +10,18 @@ them out.
 
 from .collect import collect
 from .collection import Collection, ReportError
-from .inputs import AuditError, read_audit, read_measures
+from .inputs import read_measures
 from .numbers import Report, build_report
 from .write import print_report, write_report
 
 
 __all__ = [
-    "AuditError",
     "Collection",
     "Report",
     "ReportError",
     "build_report",
     "collect",
     "print_report",
-    "read_audit",
     "read_measures",
     "write_report",
 ]

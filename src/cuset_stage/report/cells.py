@@ -1,5 +1,7 @@
-"""Tables as data: columns of cells, each with a text, a value and the filter behind it; how numbers are written; Markdown and CSV of a table."""
+"""Tables as data: columns of cells, each with a text, a value and the filter behind it; how numbers are written; reports of them as
+Markdown, CSV, a page, and in the terminal."""
 
+import base64
 import itertools
 import math
 import re
@@ -8,7 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
 
+from ..pages import template
 from .statistics import Estimate
 
 
@@ -60,6 +66,17 @@ class Table:
         return [(group, len(list(columns))) for group, columns in runs]
 
 
+@dataclass(frozen=True)
+class Section:
+    """A part of a report. `text` stands below its tables; pictures: what each shows -> PNG, on the page alone."""
+
+    key: str
+    title: str
+    tables: Sequence[Table] = ()
+    text: str = ""
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
+
+
 def text_column(name: str, texts: Iterable[str], group: str = "") -> Column:
     return Column(name, [label(text) for text in texts], group, text=True)
 
@@ -99,7 +116,7 @@ def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool =
 
 def interval_cell(of: Mapping[str, float | None] | None, write: Callable[[float], str], scale: float = 1) -> Cell:
     """A value of a record with `low` and `high`, if it has them. scale: of the values that CSV holds."""
-    if of is None or of["value"] is None:
+    if of is None or of.get("value") is None:
         return Cell(ABSENT)
     value, *ends = (None if of[key] is None else round(scale * of[key], 6) for key in ("value", "low", "high"))
     if None in ends:
@@ -162,6 +179,26 @@ def render_table(table: Table, *, titled: bool = True) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def render_markdown(title: str, summary: str, sections: Iterable[Section], notes: Sequence[str] = ()) -> str:
+    """A whole report. A table that is called as its section has no heading of its own. notes: lines of a list before the first."""
+    parts = [f"# {escape(title)}", escape(summary), "\n".join(f"- {note}" for note in notes)]
+    for section in sections:
+        if section.tables or section.text:
+            parts.append(f"## {escape(section.title)}")
+            parts += [render_table(table, titled=table.title != section.title) for table in section.tables]
+            parts.append(escape(section.text))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def render_page(title: str, summary: str, sections: Iterable[Section]) -> str:
+    """The same as one HTML page that loads nothing, with the pictures."""
+    encoded = (
+        replace(section, pictures={name: base64.b64encode(png).decode() for name, png in section.pictures.items()})
+        for section in sections
+    )
+    return template("page.html").render(title=title, summary=summary, sections=encoded)
+
+
 def _cell(cell: Cell) -> str:
     text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(escape(cell.text))
     return f"{text} ({escape(cell.detail)})" if cell.detail else text
@@ -177,3 +214,17 @@ def table_frame(table: Table) -> pd.DataFrame:
                 columns.append((f"{column.heading} ({end})", [cell.ends and cell.ends[i] for cell in column.cells]))
     frame = pd.DataFrame({i: values for i, (_, values) in enumerate(columns)}, dtype=object)
     return frame.set_axis([heading for heading, _ in columns], axis=1)
+
+
+def print_table(table: Table) -> None:
+    """The table in the terminal; what explains a number stands below it."""
+    shown = RichTable(title=Text(table.title), title_justify="left", box=None, pad_edge=False)
+    for column in table.columns:
+        heading = "\n".join(filter(None, (column.group, column.name)))
+        shown.add_column(Text(heading), justify="left" if column.text else "right", overflow="fold")
+    for row in table.rows:
+        texts = [Text(cell.text, style=("", "bold", "underline")[cell.rank]) for cell in row]
+        for text, cell in zip(texts, row, strict=True):
+            text.append("".join(f"\n{part}" for part in cell.detail.split(", ") if part), "dim")
+        shown.add_row(*texts)
+    Console(highlight=False).print(shown)

@@ -11,42 +11,26 @@ from typing import Any
 from ..judge.results import read_results
 from ..progress import Progress
 from .collection import Collection, Note, ReportError, Run, TaskInfo
-from .inputs import AuditFile, read_audit
 from .notes import notes_on
 
 
-def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool = False) -> Collection:
+def collect(paths: Sequence[Path]) -> Collection:
     """Read results files and put their runs on one list of tasks.
 
-    A file with several prompt levels gives a run for each. Runs on different task sets are refused, or with `intersect` reduced to
-    the tasks that all of them hold. ReportError, ResultsError or AuditError name the file and the fix.
+    A file with several prompt levels gives a run for each. ReportError or ResultsError name the file and the fix, for runs on different task
+    sets too: their numbers do not compare.
     """
     notes: list[Note] = []
     files = Progress(paths, unit="file", desc="read", leave=False)
     runs = _told_apart([run for path in files for run in read_runs(Path(path), notes)])
-    file = read_audit(audit) if audit else AuditFile()
+    _check_one_set(runs)
     ids = frozenset().union(*(run.asked | run.judged for run in runs))
-    if different := _different_sets(runs):
-        if not intersect:
-            raise ReportError(
-                f"the runs are on different task sets ({different}), so their numbers do not compare. Report them apart, or give "
-                "intersect=true to use only the tasks whose ids all of them hold."
-            )
-        ids = frozenset.intersection(*(run.judged for run in runs))
-        text = (
-            f"The runs are on different task sets ({different}). Only the {len(ids)} tasks whose ids all of them hold are "
-            "counted; whether these are the same tasks is not checked, and an unanswered task drops out."
-        )
-        notes.append(Note(text, loud=True))
-    if not ids:
-        raise ReportError("no task is in all the runs: there is nothing to report. Check that they belong together.")
     findings: defaultdict[str, list[str]] = defaultdict(list)
     noted: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    headers = [(run.header.get("findings") or {}, run.header.get("notes") or {}) for run in runs]
-    for weaknesses, notes_by_code in [*headers, (file.findings, file.notes)]:
-        for task, texts in weaknesses.items():
+    for run in runs:
+        for task, texts in (run.header.get("findings") or {}).items():
             findings[task] += texts
-        for code, messages in notes_by_code.items():
+        for code, messages in (run.header.get("notes") or {}).items():
             noted[code] |= {task: text for task, text in messages.items() if task in ids}
     named = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
     tasks = []
@@ -54,13 +38,10 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
         of = named.get(task, {})
         name, family = of.get("name") or task, of.get("family") or "unknown"
         tasks.append(TaskInfo(task, name, family, tuple(dict.fromkeys(findings[task]))))
-    counted = min(run.header.get("audited") or 0 for run in runs)
-    covered = None
-    if audit or counted or any(task.findings for task in tasks):
-        covered = min(len(ids), max(counted, len(file.audited & ids), sum(bool(task.findings) for task in tasks)))
+    audited = max(min(run.header.get("audited") or 0 for run in runs), sum(bool(task.findings) for task in tasks))
     audit_notes = {code: messages for code, messages in noted.items() if messages}
-    collection = Collection(tuple(runs), tuple(tasks), (), covered, audit_notes)
-    return replace(collection, notes=(*notes, *notes_on(collection, audit, file)))
+    collection = Collection(tuple(runs), tuple(tasks), (), min(len(ids), audited), audit_notes)
+    return replace(collection, notes=(*notes, *notes_on(collection)))
 
 
 def read_runs(path: Path, notes: list[Note]) -> list[Run]:
@@ -101,34 +82,36 @@ def _writable(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _told_apart(runs: list[Run]) -> list[Run]:
-    """The same runs with labels that tell them apart: by model, by the run's name, by folder, at last by number."""
+    """The same runs with labels that tell them apart: by the first of model, run's name, folder and number that does."""
     paths = Counter((run.path.resolve(), run.level) for run in runs)
     if twice := sorted({path.name for (path, _), number in paths.items() if number > 1}):
         raise ReportError(f"{', '.join(twice)}: given more than once; name each results file once.")
-    names = (lambda run: run.model, lambda run: str(run.header.get("run") or ""), lambda run: run.path.parent.name)
-    for name in names:
-        count = Counter(run.label for run in runs)
-        clash = [run for run in runs if count[run.label] > 1 and name(run)]
-        if len({name(run) for run in clash}) > 1:
-            runs = [replace(run, label=f"{run.label}, {name(run)}") if run in clash else run for run in runs]
-    count, seen = Counter(run.label for run in runs), Counter[str]()
-    for place, run in enumerate(runs):
-        seen[run.label] += 1
-        if count[run.label] > 1:
-            runs[place] = replace(run, label=f"{run.label} #{seen[run.label]}")
-    return runs
+    count = Counter(run.label for run in runs)
+    for names in (
+        [run.model for run in runs],
+        [run.header.get("run") for run in runs],
+        [run.path.parent.name for run in runs],
+        [f"#{number}" for number in range(1, len(runs) + 1)],
+    ):
+        labelled = zip(runs, names, strict=True)
+        labels = [f"{run.label}, {name}" if count[run.label] > 1 else run.label for run, name in labelled]
+        if len(set(labels)) == len(runs):
+            break
+    return [replace(run, label=label) for run, label in zip(runs, labels, strict=True)]
 
 
-def _different_sets(runs: Sequence[Run]) -> str:
-    """Empty when all runs are on one set, else what tells the sets apart."""
-    sets: dict[tuple[Any, ...], list[str]] = {}
+def _check_one_set(runs: Sequence[Run]) -> None:
+    sets: defaultdict[tuple[Any, ...], list[str]] = defaultdict(list)
     for run in runs:
-        sets.setdefault(tuple(run.told("tasks", key) for key in ("count", "split", "sha256")), []).append(run.label)
-    texts = [
-        f"{', '.join(labels)}: {count} tasks{f' of split {split}' if split else ''}, SHA-256 {str(digest)[:12]}"
-        for (count, split, digest), labels in sets.items()
-    ]
-    return "; ".join(texts) if len(texts) > 1 else ""
+        sets[tuple(run.told("tasks", key) for key in ("count", "split", "sha256"))].append(run.label)
+    if len(sets) > 1:
+        texts = [
+            f"{', '.join(labels)}: {count} tasks{f' of split {split}' if split else ''}, SHA-256 {str(digest)[:12]}"
+            for (count, split, digest), labels in sets.items()
+        ]
+        raise ReportError(
+            f"the runs are on different task sets ({'; '.join(texts)}), so their numbers do not compare. Report them apart."
+        )
 
 
 def natural_key(text: str) -> list[tuple[int, int | str]]:

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..judge.rewards import REWARDS
 from ..text import InputError
 
 
@@ -113,7 +112,7 @@ class Collection:
     runs: tuple[Run, ...]
     tasks: tuple[TaskInfo, ...]
     notes: tuple[Note, ...]
-    audited: int | None  # how many of the tasks an audit covers; None: none was given
+    audited: int  # how many of the tasks an audit covers
     audit_notes: Mapping[str, Mapping[str, str]]  # code -> task id -> message
 
     @cached_property
@@ -124,20 +123,18 @@ class Collection:
         rows = []
         for task, number in itertools.product(self.tasks, range(run.width)):
             if line := run.samples.get((task.id, number)):
-                charged = line["verdict"] != INFRA_ERROR
-                scores = {name: reward(line) if charged else None for name, reward in REWARDS.items()}
-                rows.append({**line, **scores, "judged": True})
+                rows.append({**line, "judged": True})
             else:
                 verdict = run.absence(task.id)
-                nothing = dict.fromkeys(("compiled", "passed", *REWARDS), 0.0 if verdict == NO_ANSWER else None)
-                rows.append({"task": task.id, "sample": number, "verdict": verdict, "judged": False, **nothing})
-        return pd.DataFrame(rows, columns=[*FIELDS, *REWARDS, "judged"], dtype=object)
+                outcome = 0.0 if verdict == NO_ANSWER else None
+                nothing = {"verdict": verdict, "compiled": outcome, "passed": outcome, "judged": False}
+                rows.append({"task": task.id, "sample": number, **nothing})
+        return pd.DataFrame(rows, columns=[*FIELDS, "judged"], dtype=object)
 
     def samples(self, run: Run) -> pd.DataFrame:
-        """T x S rows in the order of the tasks: the run's lines, with their rewards, and a row where there is none.
+        """T x S rows in the order of the tasks: the run's lines, and a row where there is none.
 
-        There `judged` is False, `verdict` NO_ANSWER or NOT_JUDGED, and outcomes and rewards are 0 or, when not judged, None.
-        Rewards are None also for an infra_error.
+        There `judged` is False, `verdict` NO_ANSWER or NOT_JUDGED, and outcomes are 0 or, when not judged, None.
         """
         return self._samples[run.label]
 

@@ -1,24 +1,34 @@
 """Notes on the runs: what moves their numbers, and how their settings differ."""
 
-import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..text import one_line
 from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
-from .inputs import AuditFile
 
 
 NAMED = 8  # tasks a note names with what was said of them; more are counted
-NOTED = {
-    *("GPU", "CUDA toolkit", "architecture", "compiler flags", "isolation", "torch", "extraction rule"),
-    *("prompt level", "samples a task", "cuset-stage", "compile only", "thorough"),
+JUDGE = {
+    *("gpus", "toolkit", "arch", "flags", "isolation", "torch", "extract", "cuset_stage", "compile_only", "thorough"),
+    *("level", "samples a task"),
 }
-"""Settings of the judge, not of the method; the limits as well."""
+"""Settings of the judge, not of the method, whose difference is noted; the limits as well."""
+NO_SETTINGS = {
+    "type",
+    "format",
+    "run",
+    "method",
+    "findings",
+    "notes",
+    "audited",
+    "tasks.ids",
+    "tasks.count",
+    "answers.levels",
+}
+"""Of a header, with what a column of the tables says."""
 
 
 def counted(count: int, noun: str) -> str:
@@ -26,8 +36,8 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Iterator[Note]:
-    """What moves the numbers: one loud note a kind, naming the runs; and which settings differ. audit: where `file` was read."""
+def notes_on(collection: Collection) -> Iterator[Note]:
+    """What moves the numbers: one loud note a kind, naming the runs; and which settings differ."""
     told: defaultdict[str, list[str]] = defaultdict(list)
     for run in collection.runs:
         for text, detail in _of_run(collection, run):
@@ -41,18 +51,12 @@ def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Ite
         judged = set(lines.loc[(lines["verdict"] != INFRA_ERROR) & lines["compiled"].eq(True), "task"])
         messages = dict(zip(failed["task"], failed["message"], strict=True))
         ordered = {task: messages[task] or "no message" for task in sorted(messages, key=lambda task: task in judged)}
+        named = [f"{task}: {one_line(text, 300)}" for task, text in list(ordered.items())[:NAMED]]
+        more = [f"and {len(ordered) - NAMED} more"] * (len(ordered) > NAMED)
+        listed = "; ".join([*named, *more]).rstrip(".")
         yield Note(
-            f"What the judge failed with, by task: {_listed(ordered)} Correct an oracle that fails in the task set; after a "
+            f"What the judge failed with, by task: {listed}. Correct an oracle that fails in the task set; after a "
             "failure of the machine, judge again.",
-            loud=True,
-        )
-    here = {task.id for task in collection.tasks}
-    if (spoken := file.audited | file.unfinished.keys()) and not spoken & here:
-        yield Note(f"The audit {audit} speaks of none of these tasks: is it of another task set?", loud=True)
-    if unfinished := {task: text for task, text in file.unfinished.items() if task in here}:
-        yield Note(
-            f"The audit could not be finished on {counted(len(unfinished), 'task')}, so it is not known whether their oracles are "
-            f"weak; they are not counted as flagged. {_listed(unfinished)}",
             loud=True,
         )
     # No seed was drawn for their inputs; of a file that an earlier version wrote it is not known.
@@ -63,8 +67,8 @@ def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Ite
             "outputs passes."
         )
     texts = run_settings(collection.runs)
-    if len(set(texts.get("prompts", ()))) > 1:
-        wordings = zip(collection.runs, texts["prompts"], strict=True)
+    if len(set(texts.get("generation.prompts", ()))) > 1:
+        wordings = zip(collection.runs, texts["generation.prompts"], strict=True)
         named = "; ".join(f"{run.label}: {text or 'not said'}" for run, text in wordings)
         yield Note(
             f"The runs answer different prompts: {named}. A difference between them can be the prompts' and not the methods': sample "
@@ -72,7 +76,7 @@ def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Ite
             loud=True,
         )
     settings = {name for name, values in texts.items() if len(set(values)) > 1}
-    if differ := sorted(name for name in settings if name in NOTED or name.startswith("limit ")):
+    if differ := sorted(name for name in settings if name in JUDGE or name.startswith("limits.")):
         yield Note(f"The runs differ in {', '.join(differ)}: see the settings.")
 
 
@@ -108,60 +112,28 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
         )
 
 
-def _listed(said: Mapping[str, str]) -> str:
-    """ "a: message; b: message; and 3 more"."""
-    parts = [f"{task}: {one_line(text, 300)}" for task, text in list(said.items())[:NAMED]]
-    parts += [f"and {len(said) - NAMED} more"] * (len(said) > NAMED)
-    return "; ".join(parts).rstrip(".") + "."
-
-
 def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Name -> its value in each run, "" where the header does not say."""
+    """Name -> its value in each run, "" where the header does not say. A key within an object is called by both, with a dot between."""
 
-    def gpus(run: Run) -> str:
-        names = Counter(
-            f"{gpu.get('name')} (compute capability {gpu.get('compute_capability')}, driver {gpu.get('driver')})"
-            for gpu in run.header.get("gpus") or []
-        )
-        return "; ".join(f"{count} × {name}" if count > 1 else name for name, count in names.items())
+    def flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
+        if name in NO_SETTINGS or value is None or value in ("", [], {}):
+            return
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from flat(inner, f"{name}.{key}" if name else key)
+        elif isinstance(value, list):
+            texts = Counter(
+                one
+                if isinstance(one, str)
+                else " ".join(map(str, one.values()))
+                if isinstance(one, dict)
+                else str(one)
+                for one in value
+            )
+            yield name, " ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
+        else:
+            yield name, f"{value:g}" if isinstance(value, float) else str(value)
 
-    def text(value: Any) -> str:
-        if value is None or value in ("", [], {}):
-            return ""
-        if isinstance(value, dict | list):
-            return json.dumps(value, sort_keys=True)
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    generation = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
-    others = sorted({key for run in runs for key in run.told("generation") or {}} - {*generation, "level"})
-    limits = sorted({key for run in runs for key in run.told("limits") or {}})
-    settings: dict[str, Callable[[Run], Any] | tuple[str, ...]] = {
-        **{key.replace("_", " "): ("generation", key) for key in (*generation, *others)},
-        "samples a task": lambda run: run.width,
-        "prompt level": lambda run: run.level,
-        "task set": ("tasks", "path"),
-        "task set, format": ("tasks", "format"),
-        "task set, SHA-256": ("tasks", "sha256"),
-        "answers, SHA-256": ("answers", "sha256"),
-        "extraction rule": ("extract",),
-        "compile only": lambda run: "yes" if run.compile_only else None,
-        "thorough": lambda run: "yes" if run.header.get("thorough") else None,
-        "GPU": gpus,
-        "CUDA toolkit": ("toolkit",),
-        "torch": ("torch",),
-        "architecture": ("arch",),
-        "compiler flags": lambda run: " ".join(run.header.get("flags") or []),
-        "isolation": ("isolation",),
-        "host memory counted by": ("memory_account",),
-        "inputs' seed": ("seed",),
-        "GPU work recorded": ("gpu_work_recorded",),
-        "GPU's counters read": ("gpu_counters",),
-        **{f"limit {key}": ("limits", key) for key in limits},
-        "cuset-stage": ("cuset_stage",),
-        "Python": ("python",),
-        "judged": ("created",),
-    }
-    return {
-        name: [text(run.told(*place) if isinstance(place, tuple) else place(run)) for run in runs]
-        for name, place in settings.items()
-    }
+    told = [dict(flat({**run.header, "level": run.level, "samples a task": run.width}, "")) for run in runs]
+    names = dict.fromkeys(name for settings in told for name in settings)
+    return {name: [settings.get(name, "") for settings in told] for name in names}

@@ -36,15 +36,6 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Scores:
-    """Published scores of a run: mean rewards a sample, and fast_p over first samples, empty without measured speed-ups."""
-
-    kevin: float  # NaN where no sample could be judged
-    grpo: float
-    fast: Mapping[float, Estimate | None]
-
-
-@dataclass(frozen=True)
 class Report:
     """The collection and its numbers."""
 
@@ -57,7 +48,9 @@ class Report:
     rates: Rates
     unflagged_rates: Rates | None  # None when no task is flagged
     comparisons: list[Comparison]
-    scores: dict[str, Scores]  # run's label -> scores, of runs that were run at all
+    fast: dict[
+        tuple[str, float], Estimate | None
+    ]  # (run's label, p) -> fast_p over first samples, of runs with speed-ups
     measures: Mapping[str, Measures]  # run's label, or the name of a model without a run -> what else was measured
 
 
@@ -87,7 +80,7 @@ def build_report(
         rates=pass_rates(collection, ks, every, seed),
         unflagged_rates=None if unflagged.all() else pass_rates(collection, ks, unflagged, seed),
         comparisons=compare(collection, ks, baseline, seed),
-        scores=published_scores(collection, seed),
+        fast=fast_rates(collection, seed),
         measures=measures,
     )
 
@@ -131,23 +124,16 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None, see
     return results
 
 
-def published_scores(collection: Collection, seed: int) -> dict[str, Scores]:
-    """Rewards are means over tasks of their samples' means; what nobody is charged with is left out."""
-    runs = [run for run in collection.runs if run.offers("passed", 1)]
+def fast_rates(collection: Collection, seed: int) -> dict[tuple[str, float], Estimate | None]:
+    """fast_p by run's label and p, of the runs in which a speed-up was measured of a right sample."""
     columns = {}
-    for run in runs:
+    for run in collection.runs:
         samples = collection.samples(run)
-        if (samples["passed"].astype(float).gt(0) & samples["speedup"].astype(float).gt(0)).any():
-            speedups = samples.loc[samples["sample"] == 0, "speedup"].astype(float)
+        speedups = samples["speedup"].astype(float)
+        if run.offers("passed", 1) and (samples["passed"].astype(float).gt(0) & speedups.gt(0)).any():
             right = collection.outcomes(run, "passed")[:, 0]
-            columns |= {(run.label, p): fast_p(right, speedups, p) for p in FAST_P}
-    estimates = _estimates(columns, seed)
-    scores = {}
-    for run in runs:
-        rewards = collection.samples(run).astype({"kevin": float, "grpo": float}).groupby("task")[["kevin", "grpo"]]
-        fast = {p: estimate for (label, p), estimate in estimates.items() if label == run.label}
-        scores[run.label] = Scores(**rewards.mean().mean(), fast=fast)
-    return scores
+            columns |= {(run.label, p): fast_p(right, speedups[samples["sample"] == 0], p) for p in FAST_P}
+    return _estimates(columns, seed)
 
 
 def _estimates(

@@ -10,19 +10,16 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from ..files import file_sha256
 from ..pages import template
 from ..progress import Progress
-from ..tasks.answers_file import AnswersError, read_answers
 from ..text import shorten
 from .collection import CRITERIA, NOT_JUDGED, Collection, Run, TaskInfo
 from .numbers import Report
-from .sections import methods, sections, summary
+from .sections import sections, summary
 from .tables import VERDICTS, named_verdicts
 
 
@@ -35,10 +32,8 @@ ERROR_LINE = re.compile(r"\.(?:cu|cpp|cc|py)(?:\((\d+)\)|:(\d+):\d+): (?:fatal |
 def render_html(report: Report) -> str:
     """The page. What programs and models wrote is escaped, and a content security policy lets no script run but the page's own."""
     script = resources.files(__package__).joinpath("page.js").read_text("utf-8")
-    notes: list[str] = []
-    answers = {run.label: _answers(run, notes) for run in report.collection.runs}
     sets = _sets(report)
-    tasks = [(task, list(_samples(report.collection.runs, task, answers, sets))) for task in report.collection.tasks]
+    tasks = [(task, list(_samples(report.collection.runs, task, sets))) for task in report.collection.tasks]
     with Progress(total=len(tasks), unit="task", desc="page", leave=False) as bar:
 
         def packed(text: str) -> str:
@@ -49,8 +44,7 @@ def render_html(report: Report) -> str:
             report=report,
             summary=summary(report),
             sections=sections(report),
-            methods=methods(report),
-            notes=notes,
+            title=report.title,
             tasks=tasks,
             filters=_filters(report.collection, sets),
             script=Markup(script),
@@ -82,14 +76,11 @@ def _filters(collection: Collection, sets: Mapping[str, Any]) -> Iterator[tuple[
     yield "set", "Tasks", audit | {key: name for key, (name, _, _) in sets.items()}
 
 
-def _samples(
-    runs: Sequence[Run], task: TaskInfo, answers: Mapping[str, Mapping[tuple[str, int], str]], sets: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
+def _samples(runs: Sequence[Run], task: TaskInfo, sets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The samples of a task: their lines of the results files, and what the page makes of these."""
     for run, number in ((of_run, number) for of_run in runs for number in range(of_run.width)):
         line = run.samples.get((task.id, number)) or {}
         verdict, message, code = run.verdict(task.id, number), line.get("message") or "", line.get("code") or ""
-        answer = answers[run.label].get((task.id, number), "")
         groups = ["failures"] * (verdict not in NO_FAILURE) + ["suspicious"] * bool(line.get("flags"))
         solved = [key for key, (_, tasks, pair) in sets.items() if task.id in tasks and run.label in pair]
         yield {
@@ -104,8 +95,6 @@ def _samples(
             "wrong": [one or other for one, other in ERROR_LINE.findall(message)],
             # Not stripped, so that the compiler's line numbers hold.
             "code": code if len(code) <= CODE_LIMIT else shorten(code, CODE_LIMIT),
-            # An excerpt of an answer; its code stands by itself.
-            "answer": shorten(answer.replace(code.strip(), "[the code]", 1) if code.strip() else answer, 4_000),
         }
 
 
@@ -129,23 +118,3 @@ def first_line(message: str, limit: int = 140) -> str:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     line = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
     return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
-def _answers(run: Run, notes: list[str]) -> dict[tuple[str, int], str]:
-    """The whole answers, when the file the run was judged from is still where it was and still the same."""
-    told, digest = run.told("answers", "path"), run.told("answers", "sha256")
-    if not told:
-        return {}
-    path = Path(told) if Path(told).exists() else run.path.parent / Path(told).name
-    try:
-        if not path.exists():
-            problem = f"{told} is not here"
-        elif digest in (None, file_sha256(path)):
-            answers = [answer for answer in read_answers(path) if (answer.level or 1) == run.level]
-            return {(answer.task, answer.sample): answer.answer for answer in answers}
-        else:
-            problem = f"{path.name} has changed since it was judged"
-    except (AnswersError, OSError) as error:
-        problem = str(error).rstrip(".")
-    notes.append(f"{run.label}: {problem}, so the text around the code is not shown.")
-    return {}

@@ -1,8 +1,5 @@
 """The order of a report, for Markdown and the page alike: its sections, and the tables on methods, the audit and the settings."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
 from . import tables
@@ -10,6 +7,7 @@ from .cells import (
     ABSENT,
     Cell,
     Column,
+    Section,
     Table,
     decimal,
     estimate_cell,
@@ -33,28 +31,23 @@ NOTED_TASKS = 20  # ids that a note lists; CSV has all
 RIGHT = {"compiled": "compiles", "passed": "passes"}  # by criterion
 
 
-@dataclass(frozen=True)
-class Section:
-    """`text` stands below its tables."""
-
-    key: str
-    title: str
-    tables: Sequence[Table]
-    text: str = ""
-
-
 def sections(report: Report) -> list[Section]:
     """All that hold something."""
     flagged = [main_table(report, rule, unflagged=True) for rule in Rule] if report.unflagged_rates else []
     ranks = "Best in bold, second-best underlined, within a model where it has several runs. A rank is no test: see the comparison."
     made = [
         ("methods", "Methods compared", [method_table(report)], ""),
-        ("results", "Results", [main_table(report, rule) for rule in Rule], ranks),
+        (
+            "results",
+            "Results",
+            [main_table(report, rule) for rule in Rule],
+            f"{ranks} How the numbers are made: {methods(report)}",
+        ),
         ("comparison", "Paired comparison", [tables.comparison_table(report)], ""),
         ("verdicts", "Verdicts", [tables.verdict_table(report), tables.flag_table(report)], ""),
         ("tokens", "Tokens used", [tables.token_table(report)], ""),
         ("families", "Results by family", [tables.family_table(report), tables.case_table(report)], ""),
-        ("time", "Time and scores", [tables.timing_table(report), tables.score_table(report)], ""),
+        ("time", "Time and speed-ups", [tables.timing_table(report), tables.speed_table(report)], ""),
         ("audit", "Audit", [audit_table(report), *flagged, audit_note_table(report)], audit_text(report)),
         ("settings", "Settings", settings_tables(report), ""),
     ]
@@ -156,7 +149,7 @@ def audit_table(report: Report) -> Table | None:
 def audit_text(report: Report) -> str:
     """How many tasks the audit covers, and whether it flags any."""
     covered, tasks = report.collection.audited, len(report.collection.tasks)
-    if covered is None:
+    if not covered:
         return "No audit of the task set was given: weak oracles, if there are any, are not marked."
     flags = "" if report.unflagged_rates else " and flags none of them"
     rest = "of the others nothing is known; run `cuset audit-tasks` again to resume it, then judge or report again"

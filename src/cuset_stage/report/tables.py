@@ -242,28 +242,19 @@ def timing_table(report: Report) -> Table:
     return Table("timing", "Time a sample", columns, text)
 
 
-def score_table(report: Report) -> Table | None:
-    """Rewards of the reinforcement learning papers and fast_p; None when nothing was run."""
-    if not report.scores:
+def speed_table(report: Report) -> Table | None:
+    """fast_p; None where no speed-up was measured."""
+    if not report.fast:
         return None
-    scores = [report.scores.get(run.label) for run in report.collection.runs]
+    runs = report.collection.runs
     columns = [method_column(report)]
-    for name, key in (("Kevin", "kevin"), ("GRPO report", "grpo")):
-        columns.append(number_column(name, [of_run and getattr(of_run, key) for of_run in scores], digits=3))
-    text = (
-        "Mean reward a sample. Kevin: 0.3·correct + speed-up if correct. GRPO report: 0.5·compiled + 1.0·correct + "
-        "0.5·min(speed-up, 3) if correct. "
-    )
-    if not any(of_run.fast for of_run in report.scores.values()):
-        text += "No speed-up was measured in these runs, so the speed terms are 0."
-        return Table("scores", "Published scores", columns, text)
     for p in FAST_P:
-        cells = [estimate_cell(of_run and of_run.fast.get(p), "no speed-up measured") for of_run in scores]
+        cells = [estimate_cell(report.fast.get((run.label, p)), "no speed-up measured") for run in runs]
         columns.append(Column(f"fast_{p:g} (%)", cells))
-    right = [lines[lines["passed"].eq(True)] for lines in map(report.collection.lines, report.collection.runs)]
+    right = [lines[lines["passed"].eq(True)] for lines in map(report.collection.lines, runs)]
     columns.append(number_column("median speed-up", [spread(lines["speedup"])["50%"] for lines in right], digits=2))
-    text += (
-        "A right sample without a measured speed-up gets none. fast_p: share of all tasks whose first sample is right and more than p "
-        "times as fast as the reference (p = 0: right)."
+    text = (
+        "fast_p: share of all tasks whose first sample is right and more than p times as fast as the reference (p = 0: right). A right sample "
+        "without a measured speed-up counts as not faster."
     )
-    return Table("scores", "Published scores", columns, text)
+    return Table("speed", "Speed-ups", columns, text)

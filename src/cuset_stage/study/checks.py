@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import bundled
-from ..files import file_sha256, weights_fingerprint
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..stage.retired import check_retired
 from ..tasks import TaskError, load_tasks
-from ..tasks.prompt_file import prompt_path, read_prompts
+from ..tasks.prompt_file import read_prompts
 from ..text import InputError, nearest
 from .plan import Job, StudyError, model_of
 from .settings import Kind, StudySettings
@@ -156,19 +155,24 @@ def training_data(jobs: Iterable[Job]) -> list[str]:
 
 def _missing_data(recipe: Mapping[str, Any]) -> str | None:
     """What of a recipe's data is not there, with folders found as a run finds them; other ways to name data are left to it."""
-    if (place := _data_folder(recipe)) is None:
+    folder, names = recipe.get("dataset_dir", "data"), _data_names(recipe)
+    if not names or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
         return None
+    place = Path(folder)
+    if not place.exists() and recipe.get("stage") == "cuset":
+        place = bundled.folder() / folder
     info = place / "dataset_info.json"
     try:
         known = json.loads(info.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        return f"dataset_dir={recipe.get('dataset_dir', 'data')}: no dataset_info.json can be read there ({reason})."
-    for key, name in _data_names(recipe):
+        return f"dataset_dir={folder}: no dataset_info.json can be read there ({reason})."
+    for key, name in names:
         if name not in known:
             return f"{key}: {name}: not in {info}; {nearest(name, known)}"
-        if (file := _data_file(place, known[name])) is not None and not file.exists():
-            return f"{key}: {name}: {file}: no such file or folder."
+        file = known[name].get("file_name")
+        if file is not None and known[name].keys().isdisjoint(ELSEWHERE) and not (place / file).exists():
+            return f"{key}: {name}: {place / file}: no such file or folder."
     return None
 
 
@@ -176,56 +180,8 @@ def _data_names(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(key of the recipe, data set)"""
     named = []
     for key in ("dataset", "eval_dataset"):
-        names = split_names(recipe.get(key))
-        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        names = split_names(recipe.get(key)) or []
+        if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
             raise StudyError(f"{key}: {recipe[key]!r}: expected names of data sets, with commas between or as a list.")
-        named += [(key, name) for name in names or ()]
+        named += [(key, name) for name in names]
     return named
-
-
-def _data_folder(recipe: Mapping[str, Any]) -> Path | None:
-    """Where a run looks for dataset_info.json; None where its data are named in another way, or it has none."""
-    folder = recipe.get("dataset_dir", "data")
-    if not _data_names(recipe) or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
-        return None
-    if not (place := Path(folder)).exists() and recipe.get("stage") == "cuset":
-        return bundled.folder() / folder
-    return place
-
-
-def _data_file(place: Path, entry: Mapping[str, Any]) -> Path | None:
-    """The file or folder of an entry of dataset_info.json; None where it may be elsewhere."""
-    file = entry.get("file_name")
-    return place / file if file is not None and entry.keys().isdisjoint(ELSEWHERE) else None
-
-
-def inputs_of(settings: StudySettings, job: Job) -> dict[str, str]:
-    """SHA-256, by path, of what a job reads and no job makes: tasks and training data, where each is a file that is here, and the base model, where it is a
-    folder (of which `weights_fingerprint` reads a part)."""
-    files = [settings.tasks] if job.kind in ("generate", "evaluate") else []
-    if job.kind == "generate" and settings.prompts is not None:
-        files.append(prompt_path(settings.prompts))
-    place = _data_folder(job.settings) if job.kind in ("train", "analyze") else None
-    if place and _missing_data(job.settings) is None:
-        known = json.loads((place / "dataset_info.json").read_text(encoding="utf-8"))
-        files += filter(None, (_data_file(place, known[name]) for _, name in _data_names(job.settings)))
-    digests = {str(file): _digest(file, _stamp(file)) for file in files if file.is_file()}
-    base = model_of(settings, job.run)
-    if job.kind in ("train", "generate") and (digest := _weights(base, *map(_stamp, sorted(Path(base).glob("*"))))):
-        digests[base] = digest
-    return digests
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    status = file.stat()
-    return status.st_size, status.st_mtime_ns
-
-
-@functools.cache
-def _digest(file: Path, _stamp: tuple[int, int]) -> str:
-    return file_sha256(file)
-
-
-@functools.cache
-def _weights(folder: str, *_stamps: tuple[int, int]) -> str | None:
-    return weights_fingerprint(folder)

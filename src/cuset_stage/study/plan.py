@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,6 @@ OUTPUTS: Mapping[Kind, str] = {
     "pairs": "pairs.json",
     "analyze": "confidence",
 }  # fmt: skip - in the folder of its run
-CLUSTER_CORES = 8  # what a job asks a cluster for with each GPU, or without any
 
 
 class StudyError(InputError):
@@ -49,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Job:
-    """A command on a file of settings. gpus: how many it takes, in eighths below one where jobs share this machine's; needs: kinds of jobs
+    """A command on a file of settings. gpus: how many it takes, in quarters below one where jobs share this machine's; needs: kinds of jobs
     of its run that come before."""
 
     kind: Kind
@@ -69,62 +67,48 @@ def runs_of(settings: StudySettings) -> list[Run]:
     Raises:
         StudyError: names a method, model or name that does not fit.
     """
-    for name in (*settings.models, *settings.methods):
-        _check_name(name)
     methods: list[tuple[str, Mapping[str, Any] | None, Variations | None]] = [
         (name, keys, None) for name, keys in settings.methods.items()
     ]
-    for variations in (settings.ablations, settings.sweeps):
-        if variations is not None:
-            methods += ((name, keys, variations) for name, keys in _varied(settings, variations))
-    if settings.baseline is not None:
-        _among((settings.baseline,), dict.fromkeys(method for method, _, _ in methods), "baseline")
+    for variations in filter(None, (settings.ablations, settings.sweeps)):
+        base = settings.methods.get(variations.of)
+        if base is None:
+            trained = [name for name, keys in settings.methods.items() if keys is not None]
+            raise StudyError(f"of: {variations.of}: no method that trains; {nearest(variations.of, trained)}")
+        for name, changes in variations.runs.items():
+            if isinstance(changes, dict):
+                methods.append((name, {**base, **changes}, variations))
+                continue
+            values = [value for value in changes if base.get(name) != value]
+            methods += ((f"{variations.of}_{name}={value}", {**base, name: value}, variations) for value in values)
+    names = [name for name, _, _ in methods]
+    _check_known((settings.baseline,) if settings.baseline else (), names, "baseline")
     runs: dict[str, Run] = {}
     for method, keys, variations in methods:
-        swept = variations is not None and variations is settings.sweeps
-        for name in _among(variations.models if variations else None, settings.models, "models"):
+        is_swept = variations is not None and variations is settings.sweeps
+        models = (variations and variations.models) or tuple(settings.models)
+        _check_known(models, settings.models, "models")
+        for name in models:
             model = settings.models[name]
-            if not swept and model.methods is not None and method not in model.methods:
+            _check_known(model.methods or (), names, f"models: {name}: methods")
+            if not is_swept and model.methods is not None and method not in model.methods:
                 continue
-            for seed in (variations.seeds if variations else None) or model.seeds or settings.seeds:
+            for folder in (name, method):
+                if not re.fullmatch(NAME, folder):
+                    raise StudyError(
+                        f"{folder!r}: a name has letters, digits and _ . + - =, as folders are called by it."
+                    )
+            for seed in (variations and variations.seeds) or model.seeds or settings.seeds:
                 run = Run(name, method, seed, keys)
                 if runs.setdefault(run.name, run) != run:
                     raise StudyError(f"{method}: two methods of this name; call one of them something else.")
-    for name, model in settings.models.items():
-        _among(model.methods, {method: keys for method, keys, _ in methods}, f"models: {name}: methods")
     return list(runs.values())
 
 
-def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[str, dict[str, Any]]]:
-    base = settings.methods.get(variations.of)
-    if base is None:
-        trained = [name for name, keys in settings.methods.items() if keys is not None]
-        raise StudyError(f"of: {variations.of}: no method that trains; {nearest(variations.of, trained)}")
-    for name, variation in variations.runs.items():
-        if isinstance(variation, dict):
-            _check_name(name)
-            yield name, {**base, **variation}
-        elif isinstance(variation, list):
-            for value in variation:
-                if base.get(name) != value:
-                    _check_name(f"{variations.of}_{name}={value}")
-                    yield f"{variations.of}_{name}={value}", {**base, name: value}
-        else:
-            raise StudyError(
-                f"runs: {name}: expected keys of an ablation or a list of a sweep's values, found {variation!r}."
-            )
-
-
-def _check_name(name: str) -> None:
-    if not re.fullmatch(NAME, name):
-        raise StudyError(f"{name!r}: a name has letters, digits and _ . + - =, as folders are called by it.")
-
-
-def _among(wanted: tuple[str, ...] | None, known: Mapping[str, Any], where: str) -> list[str]:
-    for name in wanted or ():
+def _check_known(wanted: Sequence[str], known: Iterable[str], where: str) -> None:
+    for name in wanted:
         if name not in known:
             raise StudyError(f"{where}: {name}: not in the study; {nearest(name, known)}")
-    return list(wanted or known)
 
 
 def jobs_of(settings: StudySettings) -> list[Job]:
@@ -183,23 +167,3 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
     for kind, given in (("pairs", settings.pairs), ("analyze", settings.analyze)):
         if given is not None:
             yield job(kind, {**template, **given, "models": {run.method: trained}, "output": places[kind]})
-
-
-def command_of(kind: Kind, file: str) -> list[str]:
-    """What runs a job, as it is typed by hand."""
-    return ["llamafactory-cli", "train", file] if kind == "train" else ["cuset", kind, file]
-
-
-def cores_of(settings: StudySettings, job: Job, gpus: int) -> int:
-    """Processors of a job. On this machine judging compiles on all that it is given; if `jobs` is not set, that is all processors divided by
-    `gpus`, those of the machine, or half of them on a CPU: a job that takes all would wait until no other runs. The rest waits for the GPU and
-    is not held to one; a cluster may hold a job to what it asks for."""
-    judges = int(job.settings.get("jobs") or 0) if job.kind == "evaluate" else 0
-    if settings.executor != "local":
-        return judges or CLUSTER_CORES * max(1, int(job.gpus))
-    cores = processors(settings)
-    return min(judges or max(1, cores // (gpus or 2)), cores) if job.kind == "evaluate" else 1
-
-
-def processors(settings: StudySettings) -> int:
-    return settings.cores or len(os.sched_getaffinity(0))

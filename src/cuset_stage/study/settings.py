@@ -1,7 +1,9 @@
 """The settings of `cuset study`."""
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -12,7 +14,6 @@ from pydantic import (
     NonNegativeInt,
     PositiveInt,
     field_validator,
-    model_validator,
 )
 
 from ..settings import Names, Numbers, Settings, split_names
@@ -20,13 +21,16 @@ from ..settings import Names, Numbers, Settings, split_names
 
 Kind = Literal["train", "generate", "evaluate", "pairs", "analyze"]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+=-]*$"
-SHARES = 8  # a GPU is given out in eighths
+SHARES = 4  # a GPU is given out in quarters
 
 
 class StudyModel(BaseModel):
     """A model of a study, and what its runs need."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    retired: ClassVar[Mapping[str, str]] = {
+        "at": "the report draws Pass@1 over the values of a sweep alone; rates.csv has the numbers of every model"
+    }
 
     model: str = Field(
         description="a folder or a Hub name; {seed} in it is the run's seed, for models that were pretrained with several"
@@ -39,7 +43,8 @@ class StudyModel(BaseModel):
     seeds: Numbers | None = Field(None, min_length=1, description="only these seeds")
     generate: dict[str, Any] = Field({}, description="keys of `cuset generate`, over the study's")
     gpus: dict[Kind, NonNegativeFloat] = Field(
-        {}, description="GPUs that a job takes: eighths of one, or whole ones; without it 1"
+        {},
+        description="GPUs that a job takes: quarters of one, or whole ones; other numbers are rounded up; without it 1",
     )
     hours: dict[Kind, NonNegativeFloat] = Field(
         {}, description="hours that a job takes, for the forecast; measured ones count once there are some"
@@ -49,20 +54,12 @@ class StudyModel(BaseModel):
         description="the paper's numbers by method, beside ours: compilation and function of Pass@1, then of Pass@3, in percent; tokens "
         "of an answer; null where it has none",
     )
-    at: dict[str, float] = Field(
-        {}, description="where it stands on axes, such as {million tokens: 50}: the report draws Pass@1 over each"
-    )
     disk_gib: NonNegativeFloat | None = Field(None, description="disk that a trained model takes")
 
     @field_validator("gpus")
     @classmethod
-    def _shares(cls, value: dict[str, float]) -> dict[str, float]:
-        for kind, count in value.items():
-            if count * SHARES % 1 or (count > 1 and count % 1):
-                raise ValueError(
-                    f"{kind}: {count} GPUs: expected eighths of one, such as 0.125 or 0.5, or a whole number"
-                )
-        return value
+    def _rounded_up(cls, value: dict[str, float]) -> dict[str, float]:
+        return {kind: math.ceil(n) if n > 1 else math.ceil(n * SHARES) / SHARES for kind, n in value.items()}
 
 
 class Variations(BaseModel):
@@ -73,13 +70,16 @@ class Variations(BaseModel):
     of: str = Field("cuset", description="the method that is varied")
     models: Names | None = Field(None, min_length=1, description="only these models")
     seeds: Numbers | None = Field(None, min_length=1, description="only these seeds")
-    runs: dict[str, Any] = Field(description="name: {key: value, ...}, or key: [value, ...]")
+    runs: dict[str, dict[str, Any] | list[Any]] = Field(description="name: {key: value, ...}, or key: [value, ...]")
 
 
 class StudySettings(Settings):
     """What a study consists of."""
 
     positional: ClassVar[tuple[str, ...]] = ("output",)
+    retired: ClassVar[Mapping[str, str]] = {
+        "judge_gpus": "give judging a whole GPU with `gpus: {evaluate: 1}` of the models"
+    }
 
     output: Path = Field(description="the folder of the study; a study that was stopped is taken up in it")
     models: dict[str, StudyModel] = Field(description="name: {model, recipe, ...}", min_length=1)
@@ -119,10 +119,6 @@ class StudySettings(Settings):
         (1, 3), description="the k of pass@k", min_length=1
     )
     gpus: NonNegativeInt | None = Field(None, description="GPUs to use; without it all of this machine")
-    judge_gpus: NonNegativeInt = Field(
-        0,
-        description="so many of them are for judging alone: on a GPU that trains, a program takes longer",
-    )
     cores: PositiveInt | None = Field(
         None,
         description="processors to use; without it all. With another executor than local: the most that a job asks for",
@@ -139,12 +135,3 @@ class StudySettings(Settings):
     )
     dry_run: bool = Field(False, description="only say what is left: jobs, GPU hours and disk")
     title: str | None = Field(None, description="the report's title")
-
-    @model_validator(mode="after")
-    def _fits_the_executor(self) -> Self:
-        if self.judge_gpus and self.executor != "local":
-            raise ValueError(
-                f"judge_gpus={self.judge_gpus} with executor={self.executor}: it divides the GPUs of one machine, and a cluster gives each "
-                "job GPUs of its own; expected judge_gpus=0. Leave it out"
-            )
-        return self

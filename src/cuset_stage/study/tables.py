@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,18 +20,17 @@ from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
 from .plan import OUTPUTS, StudyError
 from .run import record_of
+from .settings import StudySettings
 
 
 COLUMNS = ("model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens")
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
 PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds."
-MOST_FAMILIES = 12
-MOST_SEEDS = 12
-Published = Mapping[str, Sequence[float | None]]
-Parts = Mapping[str, Set[tuple[str, str]]]  # part of the objective -> the models and methods that have it
+MOST_COLUMNS = 12  # of seeds or families: a table holds no more
 # What each of a method's published numbers is: (criterion, k), then tokens of an answer. They are of so many tasks.
 PUBLISHED = (("compiled", 1), ("passed", 1), ("compiled", 3), ("passed", 3), ("tokens", None))
 PUBLISHED_TASKS = 500
+Run = tuple[str, str]  # model, method
 
 
 def collect(folder: Path) -> Path:
@@ -40,7 +38,7 @@ def collect(folder: Path) -> Path:
     of CUDABench's tasks with `prompts`, whose wording was answered. Returns its path.
 
     Raises:
-        StudyError: a judged sample lacks what a study's rows have.
+        StudyError: a judged sample lacks what a study's rows have, or two runs were judged on different tasks.
     """
     path = folder / "results.jsonl"
     write_atomically(path, map(to_line, _judged_rows(folder)))
@@ -50,39 +48,42 @@ def collect(folder: Path) -> Path:
 def _judged_rows(folder: Path) -> Iterator[dict[str, Any]]:
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     runs = {tuple(job["run"].values()): job["run"] for job in study["jobs"].values()}
+    first = None
     for run in runs.values():
         name = "{model}/{method}/seed{seed}".format(**run)
         if record_of(folder, f"evaluate/{name}") is None:
             continue
         file = folder / "runs" / name / OUTPUTS["evaluate"]
-        prompts = prompts_of(next(read_objects(file))[1])
+        anew = "To judge the run again, remove this file and the run's record in done/evaluate, and run the study."
+        lines = list(read_objects(file))
+        header = lines[0][1]
+        tasks = (header.get("tasks") or {}).get("sha256")
+        first = first or tasks
+        if tasks != first:
+            raise StudyError(
+                f"{file}: judged on other tasks than the runs before it: the task set has changed. {anew}"
+            )
+        prompts = prompts_of(header)
         wording = {} if prompts is None else {"prompts": prompts}
-        samples = [(place, line) for place, line in read_objects(file) if line.get("type") == "sample"]
+        samples = [(place, line) for place, line in lines if line.get("type") == "sample"]
         for place, line in samples:
             if missing := [key for key in COLUMNS[3:] if key not in line]:
                 raise StudyError(
-                    f"{file}, line {place}: no {', '.join(missing)}; expected what `cuset evaluate` writes. To judge the run again, remove this file "
-                    "and the run's record in done/evaluate, and run the study."
+                    f"{file}, line {place}: no {', '.join(missing)}; expected what `cuset evaluate` writes. {anew}"
                 )
         for _, line in sorted(samples, key=lambda sample: (sample[1]["task"], sample[1]["sample"])):
             yield {**run, **{key: line[key] for key in COLUMNS[3:]}, **wording}
 
 
 def read_results(path: Path) -> pd.DataFrame:
-    """The rows of a results.jsonl.
-
-    Raises:
-        StudyError: it has no rows, or none with some column.
-    """
+    """The rows of a results.jsonl. StudyError: it has none."""
     rows = pd.DataFrame([row for _, row in read_objects(path)])
     if rows.empty:
         raise StudyError(f"{path}: no sample is judged, so there is nothing to report.")
-    if missing := [key for key in COLUMNS if key not in rows]:
-        raise StudyError(f"{path}: no row has {', '.join(missing)}; expected what `cuset study run` writes.")
     return rows
 
 
-def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[tuple[str, str], pd.DataFrame]:
+def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[Run, pd.DataFrame]:
     """pass@k [seeds, tasks] of every (model, method); criterion: compiled or passed. The estimator is Chen et al.'s (2107.03374, Eq. 1).
 
     What the judge failed at (infra_error) is unknown and leaves its task out where fewer than k samples are known. CUDABench asks for each
@@ -102,73 +103,53 @@ def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[tuple[str, s
     return scores
 
 
-def rate_table(
-    rows: pd.DataFrame,
-    models: Mapping[str, Sequence[str]],
-    ks: Sequence[int],
-    published: Mapping[str, Published],
-    key: str,
-    title: str,
-    *,
-    tasks: str = "",
-    parts: Parts = MappingProxyType({}),
-) -> Table:
-    """pass@k with intervals over tasks and seeds and tokens of an answer, a row a model and method; the paper's numbers beside them.
-
-    models: model -> its methods, in the order of the rows. published: model -> method -> its numbers in the order of PUBLISHED; None
-    where the paper has none. tasks: what these are called. parts: columns of them.
-    """
-    of = [(model, method) for model, methods in models.items() for method in methods]
+def rate_table(settings: StudySettings, rows: pd.DataFrame, of: Sequence[Run], key: str, title: str) -> Table:
+    """pass@k with intervals over tasks and seeds and tokens of an answer, a row a model and method; the paper's numbers beside them."""
     columns = [text_column("model", [model for model, _ in of]), text_column("method", [method for _, method in of])]
-    columns += [text_column(part, ["yes" if run in having else "no" for run in of]) for part, having in parts.items()]
     groups = rows.groupby(["model", "method"])
     seeds, tokens = groups["seed"].nunique(), groups["tokens"].mean()
     columns.append(number_column("seeds", [float(seeds.get(run, 0)) for run in of]))
-    text = PERCENT
-    has_published = any(method in published.get(model, ()) for model, method in of)
 
-    def beside(name: str, criterion: str, k: int | None, group: str = "", digits: int = 1) -> Iterator[Column]:
-        if has_published and (criterion, k) in PUBLISHED:
-            numbers = [published_number(published.get(model, {}), method, criterion, k) for model, method in of]
-            if group or any(numbers):
-                yield number_column(f"{name}, paper", numbers, group, digits)
+    def beside(name: str, criterion: str, k: int | None, group: str = "", digits: int = 1) -> list[Column]:
+        numbers = [published_number(settings, run, criterion, k) for run in of]
+        return [number_column(f"{name}, paper", numbers, group, digits)] if any(numbers) else []
 
-    for k in ks:
+    for k in (k for k in settings.k if k <= rows["sample"].max() + 1):
         for criterion, name in CRITERIA.items():
             columns.append(Column(name, _rates(score_table(rows, criterion, k), of), f"Pass@{k}"))
             columns += beside(name, criterion, k, f"Pass@{k}")
     columns.append(number_column("tokens of an answer", [tokens.get(run) for run in of]))
     columns += beside("tokens", "tokens", None, digits=0)
+    text = PERCENT
     if any(column.name.endswith(", paper") for column in columns):
         counts = {int(count) for run, count in groups["task"].nunique().items() if run in of}
         text += (
             f" The paper's numbers are of CUDABench's {PUBLISHED_TASKS} tasks of Level 1, of models trained on 6,278 pairs of its authors, and of "
-            f"one run each. Ours are of {' or '.join(counted(count, 'task') for count in sorted(counts))}{f' of {tasks}' if tasks else ''}"
+            f"one run each. Ours are of {' or '.join(counted(count, 'task') for count in sorted(counts))} of {settings.tasks.name}"
             f"{': do not compare the two' if counts != {PUBLISHED_TASKS} else ''}."
         )
     return Table(key, title, columns, text)
 
 
-def published_number(published: Published, method: str, criterion: str, k: int | None = None) -> float | None:
-    """A number of the paper; None where it has none."""
-    numbers, place = published.get(method, ()), PUBLISHED.index((criterion, k))
-    return numbers[place] if place < len(numbers) else None
+def published_number(settings: StudySettings, run: Run, criterion: str, k: int | None = None) -> float | None:
+    """The paper's number of a model and method; None where it has none."""
+    model, method = run
+    return dict(zip(PUBLISHED, settings.models[model].published.get(method, ()), strict=False)).get((criterion, k))
 
 
-def _rates(scores: Mapping[tuple[str, str], pd.DataFrame], of: Sequence[tuple[str, str]]) -> list[Cell]:
+def _rates(scores: Mapping[Run, pd.DataFrame], of: Sequence[Run]) -> list[Cell]:
     """The rate of each (model, method) of `of`, from a `score_table`; absent where it has no row."""
-    return [_rate(crossed(scores[run]) if run in scores else None) for run in of]
-
-
-def _rate(mean: Crossed | None) -> Cell:
-    return estimate_cell(mean and Estimate(mean.value, *mean.rate_interval(), mean.tasks, left_out=0))
+    means = [crossed(scores[run]) if run in scores else None for run in of]
+    return [
+        estimate_cell(mean and Estimate(mean.value, *mean.rate_interval(), mean.tasks, left_out=0)) for mean in means
+    ]
 
 
 def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
     """Function pass@1 by family of tasks; None where there is one, or more than a table holds."""
     rows = rows[rows["model"] == model]
     families = sorted(rows["family"].dropna().unique())
-    if not 2 <= len(families) <= MOST_FAMILIES:
+    if not 2 <= len(families) <= MOST_COLUMNS:
         return None
     columns = [text_column("method", methods)]
     for family in families:
@@ -180,27 +161,13 @@ def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tabl
 def seed_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
     """Function pass@1 of each seed; None where there is one seed, or more than a table holds."""
     scores = score_table(rows[rows["model"] == model], "passed", 1)
-    means = pd.DataFrame(
-        {method: scores[model, method].mean(axis=1) for method in methods if (model, method) in scores}
-    )
-    if not 2 <= len(means) <= MOST_SEEDS:
+    means = pd.DataFrame({method: scores[model, method].mean(axis=1) for method in methods})
+    if not 2 <= len(means) <= MOST_COLUMNS:
         return None
     columns = [text_column("method", methods)]
     for seed, of in means.sort_index().iterrows():
-        columns.append(number_column(str(seed), list(100 * of.reindex(methods)), "Seed", digits=1))
+        columns.append(number_column(str(seed), list(100 * of), "Seed", digits=1))
     return Table(f"seeds_{model}", f"{model}: function Pass@1 by seed", columns, "Percent.")
-
-
-def axis_table(lines: Mapping[str, Sequence[tuple[float, Crossed]]], axis: str, key: str) -> Table:
-    """Function pass@1 over an axis: the numbers of its picture. lines: method -> (value on the axis, pass@1 there)."""
-    columns = [
-        text_column("method", lines),
-        number_column("seeds", [float(points[0][1].seeds) for points in lines.values()]),
-    ]
-    for value in sorted({value for points in lines.values() for value, _ in points}):
-        columns.append(Column(f"{value:g}", [_rate(dict(points).get(value)) for points in lines.values()], axis))
-    text = f"{PERCENT} A row is of the seeds and tasks that all of its points have."
-    return Table(f"axis_{key}", f"function Pass@1 over {axis}", columns, text)
 
 
 def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
@@ -214,21 +181,15 @@ def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tab
     return Table(f"verdicts_{model}", f"{model}: verdicts", columns, "Percent of the samples.")
 
 
-def paired(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> dict[str, pd.DataFrame]:
-    """Function pass@1 of each method less the baseline's: [seeds, tasks], of those that both have."""
+def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
+    """Function pass@1 of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
     scores = score_table(rows[rows["model"] == model], "passed", 1)
-    differences = {}
+    means = {}
     for method in methods:
         if method != baseline and {(model, method), (model, baseline)} <= scores.keys():
             first, second = scores[model, method].align(scores[model, baseline], join="inner")
-            differences[method] = first - second
-    return differences
-
-
-def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
-    """Function pass@1 of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
-    differences = paired(rows, model, methods, baseline)
-    means = {method: mean for method, less in differences.items() if (mean := crossed(less.to_numpy())) is not None}
+            if (mean := crossed((first - second).to_numpy())) is not None:
+                means[method] = mean
     if not means:
         return None
     spread = {method: mean for method, mean in means.items() if mean.se}  # without any nothing can be tested
