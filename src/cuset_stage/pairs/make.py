@@ -26,8 +26,7 @@ from ..jsonl import Appender, read_objects, to_line
 from ..judge.bench import Bench
 from ..judge.judgement import Judgement, Named
 from ..judge.pipeline import Job
-from ..mutants import make_mutants
-from ..mutants.equivalent import make_equivalents
+from ..mutants import make_equivalents, make_mutants
 from ..row_checks import RowModel, Text, Truth, wrong_value
 from ..sandbox import SandboxError, Verdict, list_gpus
 from ..tasks import ProgramTask, TaskError, load_tasks
