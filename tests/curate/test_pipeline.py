@@ -78,6 +78,8 @@ def test_the_same_command_again_judges_nothing_again(curated):
     run("prove", work, "no_gpu=true")
     assert findings == {path: path.stat().st_mtime_ns for path in (work / "proofs").glob("*/*.json")}
     assert by_id(work / "prove" / "rows.jsonl") == before
+    run("prove", work, "no_gpu=true", "fresh=true")
+    assert all(path.stat().st_mtime_ns > before for path, before in findings.items())
     run("prove", work, "no_gpu=true", "times=1")  # asked otherwise, it is found out anew
     assert len([*(work / "proofs").glob("*/*.json")]) == 6
 

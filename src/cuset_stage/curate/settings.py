@@ -114,7 +114,7 @@ class StageSettings(_Stage):
 
 
 class _Fresh(Settings):
-    fresh: bool = Field(False, description="delete earlier results first")
+    fresh: bool = Field(False, description="sample and judge again what an earlier run has kept")
 
 
 class _Workers(Settings):
