@@ -16,7 +16,7 @@ from cuset_stage import _compatibility, attention
 from cuset_stage.analysis import doctor
 from cuset_stage.analysis.requests import HeatmapSettings
 from cuset_stage.cli import app
-from cuset_stage.curate.columns import MAPS
+from cuset_stage.curate.importing import MAPS
 from cuset_stage.spans import KINDS
 
 from .conftest import ROOT

@@ -8,42 +8,10 @@ from cuset_stage.cuda_source import chosen_names, normalised, tokens
 def test_tokens_have_kinds_and_places():
     code = 'x+=1.5e-3f; // no\n/* no */ k<<<2, 3>>>(u8"a\\"b", \'c\', R"t()"; )t"); a->b::c'
     found = tokens(code)
-    assert [token.text for token in found] == (
-        [
-            "x",
-            "+=",
-            "1.5e-3f",
-            ";",
-            "k",
-            "<<<",
-            "2",
-            ",",
-            "3",
-            ">>>",
-            "(",
-            'u8"a\\"b"',
-            ",",
-            "'c'",
-            ",",
-            'R"t()"; )t"',
-            ")",
-            ";",
-            "a",
-            "->",
-            "b",
-            "::",
-            "c",
-        ]
-    )
-    assert [found[at].kind for at in (0, 1, 2, 5, 11, 13, 15)] == [
-        "word",
-        "sign",
-        "number",
-        "launch",
-        "string",
-        "char",
-        "string",
-    ]
+    texts = """x|+=|1.5e-3f|;|k|<<<|2|,|3|>>>|(|u8"a\\"b"|,|'c'|,|R"t()"; )t"|)|;|a|->|b|::|c"""
+    assert [token.text for token in found] == texts.split("|")
+    kinds = [found[at].kind for at in (0, 1, 2, 5, 11, 13, 15)]
+    assert kinds == ["word", "sign", "number", "launch", "string", "char", "string"]
     assert all(code.startswith(token.text, token.start) for token in found)
 
 

@@ -124,7 +124,7 @@ KERNEL = """__global__ void k(const float* x, float* y, int n) {
 def kernels(tmp_path, *sources: str) -> Path:
     """The rows that `split` makes of files."""
     given = [{"id": f"t:{i}.cu", "code": code, "source": {"name": "t"}} for i, code in enumerate(sources)]
-    made = [each for one in given for kept in [split_row(one)] for each in (kept.row, *kept.more)]
+    made = [each for one in given for each in split_row(one)]
     return write_rows(tmp_path / "rows.jsonl", made)
 
 

@@ -1,7 +1,5 @@
 """What `prove` keeps and drops, on a machine without a GPU: NVML lists two that are not there, everything else is real."""
 
-import dataclasses
-
 import pytest
 from curation_steps import adapt, lines, prove, put, take_in
 from curation_tree import PROGRAM
@@ -42,14 +40,14 @@ def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_
         if each.operator in ("wrong_index", "wrong_operator")
     ]
     monkeypatch.setattr(module, "make_mutants", lambda code, per_operator: chosen)  # every one costs a compilation
-    rows = put(tmp_path / "rows.jsonl", [{**row, "key": "0" * 32}])
+    rows = put(tmp_path / "rows.jsonl", [row])
     # The first one is an error of the kernel, which changes nothing on the CPU.
     summary = prove(tmp_path, rows, times=1, mutants=1)
     assert (summary.kept, summary.unsettled, summary.reasons) == (0, 0, {"weak_cases": 1}), summary.unsettled_rows
     detail = lines(tmp_path / "prove" / "dropped.jsonl")[0]["detail"]
     assert detail.startswith("every mutant that compiled passes all cases: ") and detail.count(" in line ") == 1
-    assert prove(tmp_path, rows, times=1, mutants=0, fresh=True).kept == 1
-    summary = prove(tmp_path, rows, times=1, fresh=True)
+    assert prove(tmp_path, rows, times=1, mutants=0).kept == 1
+    summary = prove(tmp_path, rows, times=1)
     assert (summary.kept, summary.unsettled) == (1, 0), (summary.reasons, summary.unsettled_rows)
     tested = lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["mutants"]
     assert (tested["found"], tested["as"]) == ("wrong_operator", "mismatch")
@@ -57,17 +55,17 @@ def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_
 
 
 def test_what_was_found_of_the_same_program_in_the_same_way_is_not_run_again(tmp_path, gpus, row):
-    given = put(tmp_path / "rows.jsonl", [{**row, "key": "0" * 32}])
+    given = put(tmp_path / "rows.jsonl", [row])
     asked = {"times": 1, "mutants": 0}
     assert prove(tmp_path, given, **asked).kept == 1
     (proved,) = lines(tmp_path / "prove" / "rows.jsonl")
     proved["verified"]["compile_s"] = "as it was"
     again = put(tmp_path / "again.jsonl", [proved])
-    assert prove(tmp_path, again, **asked, fresh=True).kept == 1
+    assert prove(tmp_path, again, **asked).kept == 1
     assert lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["compile_s"] == "as it was"
     for changed in ({"code_sha256": "0"}, {"driver": "0"}, {"times": 2}, {"verdict": "compiled"}, {"thorough": True}):
         put(again, [{**proved, "verified": {**proved["verified"], **changed}}])
-        assert prove(tmp_path, again, **asked, fresh=True).kept == 1
+        assert prove(tmp_path, again, **asked).kept == 1
         assert lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["compile_s"] != "as it was", changed
 
 
@@ -166,12 +164,3 @@ def test_nothing_is_run_where_programs_are_only_compiled(tmp_path, row):
     summary = prove(tmp_path, put(tmp_path / "rows.jsonl", [row, broken]), compile_only=True)
     assert (summary.kept, summary.reasons) == (1, {"compile_error": 1})
     assert lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["verdict"] == "compiled"
-
-
-def test_settings_are_sent_to_other_machines():
-    import pickle
-
-    from cuset_stage.curate.settings import ProveSettings
-
-    verifier = module.Verifier(ProveSettings(folder="work", input=()))
-    assert dataclasses.is_dataclass(verifier) and pickle.loads(pickle.dumps(verifier)) == verifier

@@ -2,18 +2,15 @@
 
 import gzip
 import json
-import os
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
 from curation_steps import lines, split, take_in
 
 from cuset_stage.curate.adapt import task_identity
-from cuset_stage.curate.readers import git_revision, guess_format, read
-from cuset_stage.curate.stage_rows import CurationError
+from cuset_stage.curate.readers import git_revision, guess_format
+from cuset_stage.curate.rows import CurationError
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -96,28 +93,6 @@ def test_local_headers_of_a_tree_come_with_the_file_that_includes_them(tmp_path)
     split(tmp_path / "work")
     (row,) = lines(tmp_path / "work" / "split" / "rows.jsonl")
     assert row["code"].count("int two()") == 1 and "secret;" not in row["code"] and '#include "gone.h"' in row["code"]
-
-
-def test_a_folder_that_cannot_be_read_is_reported(tmp_path):
-    root = Path(tempfile.mkdtemp(dir="/tmp"))
-    try:
-        (root / "open").mkdir()
-        (root / "open" / "k.cu").write_text("__global__ void k(int* y) { *y = 1; }\n")
-        (root / "closed").mkdir()
-        root.chmod(0o755)
-        (root / "closed").chmod(0)
-        user = os.geteuid()
-        if user == 0:  # who may read everything
-            os.seteuid(65534)
-        try:
-            items = list(read(root, "tree"))
-        finally:
-            os.seteuid(user)
-    finally:
-        (root / "closed").chmod(0o700)
-        shutil.rmtree(root)
-    assert [(item.file, item.reason) for item in items] == [("open/k.cu", ""), ("closed", "unreadable_folder")]
-    assert "Permission denied" in items[1].detail and "chmod" in items[1].detail
 
 
 def test_no_identifier_of_a_task_begins_with_a_dash():

@@ -11,9 +11,8 @@ import psutil
 import pytest
 from curation_steps import lines, put, split, take_in
 
-from cuset_stage.curate.parallel import in_processes
+from cuset_stage.curate.rows import RowError
 from cuset_stage.curate.split import split_row
-from cuset_stage.curate.stage_rows import NotSettled, RowError
 
 
 TWO = """#include <cstdio>
@@ -50,25 +49,25 @@ def dropped(row: dict) -> str:
 
 def test_tasks_stay_whole_and_what_has_no_kernel_is_dropped():
     module = row("m", module_code="import torch", answer="...")
-    assert split_row(module).row["module_code"] == "import torch" and not split_row(module).more
+    assert [each["module_code"] for each in split_row(module)] == ["import torch"]
     assert dropped(row("h", code="int main() { return 0; }")) == "no_kernel"
     assert dropped(row("p", answer="There is no code here.")) == "no_code"
     found = split_row(row("a", prompt="Add one.", answer=f"<think>no</think>\n```cuda\n{TWO}```\n"))
-    assert [found.row["kernel"], *(each["kernel"] for each in found.more)] == ["one", "other"]
-    assert found.row["prompt"] == "Add one." and "answer" not in found.row
+    assert [each["kernel"] for each in found] == ["one", "other"]
+    assert found[0]["prompt"] == "Add one." and "answer" not in found[0]
 
 
 def test_hip_is_no_cuda_and_a_source_for_both_is():
     hip = TWO.replace("<cstdio>", "<hip/hip_runtime.h>")
     assert dropped(row("t:a", code=hip)) == "not_cuda"
     both = f"#ifndef __HIP__\n#include <cuda_runtime.h>\n#else\n{hip}#endif\n"
-    assert split_row(row("t:a", code=both)).row
+    assert split_row(row("t:a", code=both))
 
 
 def test_overloads_and_kernels_without_a_name_have_identifiers_of_their_own():
     code = "__global__ void k(int* y) { *y = 1; }\n__global__ void k(float* y) { *y = 2; }\n"
     found = split_row(row("f", code=code))
-    assert [found.row["id"], found.more[0]["id"]] == ["f:k", "f:k-2"]
+    assert [each["id"] for each in found] == ["f:k", "f:k-2"]
 
 
 def many(path: Path, count: int) -> Path:
@@ -88,18 +87,6 @@ def test_a_killed_run_leaves_no_process_and_is_done_again(tmp_path):
     process.wait()
     assert not psutil.wait_procs(children, timeout=60)[1]
     summary = split(tmp_path, workers=2)
-    assert (summary.kept, summary.resumed) == (2400, 0)
+    assert summary.kept == 2400
     in_order = [number for number in range(1, 1201) for _ in range(2)]
     assert [each["source"]["row"] for each in lines(rows)] == in_order  # whichever process was first
-
-
-def crash_at_100(number: int) -> int:
-    if number == 100:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return -number
-
-
-def test_a_row_at_which_a_process_crashes_costs_itself_alone():
-    results = dict(in_processes(crash_at_100, range(200), 2))
-    assert isinstance(lost := results.pop(100), NotSettled) and lost.reason == "worker_lost"
-    assert results == {number: -number for number in range(200) if number != 100}

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,8 @@ from written_tasks import Writers, put_kernels, recorded
 from cuset_stage.curate.funnel import print_funnel, read_funnel
 from cuset_stage.curate.proofs import Proofs
 from cuset_stage.curate.questions import KERNEL_LIMIT, ask_again, ask_for_reference, cut, read_draft, read_reference
+from cuset_stage.curate.rows import RowError
 from cuset_stage.curate.settings import WriteSettings
-from cuset_stage.curate.stage_rows import CurationError, RowError
-from cuset_stage.settings import SettingsError
 
 
 ROW_NORMS, HISTOGRAM = recorded("row_norms"), recorded("histogram")
@@ -87,7 +85,6 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     ]
     assert '"out" is undefined' in second[0]["message"] and len(second[1]["questions"]) == 3
     assert rows["row_norms"]["verified"] == {"verdict": "compiled", "gpu": None}
-    assert [rows[name]["written"]["compiles_alone"] for name in rows] == [name == "row_norms" for name in rows]
 
     questions = [[message["content"] for message in body["messages"]] for body in server.bodies]
     blind = [texts for texts in questions if "nothing else" in texts[0]]
@@ -97,49 +94,29 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     assert any("bins is int64 (64,), the task declares uint32 (64,)" in texts[-1] for texts in blind)
     assert not any("draft" in text or "<think>" in text for texts in questions for text in texts)
 
-    (step,) = [step for step in read_funnel(work) if step.stage == "write"]
-    counts = {
-        name: (each["all"], each["compile_alone"], each["first_try"]) for name, each in step.written["steps"].items()
-    }
+    (step,) = [step for step in read_funnel(work) if step["stage"] == "write"]
+    counts = {name: (each["all"], each["first_try"]) for name, each in step["written"]["steps"].items()}
     assert counts == {
-        "kernels": (2, 1, 2), "written": (2, 1, 2), "compiled": (2, 1, 1), "cases_made": (2, 1, 1), "references_agree": (2, 1, 0),
-        "right": (0, 0, 0), "mutants_caught": (0, 0, 0),
+        "kernels": (2, 2), "written": (2, 2), "compiled": (2, 1), "cases_made": (2, 1), "references_agree": (2, 0),
+        "right": (0, 0), "mutants_caught": (0, 0),
     }  # fmt: skip
     as_json = run("funnel", work, "format=json")
-    assert json.loads(as_json)[-1]["written"] == step.written
+    assert json.loads(as_json)[-1]["written"] == step["written"]
     output = run("funnel", work)
     assert "references agree" in output and "no GPU yet" in output
-    print_funnel([replace(step, settings={**step.settings, "gpu": True})])  # of a run on a GPU where nothing was right
+    print_funnel([{**step, "settings": {"gpu": True}}])  # of a run on a GPU where nothing was right
     assert "no GPU yet" not in capsys.readouterr().out
 
     # The same again, without the endpoint, is what it was; a reply that is gone is missed, and asked for.
-    before = [{**row, "provenance": None} for row in lines(work / "write" / "rows.jsonl")]
+    before = lines(work / "write" / "rows.jsonl")
     server.close()
     assert write_tasks(work, None).kept == 2
-    after = [{**row, "provenance": None} for row in lines(work / "write" / "rows.jsonl")]
+    after = lines(work / "write" / "rows.jsonl")
     assert sorted(map(json.dumps, after)) == sorted(map(json.dumps, before))
     gone = rows["row_norms"]["written"]["tries"][1]["questions"][0]
     (work / "replies" / gone[:2] / f"{gone}.json").unlink()
     summary = write_tasks(work, None)
     assert (summary.kept, summary.unsettled_rows[0]["reason"]) == (1, "no_endpoint")
-
-
-@pytest.mark.parametrize(
-    ("folder", "content", "said"),
-    [
-        ("replies", {"reply": {"text": 5}}, "reply: question is missing; expected text"),
-        ("replies", [], "no kept reply"),
-        ("proofs", [], "no finding, which is a JSON object; delete the file to prove it again"),
-    ],
-)
-def test_a_kept_file_that_is_none_is_named(tmp_path, serve, folder, content, said):
-    work = kernels(tmp_path, "histogram")
-    assert write_tasks(work, serve().url).kept == 1
-    for path in (work / folder).glob("*/*.json"):
-        path.write_text(json.dumps(content))
-    with pytest.raises(CurationError, match=said) as error:
-        write_tasks(work, None)
-    assert Path(str(error.value).partition(": ")[0]).is_file()
 
 
 def test_an_address_that_is_none_ends_a_run_before_its_first_stage(tmp_path):
@@ -190,14 +167,15 @@ def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):
     work = kernels(tmp_path)
     server = serve(histogram=["no blocks"], row_norms=["no blocks"])
     # A reply and its question have 38 tokens.
-    first = write_tasks(work, server.url, most_cost=0.00005, prices=(1.0, 1.0), concurrency=1)
+    first = write_tasks(work, server.url, most_tokens=50, concurrency=1)
     assert first.unsettled == 2 and len(server.bodies) == 2
     assert {row["reason"] for row in first.unsettled_rows} == {"ceiling"}
-    assert first.unsettled_rows[-1]["detail"] == "7.6e-05 is spent; most_cost=5e-05 allows no more, give a higher one"
+    assert (
+        first.unsettled_rows[-1]["detail"]
+        == "Token budget used up (76 of most_tokens=50). Raise most_tokens to continue."
+    )
     again = write_tasks(work, server.url, most_tokens=76)
     assert again.unsettled == 2 and len(server.bodies) == 2
-    with pytest.raises(SettingsError, match="prices: expected two, of a million tokens"):
-        WriteSettings.checked({"folder": work, "model": "m", "prices": "1"})
 
 
 def test_replies_that_are_cut_off_name_the_key_that_ends_them(tmp_path, serve):
@@ -285,36 +263,11 @@ def test_replies_that_were_cut_off_or_think_are_understood():
     assert "counts" in read_reference("```python\nold\n```\nBetter:\n```python\ncounts\n```", False)
 
 
-def test_replies_in_json_mode(tmp_path, serve):
-    work = kernels(tmp_path)
-    server = serve(histogram=["```json\n{}\n```"])
-    assert write_tasks(work, server.url, json_mode=True, extra_body={"top_k": 1}).kept == 2
-    rows = {row["name"]: row for row in lines(work / "write" / "rows.jsonl")}
-    assert "no block ```prompt, ```cuda, ```python" in rows["byte_histogram_modulo"]["written"]["tries"][0]["message"]
-    assert all(body["response_format"] == {"type": "json_object"} and body["top_k"] == 1 for body in server.bodies)
-    assert all("one JSON object" in body["messages"][0]["content"] for body in server.bodies)
-    again = next(body["messages"] for body in server.bodies if len(body["messages"]) > 2)
-    assert again[2] == {"role": "assistant", "content": '{"json": {}}'}
-    replied = len(server.bodies)
-    assert write_tasks(work, server.url, json_mode=True, extra_body={"top_k": 1}).kept == 2
-    assert len(server.bodies) == replied
-
-
-@pytest.mark.parametrize("form", ["{}", "<think>\n```json\n{{}}\n```\n</think>\n{}", "```json\n{}\n```"])
-def test_a_reply_in_json_behind_reasoning_or_in_a_fence(form):
-    reply = form.format(json.dumps({"python": "a = '```'\n<think>"}))
-    assert read_reference(reply, False) == "a = '```'\n<think>"
-    with pytest.raises(RowError, match="no units"):
-        read_reference(form.format(json.dumps({"unclear": "no units"})), False)
-
-
 def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong():
     question = ask_for_reference(draft())
     again = ask_again(question, "<think>maybe</think>\nHere:\n```python\nx = 1\n```", "x is no array")
     assert again[:2] == question and again[2]["content"] == "```python\nx = 1\n```"
     assert again[3]["content"].startswith("This does not work yet:\n\nx is no array")
-    in_json = ask_again(question, '<think>maybe</think>\n{"python": "x = \'é\'"}', "x is no array")
-    assert in_json[2]["content"] == '{"python": "x = \'é\'"}'
 
 
 def test_a_long_kernel_is_cut_before_its_end():

@@ -52,6 +52,6 @@ def test_a_task_that_is_written_is_proved_on_the_gpu_and_what_is_wrong_there_goe
     for row in rows.values():
         verified = row["verified"]
         assert verified["verdict"] == "passed" and any(row["kernel"] in name for name in verified["kernels"])
-        assert verified["mutants"]["failed"] > 0 and verified["mutants"]["tried"] == 6
-    assert written_funnel(tmp_path)["steps"]["right"] == {"all": 2, "compile_alone": 1, "first_try": 1}
+        assert verified["mutants"]["found"]
+    assert written_funnel(tmp_path)["steps"]["right"] == {"all": 2, "first_try": 1}
     assert write(tmp_path, model="writer").kept == 2  # from what is kept

@@ -22,7 +22,9 @@ def ready_row(folder: Path, expression: str, numpy: str, on_cpu: str = "") -> di
 
 
 def write_copies(path: Path, row: dict, count: int) -> Path:
-    """The row so many times, each as a row of its own."""
-    copies = ({**row, "key": f"{number:032x}", "id": f"{row['id']}#{number}"} for number in range(count))
+    """The row so many times, each as a row and a program of its own."""
+    copies = (
+        {**row, "id": f"{row['id']}#{number}", "program": f"{row['program']}// {number}\n"} for number in range(count)
+    )
     path.write_text("".join(json.dumps(copy) + "\n" for copy in copies), encoding="utf-8")
     return path

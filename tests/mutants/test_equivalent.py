@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuset_stage.cuda_source import tokens
-from cuset_stage.mutants import make_mutants
-from cuset_stage.mutants.equivalent import EQUIVALENT, make_equivalents
+from cuset_stage.mutants import EQUIVALENT, make_equivalents, make_mutants
 
 
 ROOT = Path(__file__).parents[2]

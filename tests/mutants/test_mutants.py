@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -20,80 +21,9 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 
-SUM = """
-// i < n stays: for (int i = 0; i < n; ++i)
-#define CHECK(call) if ((call) != cudaSuccess) fail("i < n")
-__global__ void sum(const float* in, float* out, int n) {
-    __shared__ float part[256];
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    part[threadIdx.x] = i < n ? in[i] : 0.0f;
-    __syncthreads();  // all have written
-    float total = 0.0f;
-    if (threadIdx.x == 0) {
-        for (int k = 0; k < 256; ++k) total += part[k];
-        atomicAdd(out, total);
-    }
-}
-int main() {
-    if (n < 1) printf("n - 1");
-    CHECK(cudaMemset(out, 0, sizeof(float)));
-    CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice));
-    sum<<<(n + 255) / 256, 256>>>(in, out, n);
-    for (float* p : {in, out}) cudaFree(p);
-}
-"""
-
-SUM_EDITS = {
-    "bound_off_by_one": {
-        "line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[threadIdx.x] = i <= n ? in[i] : 0.0f`",
-        "line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[threadIdx.x] = i < n - 1 ? in[i] : 0.0f`",
-        "line 11: `k < 256` becomes `k <= 256`",
-        "line 11: `k < 256` becomes `k < 256 - 1`",
-        "line 11: `int k = 0;` becomes `int k = 1;`",
-        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<n / 256, 256>>>(in, out, n)`",
-    },
-    "drop_syncthreads": {"line 8: `__syncthreads();` removed"},
-    "wrong_index": {
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = threadIdx.x * blockDim.x + threadIdx.x;`",
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = blockIdx.x + threadIdx.x;`",
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = blockIdx.x * blockDim.x;`",
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = threadIdx.x * blockDim.x + blockIdx.x;`",
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = blockIdx.x * blockDim.x + blockIdx.x;`",
-        "line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[blockIdx.x] = i < n ? in[i] : 0.0f`",
-    },
-    "wrong_launch_size": {
-        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<256, (n + 255) / 256>>>(in, out, n)`",
-        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<(n + 255) / 256, 128>>>(in, out, n)`",
-        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<(n + 255) / 256, 512>>>(in, out, n)`",
-        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<(n + 255) / 256 - 1, 256>>>(in, out, n)`",
-    },
-    "swapped_dims": set(),
-    "wrong_operator": {
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes "
-        "`int i = blockIdx.x * blockDim.x - threadIdx.x;`",
-        "line 11: `total += part[k]` becomes `total -= part[k]`",
-    },
-    "drop_boundary_check": {"line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[threadIdx.x] = in[i]`"},
-    "wrong_initial_value": {
-        "line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[threadIdx.x] = i < n ? in[i] : 1.0f`",
-        "line 9: `float total = 0.0f;` becomes `float total = 1.0f;`",
-    },
-    "atomic_to_plain": {"line 12: `atomicAdd(out, total)` becomes `*out += total`"},
-    "wrong_shuffle_distance": set(),
-    "dropped_memcpy_or_memset": {
-        "line 17: `CHECK(cudaMemset(out, 0, sizeof(float)));` removed",
-        "line 18: `CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice));` removed",
-    },
-    "wrong_memcpy_size_or_direction": {
-        "line 17: `CHECK(cudaMemset(out, 0, sizeof(float)))` becomes `CHECK(cudaMemset(out, 0, sizeof(float) / 2))`",
-        "line 18: `CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice))` becomes "
-        "`CHECK(cudaMemcpy(in, host, n, cudaMemcpyHostToDevice))`",
-        "line 18: `CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice))` becomes "
-        "`CHECK(cudaMemcpy(in, host, n * sizeof(float) / 2, cudaMemcpyHostToDevice))`",
-        "line 18: `CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice))` becomes "
-        "`CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyDeviceToHost))`",
-    },
-}
+EDITS = yaml.safe_load(Path(__file__).with_name("edits.yaml").read_text(encoding="utf-8"))
+SUM = "\n" + EDITS["program"]
+SUM_EDITS = {operator: set(edits) for operator, edits in EDITS["edits"].items()}
 
 
 def descriptions(source: str, operator: str) -> set[str]:
@@ -127,173 +57,20 @@ def test_source_is_the_original_with_the_edit():
     assert mutants["line 17: `CHECK(cudaMemset(out, 0, sizeof(float)));` removed"] == without
 
 
-@pytest.mark.parametrize(
-    ("operator", "code", "expected"),
-    [
-        # A loop that halves its variable must not get a condition that never fails.
-        ("bound_off_by_one", "for (int d = n; d > 0; d /= 2) a[d] = 1;", {"`d > 0` becomes `d > 1`"}),
-        ("bound_off_by_one", "for (int d = 1; d <= n; d *= 2) a[d] = 1;", {"`d <= n` becomes `d < n`"}),
-        ("bound_off_by_one", "for (int d = 1; d < 32; d <<= 1) a[d] = 1;", {"`d < 32` becomes `d < 32 / 2`"}),
-        ("bound_off_by_one", "for (int k = 0; k < n; k += TILE) f(k);", {"`k < n` becomes `k + TILE <= n`"}),
-        ("bound_off_by_one", "a[0] = a[n - 1];", {"`a[0] = a[n - 1]` becomes `a[0] = a[n]`"}),
-        ("bound_off_by_one", "b = min(i, n - 1);", {"`b = min(i, n - 1)` becomes `b = min(i, n)`"}),
-        ("bound_off_by_one", "v = static_cast<float>(n) > 0.5f ? 1.0f : 0.0f;", set()),
-        ("bound_off_by_one", "if (a[i] > b[i]) c = std::max<int>(1, 2);", set()),
-        ("drop_boundary_check", "int i = threadIdx.x; if (i >= n) return;", {"`if (i >= n) return;` removed"}),
-        ("drop_boundary_check", "int i = threadIdx.x; if (i < n) a[i] = 0; else a[0] = 1;", set()),
-        (
-            "drop_boundary_check",
-            "int i = threadIdx.x, j = threadIdx.y; if (i < n && j < m) { a[i] = 0; }",
-            {
-                "`i < n && j < m` becomes `i < n`",
-                "`i < n && j < m` becomes `j < m`",
-                "`if (i < n && j < m) { a[i] = 0; }` becomes `{ a[i] = 0; }`",
-            },
-        ),
-        ("drop_syncthreads", "if (x) __syncthreads();", {"`__syncthreads();` becomes `;`"}),
-        (
-            "drop_syncthreads",
-            "cg::sync(block); g.sync(); __syncwarp(m); x.sync;",
-            {"`cg::sync(block);` removed", "`g.sync();` removed", "`__syncwarp(m);` removed"},
-        ),
-        ("drop_syncthreads", "n = __syncthreads_count(p);", set()),
-        (
-            "wrong_index",
-            "__shared__ int t[8][9], u[8]; v = t[i][j] + u[i + 1];",
-            {
-                "`v = t[i][j] + u[i + 1]` becomes `v = t[j][i] + u[i + 1]`",
-                "`v = t[i][j] + u[i + 1]` becomes `v = t[i][j] + u[i - 1]`",
-            },
-        ),
-        (
-            "wrong_index",
-            "int row = threadIdx.y, col = threadIdx.x; a[row * n + col] = 0;",
-            {
-                "`a[row * n + col] = 0` becomes `a[col * n + row] = 0`",
-                "`int row = threadIdx.y, col = threadIdx.x;` becomes `int row = threadIdx.x, col = threadIdx.x;`",
-                "`int row = threadIdx.y, col = threadIdx.x;` becomes `int row = threadIdx.y, col = threadIdx.y;`",
-            },
-        ),
-        (
-            "wrong_index",
-            "int w = threadIdx.x / 32;",
-            {
-                "`int w = threadIdx.x / 32;` becomes `int w = threadIdx.x % 32;`",
-                "`int w = threadIdx.x / 32;` becomes `int w = blockIdx.x / 32;`",
-            },
-        ),
-        (
-            "wrong_index",
-            "size_t i = size_t(blockIdx.x) * 64 + k;",
-            {
-                "`size_t i = size_t(blockIdx.x) * 64 + k;` becomes `size_t i = size_t(threadIdx.x) * 64 + k;`",
-                "`size_t i = size_t(blockIdx.x) * 64 + k;` becomes `size_t i = size_t(blockIdx.x) + k;`",
-            },
-        ),
-        (
-            # `rows` has a partner that is not declared, the running variables have each other.
-            "swapped_dims",
-            "int row = 1, col = 2; a[row] = b[col * rows];",
-            {
-                "`a[row] = b[col * rows]` becomes `a[col] = b[col * rows]`",
-                "`a[row] = b[col * rows]` becomes `a[row] = b[row * rows]`",
-            },
-        ),
-        ("swapped_dims", "int rows = 1, cols = 2; a[0] = rows;", {"`a[0] = rows` becomes `a[0] = cols`"}),
-        # The name is known in its block only.
-        ("swapped_dims", "{ int rows = 1; } int cols = 2; a[0] = cols;", set()),
-        ("wrong_operator", "m = fmaxf(m, a[0]);", {"`m = fmaxf(m, a[0])` becomes `m = fminf(m, a[0])`"}),
-        ("wrong_operator", "v = (float)-x; const float* p = &y; f(*p);", set()),
-        ("wrong_operator", "constexpr int W = 2 + 3; static_assert(W - 1);", set()),
-        (
-            "wrong_initial_value",
-            "float m = -INFINITY; m = fmaxf(m, x);",
-            {"`float m = -INFINITY;` becomes `float m = 0.0f;`"},
-        ),
-        ("atomic_to_plain", "atomicMax(&top, v);", {"`atomicMax(&top, v)` becomes `top = max(top, v)`"}),
-        ("atomic_to_plain", "int at = atomicAdd(&count, 1);", set()),
-        (
-            "wrong_shuffle_distance",
-            "v += __shfl_down_sync(~0u, v, 16);",
-            {
-                "`v += __shfl_down_sync(~0u, v, 16)` becomes `v += __shfl_up_sync(~0u, v, 16)`",
-                "`v += __shfl_down_sync(~0u, v, 16)` becomes `v += __shfl_down_sync(~0u, v, 8)`",
-            },
-        ),
-    ],
-)
-def test_edits_of_a_kernel_body(operator, code, expected):
-    found = descriptions(f"__global__ void k(float* a, int n) {{ {code} }}", operator)
-    assert found == {f"line 1: {edit}" for edit in expected}
+FRAMES = {
+    "in_a_kernel": "__global__ void k(float* a, int n) {{ {} }}",
+    "in_host_code": "__global__ void k(int x) {{}} __global__ void two(int* p, int r, int c) {{}} void f() {{ {} }}",
+}
 
 
 @pytest.mark.parametrize(
-    ("operator", "code", "expected"),
-    [
-        (
-            "wrong_launch_size",
-            "k<<<g, B, bytes>>>(1);",
-            {
-                "`k<<<g, B, bytes>>>(1)` becomes `k<<<g, B, 0>>>(1)`",
-                "`k<<<g, B, bytes>>>(1)` becomes `k<<<B, g, bytes>>>(1)`",
-                "`k<<<g, B, bytes>>>(1)` becomes `k<<<g, B / 2, bytes>>>(1)`",
-                "`k<<<g, B, bytes>>>(1)` becomes `k<<<g, B * 2, bytes>>>(1)`",
-                "`k<<<g, B, bytes>>>(1)` becomes `k<<<g - 1, B, bytes>>>(1)`",
-            },
-        ),
-        (
-            "wrong_launch_size",
-            "cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0);",
-            {
-                "`cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0)` becomes `cudaLaunchCooperativeKernel((void*)k, B, g, args, 0, 0)`",
-                "`cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0)` becomes `cudaLaunchCooperativeKernel((void*)k, g, B / 2, args, 0, 0)`",
-                "`cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0)` becomes `cudaLaunchCooperativeKernel((void*)k, g, B * 2, args, 0, 0)`",
-                "`cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0)` becomes `cudaLaunchCooperativeKernel((void*)k, g - 1, B, args, 0, 0)`",
-            },
-        ),
-        (
-            "swapped_dims",
-            "dim3 block(16, 8); k<<<g, block>>>(1);",
-            {"`dim3 block(16, 8);` becomes `dim3 block(8, 16);`"},
-        ),
-        ("swapped_dims", "dim3 block(16, 16); k<<<g, block>>>(1);", set()),
-        (
-            "swapped_dims",
-            "two<<<1, 1>>>(p, rows, cols);",
-            {"`two<<<1, 1>>>(p, rows, cols)` becomes `two<<<1, 1>>>(p, cols, rows)`"},
-        ),
-        ("bound_off_by_one", "int b = (n - 1) / B + 1;", {"`int b = (n - 1) / B + 1;` becomes `int b = n / B;`"}),
-        (
-            "bound_off_by_one",
-            "int b = (n + m + B - 1) / B;",
-            {"`int b = (n + m + B - 1) / B;` becomes `int b = (n + m) / B;`"},
-        ),
-        ("bound_off_by_one", "int b = (n + 2 * p - k) / s; if (i < n) f();", set()),
-        (
-            "dropped_memcpy_or_memset",
-            "if (cudaMemcpy(a, b, n, d) != cudaSuccess) return 1;",
-            {"`cudaMemcpy(a, b, n, d) != cudaSuccess` becomes `cudaSuccess != cudaSuccess`"},
-        ),
-        (
-            "dropped_memcpy_or_memset",
-            'check(cudaMemcpy(a, b, n, d), "copy");',
-            {'`check(cudaMemcpy(a, b, n, d), "copy");` removed'},
-        ),
-        (
-            "wrong_launch_size",
-            "k<<<1'000, 1>>>(1);",
-            {
-                "`k<<<1'000, 1>>>(1)` becomes `k<<<1, 1'000>>>(1)`",
-                "`k<<<1'000, 1>>>(1)` becomes `k<<<1'000 - 1, 1>>>(1)`",
-            },
-        ),
-        # A comment inside the call would go with it.
-        ("dropped_memcpy_or_memset", "cudaMemcpy(a, b, /* bytes */ n, d);", set()),
-    ],
+    ("frame", "case"),
+    [(frame, case) for frame in FRAMES for case in EDITS[frame]],
+    ids=lambda each: each if isinstance(each, str) else f"{each['operator']}: {each['code']}",
 )
-def test_edits_of_host_code(operator, code, expected):
-    source = f"__global__ void k(int x) {{}} __global__ void two(int* p, int r, int c) {{}} void f() {{ {code} }}"
-    assert descriptions(source, operator) == {f"line 1: {edit}" for edit in expected}
+def test_edits_of_a_statement(frame, case):
+    found = descriptions(FRAMES[frame].format(case["code"]), case["operator"])
+    assert found == {f"line 1: {edit}" for edit in case["edits"]}
 
 
 def test_grids_that_any_kernel_with_a_stride_bears_are_left_alone():
@@ -306,20 +83,10 @@ def test_grids_that_any_kernel_with_a_stride_bears_are_left_alone():
     }
 
 
-@pytest.mark.parametrize(
-    ("before", "head", "expected"),
-    [
-        ("__global__ void other(int rows) {}", "", set()),
-        ("template <int rows> __global__ void other() {}", "", set()),
-        ("", "template <int rows>", {"line 1: `a[0] = cols` becomes `a[0] = rows`"}),
-        ("constexpr int rows = 3;", "", {"line 1: `a[0] = cols` becomes `a[0] = rows`"}),
-        ("namespace n { __device__ int rows; }", "", {"line 1: `a[0] = cols` becomes `a[0] = rows`"}),
-        ("struct s { int rows; };", "", set()),
-    ],
-)
-def test_names_of_other_functions_are_not_known(before, head, expected):
-    source = f"{before} {head} __global__ void k(int* a, int cols) {{ a[0] = cols; }}"
-    assert descriptions(source, "swapped_dims") == expected
+@pytest.mark.parametrize("case", EDITS["names"], ids=lambda case: case["before"] or case["head"])
+def test_names_of_other_functions_are_not_known(case):
+    source = f"{case['before']} {case['head']} __global__ void k(int* a, int cols) {{ a[0] = cols; }}"
+    assert descriptions(source, "swapped_dims") == set(case["edits"])
 
 
 def test_fenced_answers_and_cuda_in_python_strings():

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cuset_stage.cuda_source import answer_code
-from cuset_stage.cuda_source.tree import parse_tree, walk
+from cuset_stage.cuda_source.source import parse_tree, walk
 from cuset_stage.spans import DEFAULT_KINDS, KINDS, find_spans
 
 

@@ -1,6 +1,7 @@
 """`cuset curate`: from kernels found anywhere to a verified training set, a stage at a time or all in one go."""
 
 import json
+import shutil
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -9,9 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 import typer
 from pydantic import Field
 
-from ..curate.folders import STAGES, only_sources, stage_folders
 from ..curate.settings import STAGE_SETTINGS, ExportSettings, ImportSettings, RoundsSettings, RunSettings
-from ..jsonl import read_objects
 from ..settings import Settings
 from ._app import Group, app, command
 
@@ -40,6 +39,7 @@ def _add_stage(name: str, settings: type[Settings]) -> None:
 
 for _name, _settings in STAGE_SETTINGS.items():
     _add_stage(_name, _settings)
+STAGES = tuple(STAGE_SETTINGS)
 
 
 @command(curate, "run", RunSettings)
@@ -86,7 +86,9 @@ def _import_all(settings: RunSettings) -> None:
         choose_backend(settings.write.backend)
     if settings.answer and settings.answer.model:
         choose_backend(settings.answer)
-    only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
+    # No rows but those of these sources go on: what an earlier command imported is imported again, if it is among them.
+    for rows in settings.folder.glob("import/*/rows.jsonl"):
+        shutil.rmtree(rows.parent)
     common = {"folder": settings.folder, "workers": settings.workers}
     _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
 
@@ -118,15 +120,14 @@ def _stage(name: str, *settings: Any) -> None:
         summaries.append(getattr(module, f"run_{name}")(one))
         _report(summaries[-1])
     if not any(summary.kept for summary in summaries):
-        _fail(settings[0].folder, summaries)
+        _fail(summaries)
 
 
 def _report(summary: "Summary") -> None:
     label = f"{summary.stage} {summary.name}".strip()
-    resumed = f" ({summary.resumed:,} of them before)" if summary.resumed else ""
     again = f", {summary.unsettled:,} to try again" if summary.unsettled else ""
     typer.echo(
-        f"{label}: {summary.read:,} rows{resumed}, {summary.kept:,} kept, {summary.dropped:,} dropped{again}, {summary.seconds:.1f} s"
+        f"{label}: {summary.read:,} rows, {summary.kept:,} kept, {summary.dropped:,} dropped{again}, {summary.seconds:.1f} s"
     )
     for reason, count in summary.reasons.items():
         typer.echo(f"  {reason}: {count:,}")
@@ -147,15 +148,15 @@ _FIXES = {
     "and a reference.",
     "no_answer": "Tasks without an answer: name a model, or an endpoint, that answers them, as in answer={model: FOLDER, samples: 4}.",
     "cut_off": "Replies end at max_tokens, reasoning included: give a higher one, or turn reasoning off by extra_body.",
-    "bad_reply": "Replies are fenced blocks; read some in the folder `replies`. Where the server makes JSON of them, say json_mode=true in "
-    "place of a response_format; else try a stronger model.",
+    "bad_reply": "Replies are fenced blocks; read some in the folder `replies`. Leave out a response_format in extra_body, or try a "
+    "stronger model.",
     "incorrect": "All rows are wrong by what their source says; give another part of it.",
     "duplicate": "All rows are there already; look into dropped.jsonl.",
     "contaminated": "All rows come from the benchmarks in against=; train on something else.",
 }
 
 
-def _fail(folder: Path, summaries: list["Summary"]) -> NoReturn:
+def _fail(summaries: list["Summary"]) -> NoReturn:
     """Say for what reason most rows were dropped, with the first of them and what was wrong with it."""
     reasons: Counter[str] = sum((Counter(summary.reasons) for summary in summaries), Counter())
     stage, names = summaries[0].stage, {summary.name for summary in summaries}
@@ -166,10 +167,7 @@ def _fail(folder: Path, summaries: list["Summary"]) -> NoReturn:
         typer.echo(f"{text}; {there}.", err=True)
         raise typer.Exit(1)
     ((reason, count),) = reasons.most_common(1)
-    files = [
-        path / "dropped.jsonl" for path in stage_folders(folder, stage) if stage != "import" or path.name in names
-    ]
-    row = next(row for file in files for _, row in read_objects(file) if row["reason"] == reason)
+    row = next(summary.examples[reason] for summary in summaries if reason in summary.examples)
     such = f"{row['file']}, row {row['row']}: {row['detail'].rstrip('.')}"
     typer.echo(f"{text}; most were dropped for {reason} ({count:,}), such as {such}.", err=True)
     typer.echo("dropped.jsonl in its folder has each row with its reason.", err=True)

@@ -4,10 +4,8 @@ The tree is tree-sitter-cuda's. Kernels and device functions that it misses are 
 May import: tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
 """
 
-from .excerpt import excerpts
-from .normal_form import kernel_features
-from .source import Function, Source, answer_code
-from .tokens import Token, chosen_names, normalised, tokens
+from .kernels import excerpts, kernel_features
+from .source import Function, Source, Token, answer_code, chosen_names, normalised, tokens
 
 
 __all__ = [

@@ -1,18 +1,17 @@
-"""From kernels found anywhere to a verified training set, in stages that read JSONL row by row and write JSONL with each row's provenance.
+"""From kernels found anywhere to a verified training set, in stages that read JSONL row by row and write JSONL with each row's source.
 
 Each stage is a function `run_<stage>` in a file of its name (`import` in importing.py), beside files that it alone uses:
 
 | stage | uses |
 |---|---|
-| import | readers, columns with presets.yaml, licences |
+| import | readers, licences, presets.yaml |
 | split, deduplicate | fingerprints, contamination |
 | write | questions, replies, proofs |
 | adapt | modules |
 | answer | |
 | prove | |
-| select, export | training_text, task_groups |
+| select, export | training_rows |
 
-stage.py takes rows through a stage's work and says how it is resumed; it stands on parallel.py, stage_rows.py (what a row is) and
-folders.py (what a stage left). funnel.py counts over all stages, rounds.py trains and answers again. Of LLaMA-Factory the package knows
-only the form of the files that `export` leaves for it.
+stage.py takes rows (rows.py) through a stage's work, with parallel.py; store.py keeps what is dear. funnel.py counts over all stages,
+rounds.py trains and answers again. Of LLaMA-Factory the package knows only the form of the files that `export` leaves for it.
 """

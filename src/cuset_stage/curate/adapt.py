@@ -25,12 +25,11 @@ from ..settings import read_yaml
 from ..tasks import ModuleTask, ProgramTask, TaskError, cudabench, native
 from ..tasks.messages import MODULE_SYSTEM, module_prompt
 from ..tasks.task_rows import Row as TaskRow
-from .folders import input_rows
 from .modules import check_module, is_extension, kernelbench_form, model_new
+from .rows import Row, RowError, digest
 from .settings import AdaptSettings
 from .split import TASK_COLUMNS
-from .stage import Kept, Summary, run_stage
-from .stage_rows import Row, RowError, digest
+from .stage import Summary, input_rows, run_stage
 
 
 _IN_RECORD = (*TASK_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
@@ -48,7 +47,7 @@ def run_adapt(settings: AdaptSettings) -> Summary:
     return run_stage(settings.folder / "adapt", "adapt", input_rows(settings, "write"), adapt_row, settings={})
 
 
-def adapt_row(row: Row) -> Kept:
+def adapt_row(row: Row) -> list[Row]:
     """One row, in the form that can be judged. Raises RowError where it cannot be."""
     if (row.get("task") or {}).get("kind") == "module":
         adapted = _set_module(row)
@@ -57,7 +56,7 @@ def adapt_row(row: Row) -> Kept:
         adapted = _module(row) if is_module else _program(row)
     adapted = {**{key: value for key, value in row.items() if key not in _IN_RECORD}, **adapted}
     load_task(adapted)
-    return Kept(adapted, {"form": adapted["form"]})
+    return [adapted]
 
 
 def _program(row: Row) -> Row:
@@ -71,7 +70,7 @@ def _program(row: Row) -> Row:
         record = {key: row[key] for key in (*TASK_COLUMNS, "cases", "system", "idioms") if key in row}
     if record is None:
         if code and is_extension(code):
-            raise RowError("no_task", "no task: a torch extension without the module it serves; give functional_code")
+            raise RowError("no_task", "no task: a torch extension needs functional_code, which calls it")
         raise RowError("no_task", _NO_TASK)
     code = code or next((record[key] for key in _SOLUTIONS[:2] if record.get(key)), None)
     identity = str(record.get("id", task_identity(row)))
@@ -101,9 +100,7 @@ def _module(row: Row) -> Row:
     is_python = bool(code and "class ModelNew" in code)  # which may hold an extension as text
     if code and not is_python and is_extension(code):
         if not functional:
-            raise RowError(
-                "no_task", "no task: a torch extension without functional_code: nothing says how it is called"
-            )
+            raise RowError("no_task", "no task: a torch extension needs functional_code, which calls it")
         form, answer_code = "extension", model_new(code, functional)
     elif answer is None and not is_python:
         form, answer_code = "module without an answer", None

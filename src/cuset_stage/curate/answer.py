@@ -21,10 +21,9 @@ from ..tasks import Task
 from ..tasks.answers_file import Answer, read_answers
 from ..tasks.messages import chat_messages
 from .adapt import load_task, program_of
-from .folders import input_rows
+from .rows import NotSettled, Row, RowError, digest
 from .settings import AnswerSettings
-from .stage import Kept, Summary, run_stage
-from .stage_rows import NotSettled, Row, RowError, StageRows, digest
+from .stage import StageRows, Summary, input_rows, run_stage
 
 
 _OWN = ("code", "answer", "intro", "reasoning", "fingerprints", "speedup")  # what a row says of its own answer
@@ -58,8 +57,8 @@ def _sample(rows: StageRows, settings: AnswerSettings) -> tuple[dict[str, list[A
     if settings.fresh:
         path.unlink(missing_ok=True)
     tasks = {}
-    for row in (item.row for item in rows):
-        if row is not None and _is_asked(row, settings):
+    for row in rows:
+        if _is_asked(row, settings):
             with suppress(RowError):  # `_answered` reports it
                 task = _task(row)
                 tasks[task.id] = task
@@ -98,19 +97,19 @@ def _task(row: Row) -> Task:
     return replace(task, id=f"{row['id']}@{digest(json.dumps(chat_messages(task)))[:8]}")
 
 
-def _answered(row: Row, settings: AnswerSettings, samples: Mapping[str, list[Answer]]) -> Kept:
+def _answered(row: Row, settings: AnswerSettings, samples: Mapping[str, list[Answer]]) -> list[Row]:
     """A row with each of its samples, or as it is where nobody was asked. samples: by the task's id."""
     own = program_of(row)
     if not _is_asked(row, settings):
         if not own:
             raise RowError("no_answer", "a task without an answer, and no model to ask")
-        return Kept(row)
+        return [row]
     task = _task(row)
     rows = [row] if settings.answered == "add" and own else []
     rows += [_sampled(row, task, answer) for answer in samples.get(task.id, ())]
     if not rows:
         raise NotSettled("not_sampled", "it has no sample yet")
-    return Kept(rows[0], more=tuple(rows[1:]))
+    return rows
 
 
 def _sampled(row: Row, task: Task, answer: Answer) -> Row:

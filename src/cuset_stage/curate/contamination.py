@@ -25,7 +25,7 @@ from .fingerprints import (
     prose_fingerprint,
     unpacked,
 )
-from .stage_rows import CurationError, Row, digest
+from .rows import CurationError, Row, digest
 
 
 _NUMBERED = re.compile(r"(\d+)_\w{3,}")  # 19_ReLU; a bare `relu` may be anything

@@ -1,88 +1,63 @@
 """Stage `deduplicate`: no row from a benchmark, no kernel twice, before anything is asked of a model or run.
 
 Rows are compared by the fingerprints that `split` made. Of kernels near ones are duplicates; of tasks with an answer only equal ones,
-as a wrong answer may be near a right one: `select` compares those that were proved. The stage depends on all rows together, has little
-to do for each, and is always done afresh. Beside the usual files it writes contamination.jsonl, with every row that was found in a
-benchmark.
+as a wrong answer may be near a right one: `select` compares those that were proved. Beside the usual files the stage writes
+contamination.jsonl, with every row that was found in a benchmark.
 """
 
 from __future__ import annotations
 
 import json
 from array import array
-from itertools import count
 
 import numpy as np
+import pandas as pd
 
 from ..files import write_atomically
 from ..progress import Progress
 from .contamination import Benchmarks, Contamination
 from .fingerprints import Sketches, device_sketch, fingerprints_of
-from .folders import input_rows
+from .rows import number_of
 from .settings import DeduplicateSettings
 from .split import is_whole
-from .stage import Kept, Summary, run_stage
-from .stage_rows import Row, RowError, StageRows, number_of
+from .stage import Summary, all_but, input_rows, run_stage
 
 
 def run_deduplicate(settings: DeduplicateSettings) -> Summary:
     """Take duplicates and what comes from benchmarks out of what `split` left, into `folder`/deduplicate/.
 
+    The rows are read twice: in between, memory holds the name and a few numbers of each.
+
     Raises:
         CurationError: a benchmark cannot be read.
     """
-    rows = input_rows(settings, "split")
-    benchmarks = Benchmarks(settings.against)
-    decided = _Decided(rows, settings, benchmarks)
-    numbers = count()
-    folder = settings.folder / "deduplicate"
-    keys = settings.model_dump(exclude={"folder", "input", "against"})
-    summary = run_stage(
-        folder,
-        "deduplicate",
-        rows,
-        lambda row: decided.checked(next(numbers), row),
-        settings={**keys, "against": benchmarks.record},
-    )
-    records = ({"id": decided.names[number], **vars(match)} for number, match in decided.contaminated.items())
+    rows, folder = input_rows(settings, "split"), settings.folder / "deduplicate"
+    benchmarks, sketches = Benchmarks(settings.against), Sketches(settings.near, settings.folder)
+    names, programs, whole = list[str](), array("Q"), array("b")
+    contaminated: dict[int, Contamination] = {}
+    for number, row in enumerate(Progress(rows, desc="compare", unit="row", total=rows.total)):
+        fingerprints = fingerprints_of(row)
+        if (match := benchmarks.find(row)) is not None:
+            contaminated[number] = match
+        names.append(row["id"])
+        programs.append(number_of(fingerprints["program"]))
+        whole.append(is_whole(row))
+        sketches.append(None if whole[-1] else device_sketch(fingerprints))
+    table = pd.DataFrame({"program": np.frombuffer(programs, np.uint64), "whole": np.frombuffer(whole, np.int8)})
+    table["number"] = table.index
+    # A kernel gives way to a task.
+    clean = table.drop(index=list(contaminated)).sort_values("whole", ascending=False, kind="stable")
+    same = clean.groupby("program", sort=False)["number"].transform("first")
+    dropped = {number: ("contaminated", str(match)) for number, match in contaminated.items()}
+    for number, first in same[same != clean["number"]].items():
+        dropped[number] = ("duplicate", f"the same as {names[first]} but for comments, layout and names")
+    if settings.near < 1:
+        like, how = sketches.duplicates(clean.index[same == clean["number"]].to_numpy())
+        for number in np.flatnonzero(like >= 0).tolist():
+            detail = f"its kernel is like that of {names[like[number]]} (similarity {how[number]:.2f})"
+            dropped[number] = ("duplicate_near", detail)
+    keys = settings.model_dump(exclude={"folder", "input", "against"}) | {"against": benchmarks.record}
+    summary = run_stage(folder, "deduplicate", rows, all_but(dropped), settings=keys)
+    records = ({"id": names[number], **vars(match)} for number, match in contaminated.items())
     write_atomically(folder / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in records))
     return summary
-
-
-class _Decided:
-    """The decision about each row, by its number in the order in which rows are read. Memory holds its name and a few numbers."""
-
-    def __init__(self, rows: StageRows, settings: DeduplicateSettings, benchmarks: Benchmarks) -> None:
-        self.names, self.contaminated = list[str](), dict[int, Contamination]()
-        sketches = Sketches(settings.near, settings.folder)
-        programs, whole = array("Q"), array("b")
-        for item in Progress(rows.distinct(), desc="compare", unit="row", total=rows.total):
-            row, number = item.row, len(programs)
-            fingerprints = fingerprints_of(row)
-            if (match := benchmarks.find(row)) is not None:
-                self.contaminated[number] = match
-            self.names.append(row["id"])
-            programs.append(number_of(fingerprints["program"]))
-            whole.append(is_whole(row))
-            sketches.append(None if whole[-1] else device_sketch(fingerprints))
-        clean = np.ones(len(programs), bool)
-        clean[list(self.contaminated)] = False
-        order = np.argsort(-np.frombuffer(whole, np.int8), kind="stable")  # a kernel gives way to a task
-        order = order[clean[order]]
-        _, first, group = np.unique(np.frombuffer(programs, np.uint64)[order], return_index=True, return_inverse=True)
-        self._same = np.full(len(programs), -1, np.int64)
-        self._same[order] = order[first[group]]
-        order = order[self._same[order] == order]
-        self._like, self._how = sketches.duplicates(order) if settings.near < 1 else (np.full(len(programs), -1), None)
-
-    def checked(self, number: int, row: Row) -> Kept:
-        if number in self.contaminated:
-            raise RowError("contaminated", str(self.contaminated[number]))
-        same, like = int(self._same[number]), int(self._like[number])
-        if same != number:
-            raise RowError("duplicate", f"the same as {self.names[same]} but for comments, layout and names")
-        if like >= 0:
-            raise RowError(
-                "duplicate_near", f"its kernel is like that of {self.names[like]} (similarity {self._how[number]:.2f})"
-            )
-        return Kept(row)

@@ -25,7 +25,7 @@ from datasketch import MinHash
 
 from ..cuda_source import Function, Source, answer_code, kernel_features, normalised, tokens
 from .modules import bare, without_inputs
-from .stage_rows import Row, digest
+from .rows import Row, digest
 
 
 PERMUTATIONS = 128

@@ -12,7 +12,7 @@ import ast
 import re
 import zlib
 
-from .stage_rows import RowError
+from .rows import RowError
 
 
 _ANSWER = '''import torch
@@ -71,11 +71,15 @@ def model_new(cuda: str, functional: str) -> str:
     if '"""' in cuda:
         raise RowError("unsupported_source", 'the source holds """, which would end the Python string around it')
     tree = parse(functional)
-    forward = forward_of(tree)
-    if not forward or not any(argument.arg == "fn" for argument in (*forward.args.args, *forward.args.kwonlyargs)):
-        raise RowError(
-            "no_forward", "the module's Model.forward takes no `fn`, so nothing says how the extension is called"
-        )
+    methods = [
+        method
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name == "Model"
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and method.name == "forward"
+    ]
+    if not any(argument.arg == "fn" for each in methods for argument in (*each.args.args, *each.args.kwonlyargs)):
+        raise RowError("no_forward", "the module's Model.forward takes no `fn` to call the extension by")
     text = functional
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in ("get_inputs", "get_init_inputs"):
@@ -140,13 +144,6 @@ def _has_keywords(tree: ast.Module) -> bool:
     functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "get_init_inputs")
     returned = [getattr(getattr(node.body[-1], "value", None), "elts", ()) for node in functions]
     return any(list(map(type, elements)) == [ast.List, ast.Dict] for elements in returned)
-
-
-def forward_of(tree: ast.Module) -> ast.FunctionDef | None:
-    """The method `forward` of the class Model."""
-    classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model")
-    methods = (method for node in classes for method in node.body if isinstance(method, ast.FunctionDef))
-    return next((method for method in methods if method.name == "forward"), None)
 
 
 def bare(source: str) -> str:

@@ -10,29 +10,19 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    as_completed,
-    wait,
-)
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
+from multiprocessing.pool import ThreadPool
 from typing import TypeVar
 
-from ..text import one_line
-from .stage_rows import NotSettled
+from .rows import CurationError, Row
 
 
-Given = TypeVar("Given")
-Result = TypeVar("Result")
-CHUNK = 64  # items that go to a process at a time; so many processes are started for no fewer items
-_FORKSERVER = multiprocessing.get_context("forkserver")
+Outcome = TypeVar("Outcome")
+CHUNK = 64  # rows that go to a process at a time; so many processes are started for no fewer rows
+AHEAD = 16  # chunks a process that are read at a time
 
 
 def cpu_count() -> int:
@@ -40,88 +30,50 @@ def cpu_count() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def in_threads(
-    work: Callable[[Given], Result], items: Iterable[Given], workers: int
-) -> Iterator[tuple[Given, Result]]:
-    """Yield (item, result) in the order in which results come in. At most twice as many items as threads are held.
+def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
+    """Yield outcomes in the order in which they come, of programs that threads wait for; at most twice as many rows as threads are held.
 
-    What `work` raises ends the iteration.
+    The threads are daemons: Ctrl-C waits for none of them, as what they make is kept when it is whole.
     """
-    running: dict[Future[Result], Given] = {}
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="curate")
-    try:
-        for item in items:
-            running[pool.submit(work, item)] = item
-            if len(running) >= 2 * workers:
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(future), future.result()
-        for future in as_completed(running):
-            yield running[future], future.result()
-    finally:
-        # After Ctrl-C: what has not begun never does; what runs ends in its own time limit.
-        pool.shutdown(cancel_futures=True)
-
-
-def in_processes(
-    work: Callable[[Given], Result], items: Iterable[Given], workers: int
-) -> Iterator[tuple[Given, Result | NotSettled]]:
-    """Yield (item, result) in the order of the items; NotSettled for an item at which a process crashes.
-
-    `work` and the items have to be picklable. With one worker, or fewer items than a chunk, this process does the work.
-    """
-    items = iter(items)
-    chunks = iter(lambda: list(islice(items, CHUNK)), [])
-    first = next(chunks, [])
-    if workers == 1 or len(first) < CHUNK:
-        yield from ((item, work(item)) for item in chain(first, items))
+    if workers == 1:
+        yield from map(work, rows)
         return
+    room, stopped = threading.Semaphore(2 * workers), threading.Event()
+
+    def given() -> Iterator[Row]:
+        for row in rows:
+            room.acquire()
+            if stopped.is_set():
+                return
+            yield row
+
+    with ThreadPool(workers) as pool:
+        try:
+            for outcome in pool.imap_unordered(work, given()):
+                room.release()
+                yield outcome
+        finally:
+            stopped.set()
+            room.release()
+
+
+def in_processes(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
+    """Yield outcomes in the order of the rows, of what Python computes. With one worker, or few rows, this process does the work."""
+    rows = iter(rows)
+    first = list(islice(rows, CHUNK))
+    if workers == 1 or len(first) < CHUNK:
+        yield from map(work, chain(first, rows))
+        return
+    context = multiprocessing.get_context("forkserver")
     # Imported once, and shared by the processes: SciPy and what else comes with the stages.
-    _FORKSERVER.set_forkserver_preload([name for name in sys.modules if name.startswith(__package__)])
-    make_pool = partial(ProcessPoolExecutor, workers, mp_context=_FORKSERVER, initializer=_end_with_parent)
-    pool = make_pool()
-    running: deque[tuple[list[Given], Future[list[Result]]]] = deque()
-    try:
-        for chunk in chain([first], chunks):
+    context.set_forkserver_preload([name for name in sys.modules if name.startswith(__package__)])
+    rows = chain(first, rows)
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
+        while window := list(islice(rows, AHEAD * CHUNK * workers)):
             try:
-                future = pool.submit(_work_on_chunk, work, chunk)
-            except BrokenExecutor:
-                pool = make_pool()
-                future = pool.submit(_work_on_chunk, work, chunk)
-            running.append((chunk, future))
-            if len(running) >= 2 * workers:
-                yield from _chunk_results(work, *running.popleft())
-        while running:
-            yield from _chunk_results(work, *running.popleft())
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _work_on_chunk(work: Callable[[Given], Result], chunk: list[Given]) -> list[Result]:
-    return [work(item) for item in chunk]
-
-
-def _chunk_results(
-    work: Callable[[Given], Result], chunk: list[Given], future: Future[list[Result]]
-) -> Iterator[tuple[Given, Result | NotSettled]]:
-    try:
-        results = future.result()
-    except BrokenExecutor:  # at an item of this chunk, or of one beside it: each goes alone to one process
-        results = _one_by_one(work, chunk)
-    yield from zip(chunk, results, strict=True)
-
-
-def _one_by_one(work: Callable[[Given], Result], chunk: list[Given]) -> Iterator[Result | NotSettled]:
-    make_pool = partial(ProcessPoolExecutor, 1, mp_context=_FORKSERVER, initializer=_end_with_parent)
-    pool = make_pool()
-    try:
-        for item in chunk:
-            try:
-                yield pool.submit(work, item).result()
-            except BrokenExecutor as error:
-                pool = make_pool()
-                yield NotSettled("worker_lost", f"its process was lost: {one_line(error, 500)}")
-    finally:
-        pool.shutdown(cancel_futures=True)
+                yield from pool.map(work, window, chunksize=CHUNK)
+            except BrokenProcessPool:
+                raise CurationError("a process at work was lost, perhaps for want of memory; try workers=1.") from None
 
 
 def _end_with_parent() -> None:

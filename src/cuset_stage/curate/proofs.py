@@ -1,55 +1,44 @@
-"""Proofs of a task that a model wrote, each finding kept as a file of its own: nothing is proved twice.
+"""Proofs of a task that a model wrote, each finding kept: nothing is proved twice.
 
-A finding is found by the hash of what it is about. So a run that was stopped goes on, and what a machine with a GPU found holds on one
-without. A message is for the model that wrote the task.
+What a machine with a GPU found holds on one without. A message is for the model that wrote the task.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..files import file_sha256, write_atomically
+from ..files import file_sha256
 from ..judge.comparison import compare_outputs
 from ..judge.oracle import CaseCache
 from ..judge.oracle_scripts import OracleError
 from ..sandbox import Isolation, SandboxError
-from .folders import keyed_file
 from .parallel import cpu_count
-from .prove import CASE_LIMITS, Verifier, bench_of, weak_cases
+from .prove import CASE_LIMITS, bench_of, judged, weak_cases
 from .questions import Draft
+from .rows import RowError
 from .settings import ProofSettings
-from .stage_rows import CurationError, RowError
+from .store import Store
 
 
 _SCHEMA = 1
 
 
 class Proofs:
-    """Findings in `folder`, <first two digits of the hash>/<hash>.json. Thread-safe; no more is compiled at a time than there are CPUs.
+    """Findings in `folder`. Thread-safe; no more is compiled at a time than there are CPUs.
 
     Raises:
         SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
     """
 
     def __init__(self, folder: Path, settings: ProofSettings) -> None:
-        self.folder, self._settings = folder, settings
+        self._store, self._settings = Store(folder), settings
         bench = bench_of(settings)
         self._judge = bench.judge
         self._cases = bench.judge.cases or CaseCache(limits=CASE_LIMITS, isolation=Isolation(settings.isolation))
         self._turn = threading.BoundedSemaphore(cpu_count() + len(bench.pool or ()))
-
-    def compiles_alone(self, kernel: str) -> bool:
-        """True if a kernel with what it needs compiles, with an empty `main`."""
-
-        def find() -> dict[str, Any]:
-            compiled = self._judge.compiler.compile(f"{kernel}\nint main() {{}}\n")
-            return {"compiles": compiled.verdict is None}
-
-        return self._kept(["alone", self._compiler, kernel], find)["compiles"]
 
     def check_program(self, draft: Draft) -> None:
         """Raise RowError unless the program compiles."""
@@ -112,7 +101,7 @@ class Proofs:
 
         def find() -> dict[str, Any]:
             try:
-                verified = Verifier(self._settings, every_mutant=True).judged(draft.task, draft.program)
+                verified = judged(self._settings, draft.task, draft.program)
             except RowError as error:
                 raise RowError(error.reason, f"The program on a GPU: {error}") from None
             ran = verified["kernels"]
@@ -130,27 +119,9 @@ class Proofs:
         return [compiler.toolkit.version, compiler.arch, list(compiler.flags)]
 
     def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any] | None] | None) -> dict[str, Any]:
-        """The finding about `parts`, from its file or made now; a RowError is one, too. What is our own failure is not kept."""
-        path = keyed_file(self.folder, [_SCHEMA, *parts])
-        if path.is_file():
-            try:
-                finding = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError:
-                finding = None
-            if not isinstance(finding, dict):
-                raise CurationError(f"{path}: no finding, which is a JSON object; delete the file to prove it again.")
-        elif find is None:
-            return {}
-        else:
-            with self._turn:
-                try:
-                    finding = find() or {}
-                except RowError as error:
-                    finding = {"reason": error.reason, "message": str(error)}
-            write_atomically(path, json.dumps(finding, default=str) + "\n")
-        if "reason" in finding:
-            raise RowError(finding["reason"], finding["message"])
-        return finding
+        """The finding about `parts`, kept or made now."""
+        with self._turn:
+            return self._store.finding([_SCHEMA, *parts], find)
 
 
 def _without_task(error: OracleError, draft: Draft) -> str:

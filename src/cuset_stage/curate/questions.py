@@ -2,14 +2,13 @@
 
 Two questions. One shows the kernel and asks for everything; the other shows the prompt and the formats alone and asks for a reference, which
 so knows nothing of the first. Replies are fenced blocks: code needs no escapes there, a reply that was cut off is seen, and every chat model
-writes them. Where the server has a JSON mode, they may be the values of one JSON object. What is data is checked by pydantic.
+writes them. What is data is checked by pydantic.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +23,7 @@ from ..tasks import ProgramTask, TaskError, native
 from ..tasks.native import CaseRow, TensorRow
 from ..tasks.task_rows import Filled, Name
 from ..tasks.task_rows import Row as TaskRow
-from .stage_rows import Row, RowError
+from .rows import Row, RowError
 
 
 Messages = tuple[dict[str, str], ...]
@@ -32,7 +31,6 @@ KERNEL_LIMIT = 60_000  # characters of code in a question
 CASE_BYTES = 64 << 20  # of the files of a case
 _PROGRAM, _PYTHON, _PROMPT = ("cuda", "cpp", "c++", "cu", "c"), ("python", "py"), ("prompt", "text", "txt")
 _BLOCKS = {"json": ("json",), "prompt": _PROMPT, "cuda": _PROGRAM, "python": _PYTHON}
-_FENCED = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)
 _SCHEME = re.compile(r"__\w+__|<<<|\b(?:threadIdx|blockIdx|blockDim|__shfl\w*)\b")
 
 _TEXTS = read_yaml(Path(__file__).with_name("questions.yaml"))
@@ -81,12 +79,6 @@ class _Plan(RowModel):
     tolerance: dict[str, _Tolerance]
 
 
-def in_json(question: Messages) -> Messages:
-    """The question with a reply in JSON mode."""
-    system, *rest = question
-    return ({**system, "content": f"{system['content']}\n\n{_TEXTS['in_json']}"}, *rest)
-
-
 def ask_for_task(row: Row, arch: str | None) -> Messages:
     """The question that shows a kernel, with what it needs of its file. arch: where the programs are for one kind of GPU."""
     name = row.get("kernel")
@@ -119,11 +111,9 @@ def ask_for_reference(draft: Draft) -> Messages:
 
 def ask_again(question: Messages, reply: str, problem: str) -> Messages:
     """The same once more, with the last reply (without its reasoning) and what was wrong with it."""
-    if values := _json_object(reply):
-        shown = json.dumps(values, ensure_ascii=False)
-    else:
-        fences = [f"```{tag}\n{code.rstrip()}\n```" for tag, code, _ in _blocks(reply)]
-        shown = "\n\n".join(fences) or reply[-2000:].strip() or "(nothing)"
+    read = read_answer(reply)
+    fences = [f"```{block.tag}\n{read.code(block).rstrip()}\n```" for block in read.blocks]
+    shown = "\n\n".join(fences) or reply[-2000:].strip() or "(nothing)"
     text = (
         f"This does not work yet:\n\n{problem}\n\nWrite the whole reply again, all of its blocks, with that put right."
     )
@@ -208,37 +198,16 @@ def read_reference(reply: str, cut_off: bool) -> str:
 
 def _read_blocks(reply: str, wanted: dict[str, tuple[str, ...]], cut_off: bool, other: str) -> dict[str, str]:
     """The last block of each kind; `other` is what a model replies with when it cannot do what was asked."""
-    blocks = _blocks(reply)
-    closed = [(tag, code) for tag, code, is_closed in blocks if is_closed]
+    read = read_answer(reply)
+    closed = [(block.tag, read.code(block)) for block in read.blocks if block.closed]
     codes_of = {kind: [code for tag, code in closed if tag in tags] for kind, tags in wanted.items()}
     if missing := [f"```{kind}" for kind, codes in codes_of.items() if not codes]:
         why = next((code.strip() for tag, code in closed if tag == other), None)
         if why is not None:
             raise RowError(other, why)
-        if cut_off or len(closed) < len(blocks):
+        if cut_off or len(closed) < len(read.blocks):
             raise RowError(
                 "cut_off", f"The reply was cut off before {', '.join(missing)} was there and closed: write less."
             )
         raise RowError("bad_reply", f"The reply has no block {', '.join(missing)}.")
     return {kind: codes[-1] for kind, codes in codes_of.items()}
-
-
-def _blocks(reply: str) -> list[tuple[str, str, bool]]:
-    """Name, content and whether it is closed, of each block of a reply or each key of one in JSON."""
-    if values := _json_object(reply):
-        return [(key, value if isinstance(value, str) else json.dumps(value), True) for key, value in values.items()]
-    read = read_answer(reply)
-    return [(block.tag, read.code(block), block.closed) for block in read.blocks]
-
-
-def _json_object(text: str) -> dict[str, Any] | None:
-    """The object that a reply is: as it stands, behind its reasoning, or in a fence that a model wrote all the same."""
-    reasoning = read_answer(text).reasoning
-    behind = text[reasoning[-1][1] :].strip() if reasoning else text.strip()
-    fenced = _FENCED.fullmatch(behind)
-    for each in (text, fenced[1] if fenced else behind):
-        with suppress(ValueError, RecursionError):
-            values = json.loads(each)
-            if isinstance(values, dict) and (not fenced or values.keys() & {"python", "refused", "unclear"}):
-                return values
-    return None

@@ -15,11 +15,12 @@ from pathlib import Path
 
 from ..files import drop_torn_checkpoints, file_sha256, write_atomically
 from ..settings import read_yaml
-from .folders import STAGES, locked, read_state
-from .settings import RoundsSettings
-from .stage_rows import CurationError
+from .rows import CurationError
+from .settings import STAGE_SETTINGS, RoundsSettings
+from .stage import locked
 
 
+STAGES = tuple(STAGE_SETTINGS)
 SHARED = STAGES[: STAGES.index("answer")]
 
 
@@ -43,21 +44,20 @@ def trained(folder: Path, number: int) -> dict[str, str]:
 def train(settings: RoundsSettings, number: int) -> None:
     """Train on a round's data set with llamafactory-cli and the user's recipe, into the round's `model`.
 
-    What was trained on the same data with the same recipe stays. A training that was stopped goes on from its last whole checkpoint;
-    where it left none, it begins again.
+    What was trained on the same data with the same recipe stays. A training that was stopped goes on from its last whole checkpoint.
 
     Raises:
         CurationError: there is nothing to train on, the training fails, or it goes on in another process.
     """
     folder = settings.folder / f"round{number}"
     model, data, recipe = folder / "model", folder / "dataset", read_yaml(settings.recipe)
-    name = settings.name if "alpaca" in settings.formats else f"{settings.name}_sharegpt"
-    keys = {"dataset_dir": data, "dataset": name, "output_dir": model, "overwrite_output_dir": "false"}
-    data_sets = read_state(data / "dataset_info.json")
+    name = settings.name
+    data_sets = json.loads((data / "dataset_info.json").read_text(encoding="utf-8"))
     if name not in data_sets:
         raise CurationError(
             f"{data}: nothing to train on: all tasks that were solved are held out; take `split` out of their rows, or say validation=0."
         )
+    keys = {"dataset_dir": data, "dataset": name, "output_dir": model, "overwrite_output_dir": "false"}
     if recipe.get("eval_dataset"):
         off = {"eval_dataset": "null", "do_eval": "false", "eval_strategy": '"no"'}
         keys |= {"eval_dataset": f"{name}_eval"} if f"{name}_eval" in data_sets else off
@@ -65,20 +65,15 @@ def train(settings: RoundsSettings, number: int) -> None:
         keys |= {f"{key}_name_or_path": path for key, path in trained(settings.folder, number - 1).items()}
     command = ["train", str(settings.recipe), *(f"{key}={value}" for key, value in keys.items())]
     data_files = {path.name: file_sha256(path) for path in sorted(data.glob("*.json"))}
-    state = {"command": command, "recipe": recipe, "data": data_files}
+    state = json.dumps({"command": command, "recipe": recipe, "data": data_files}, indent=2, default=str) + "\n"
     record = folder / "training.json"
-    begun, ended = (
-        json.dumps({**state, "ended": is_ended}, indent=2, default=str) + "\n" for is_ended in (False, True)
-    )
     with locked(folder) as lock:
-        before = record.read_text(encoding="utf-8") if record.is_file() and not settings.fresh else ""
-        if before == ended:
-            return
-        if before == begun:
-            drop_torn_checkpoints(model)
-        else:
+        if settings.fresh or not record.is_file() or record.read_text(encoding="utf-8") != state:
             shutil.rmtree(model, ignore_errors=True)
-        write_atomically(record, begun)
+            write_atomically(record, state)
+        if (model / "train_results.json").is_file():  # what LLaMA-Factory writes behind the model
+            return
+        drop_torn_checkpoints(model)
         # The lock is the child's as well: should this process be killed, no second training begins beside the first.
         code = subprocess.run([sys.executable, "-m", "cuset_stage", *command], pass_fds=(lock,)).returncode
         if code:
@@ -86,4 +81,3 @@ def train(settings: RoundsSettings, number: int) -> None:
                 f"round {number}: llamafactory-cli {' '.join(command)} ended with {code}, see above. What was sampled and proved is kept: "
                 "correct the recipe and run the same command again."
             )
-        write_atomically(record, ended)

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Field,
     FilePath,
-    NonNegativeFloat,
     PositiveFloat,
     PositiveInt,
     field_validator,
@@ -24,8 +22,7 @@ from pydantic import (
 from ..generate import BackendSettings
 from ..generate.settings import ExtraBody
 from ..judge.judge_spec import JudgeSpec
-from ..settings import Names, Settings, SettingsError, read_yaml, split_names
-from ..text import shown
+from ..settings import Names, Settings, split_names
 
 
 T = TypeVar("T", bound=Settings)
@@ -52,30 +49,18 @@ def _columns(value: Any) -> Any:
     return _pairs(value)
 
 
-def _matching(pattern: str, expected: str) -> AfterValidator:
-    def check(value: str | None) -> str | None:
-        if value is not None and not re.fullmatch(pattern, value):
-            raise ValueError(expected)
-        return value
-
-    return AfterValidator(check)
-
-
-_Label = _matching(
-    r"[a-z0-9][a-z0-9_.-]{0,63}",
-    "lower-case letters, digits, `_`, `.` and `-`, a letter or digit first, at most 64 characters",
-)
-_DataSet = _matching(
-    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}",
-    "letters, digits, `_`, `.` and `-`, a letter or digit first; it becomes a file's name",
-)
-
 _RETIRED = {
+    "concur": "per_task keeps the best answers to a task",
     "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input=",
+    "formats": "alpaca files are written, which LLaMA-Factory reads as well as others",
     "fresh": "this stage is done anew each time",
+    "json_mode": "replies are fenced blocks, which every chat model writes",
+    "most_cost": "most_tokens is the ceiling",
     "near_code": "kernels and modules count as a benchmark's from a similarity of 0.6",
     "near_prompt": "prompts count as a benchmark's from a similarity of 0.7",
+    "prices": "most_tokens is the ceiling",
     "retries": "a request that fails is tried five times more",
+    "reward": "per_task ranks by measured speed-up",
     "tokenizer": "tokens that the endpoint does not count are estimated",
 }
 
@@ -102,7 +87,9 @@ class Source(_SourceKeys):
     """A source on this machine."""
 
     path: Path = Field(description="a file (JSONL, JSON, Parquet, Arrow), or a folder with .cu files, tasks or shards")
-    name: Annotated[str | None, _Label] = Field(None, description="of its rows; without it the path's name")
+    name: str | None = Field(
+        None, pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$", description="of its rows; without it the path's name"
+    )
 
     @property
     def label(self) -> str:
@@ -127,7 +114,7 @@ class StageSettings(_Stage):
 
 
 class _Fresh(Settings):
-    fresh: bool = Field(False, description="delete earlier results first")
+    fresh: bool = Field(False, description="sample and judge again what an earlier run has kept")
 
 
 class _Workers(Settings):
@@ -206,24 +193,14 @@ class Writing(Settings):
     temperature: float = Field(0.0, ge=0, allow_inf_nan=False, description="sampling temperature of the model")
     max_tokens: PositiveInt = Field(16384, description="most tokens of a reply, reasoning included")
     extra_body: ExtraBody = Field(None, description="further keys of the requests, such as {top_k: -1}")
-    json_mode: bool = Field(False, description="replies are JSON objects (response_format), and not fenced blocks")
     tries: PositiveInt = Field(3, description="replies to a question before a kernel is given up")
     concurrency: PositiveInt = Field(32, description="kernels at a time, each with one request in flight")
     timeout: PositiveFloat = Field(600.0, description="seconds a request may take")
     api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable with the endpoint's API key")
     most_tokens: PositiveInt | None = Field(None, description="tokens, both ways, after which nothing is asked")
-    most_cost: PositiveFloat | None = Field(None, description="the same as a sum of money, by `prices`")
-    prices: Annotated[tuple[NonNegativeFloat, ...], BeforeValidator(split_names)] = Field(
-        (0.0, 0.0), description="of a million tokens of questions and of replies, such as 0.5,2"
-    )
 
     @model_validator(mode="after")
-    def _check_ceiling(self) -> Self:
-        prices = "of a million tokens of questions and of replies, such as 0.5,2"
-        if len(self.prices) != 2:
-            raise ValueError(f"prices: expected two, {prices}; found {len(self.prices)}")
-        if self.most_cost and not any(self.prices):
-            raise ValueError(f"most_cost needs prices=, {prices}")
+    def _check_model(self) -> Self:
         if self.endpoint and not self.model:
             raise ValueError("endpoint needs model=, the name that the server knows the model by")
         return self
@@ -231,10 +208,7 @@ class Writing(Settings):
     @property
     def sampling(self) -> dict[str, Any]:
         """The settings that a reply depends on beside its question."""
-        sampling = self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
-        if self.json_mode:
-            sampling["extra_body"] = {"response_format": {"type": "json_object"}, **(self.extra_body or {})}
-        return sampling
+        return self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
 
     @property
     def backend(self) -> BackendSettings:
@@ -265,33 +239,25 @@ class _Lengths(Settings):
 
 
 class _Select(_Near):
-    concur: bool = Field(
-        False,
-        description="of right answers with reasoning keep what ConCuR keeps: the shortest where it is the fastest as well, those more "
-        "than 5 x faster than the baseline, and of a task of a single operator the shortest; rows without a measured speed-up stay",
-    )
-    per_task: PositiveInt | None = Field(None, description="most answers to one task, the best by `reward`")
-    reward: Literal["kevin", "grpo"] = Field(
-        "kevin",
-        description="how per_task ranks: kevin (0.3 when right, plus the speed-up) or grpo (0.5 when it compiles, 1 when right, half the "
-        "speed-up up to 3). The speed-up is what prove measured: of a module over PyTorch, of a program over the median time of the "
-        "answers to its task",
+    per_task: PositiveInt | None = Field(
+        None,
+        description="most answers to one task, the best by the speed-up that prove measured: of a module over PyTorch, of a program over the "
+        "median time of the answers to its task",
     )
     per_family: PositiveInt | None = Field(None, description="most rows of a family, spread over its lengths")
     drop_long: bool = Field(False, description="drop rows that are longer than cutoff_len")
 
 
 class SelectSettings(StageSettings, _Select, _Lengths):
-    """Of answers that are alike keep the fastest; keep the best, in balance; report lengths."""
+    """Of answers that are alike keep the fastest; keep the best, in balance."""
 
 
 class _Export(Settings):
     output: Path | None = Field(None, description="LLaMA-Factory's dataset_dir; without it <folder>/dataset")
-    name: Annotated[str, _DataSet] = Field(
-        "curated", description="the data set's name in dataset_info.json; <name>_eval, <name>_sharegpt are the others"
-    )
-    formats: Annotated[tuple[Literal["alpaca", "sharegpt"], ...], BeforeValidator(split_names)] = Field(
-        ("alpaca", "sharegpt"), min_length=1, description="which files to write"
+    name: str = Field(
+        "curated",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$",
+        description="the data set's name in dataset_info.json; what is held out is <name>_eval",
     )
     validation: float = Field(0.05, ge=0, lt=1, description="share of the tasks that are held out")
     seed: int = Field(0, description="another seed holds other tasks out")
@@ -319,32 +285,17 @@ STAGE_SETTINGS: dict[str, type[Settings]] = {
 """The stages in their order."""
 
 
-def _checked(model: type[Settings]) -> BeforeValidator:
-    """A mapping as a model, whose own messages name the keys within."""
-
-    def check(value: Any) -> Any:
-        if isinstance(value, dict):
-            return model.checked(value)
-        if value is None or isinstance(value, model):
-            return value
-        raise ValueError(
-            "expected a mapping such as '{model: NAME, endpoint: \"URL\"}', in quotes for the shell and closed by }"
-        )
-
-    return BeforeValidator(check)
-
-
 class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Select, _Export, _Lengths, _Fresh):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")
 
-    write: Annotated[Writing | None, _checked(Writing)] = Field(
+    write: Writing | None = Field(
         None,
         description="a mapping of the keys of `cuset curate write`, such as {model: my_model, endpoint: URL}; without it no tasks are written "
         "of kernels",
     )
-    answer: Annotated[Answering | None, _checked(Answering)] = Field(
+    answer: Answering | None = Field(
         None,
         description="a mapping of the keys of `cuset curate answer`, such as {model: my_model, samples: 8}; without it no model is asked",
     )
@@ -355,20 +306,17 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
     @model_validator(mode="before")
     @classmethod
     def _read_sources(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Texts and mappings as sources, with the defaults that stand beside them."""
+        """Texts as mappings, and all with the defaults that stand beside them."""
         given = split_names(values.get("sources"))
         if not isinstance(given, list | tuple):
             return values
         defaults = {key: values[key] for key in _SourceKeys.model_fields if values.get(key) is not None}
         made = []
         for source in given:
-            if not isinstance(source, dict):
-                name, sign, path = str(source).partition("=")
-                source = {"path": path, "name": name} if sign else {"path": str(source)}
-            try:
-                made.append(Source.checked({**defaults, **source}))
-            except SettingsError as error:
-                raise ValueError(f"sources: {shown(source)}: {error}") from None
+            if isinstance(source, str):
+                name, sign, path = source.partition("=")
+                source = {"path": path, "name": name} if sign else {"path": source}
+            made.append({**defaults, **source} if isinstance(source, dict) else source)
         return {**values, "sources": made}
 
     @model_validator(mode="after")
@@ -408,12 +356,7 @@ class RoundsSettings(RunSettings):
             raise ValueError("rounds: nobody answers; say answer={model: FOLDER, samples: 4}")
         if self.rounds > 1 and self.answer.endpoint:
             raise ValueError(
-                "rounds: an endpoint serves the same model in every round; leave endpoint out of answer=, or say rounds=1, and serve what "
-                "was trained"
-            )
-        if read_yaml(self.recipe).get("tokenized_path"):
-            raise ValueError(
-                f"{self.recipe}: tokenized_path: every round would train on the first one's data; take it out"
+                "rounds: an endpoint serves the same model in every round; leave it out of answer=, or say rounds=1"
             )
         if self.output is not None:
             raise ValueError("output: each round has a data set of its own, <folder>/round1/dataset; leave it out")

@@ -12,10 +12,9 @@ from collections import Counter
 from ..answers import extract_code
 from ..cuda_source import Source, excerpts
 from .fingerprints import fingerprints_of, kernel_fingerprint
-from .folders import input_rows
+from .rows import Row, RowError
 from .settings import SplitSettings
-from .stage import Kept, Summary, run_stage
-from .stage_rows import Row, RowError
+from .stage import Summary, input_rows, run_stage
 
 
 _HIP, _CUDA = (re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]{name}', re.MULTILINE) for name in ("hip/", "cuda"))
@@ -46,17 +45,15 @@ def is_whole(row: Row) -> bool:
     )
 
 
-def split_row(row: Row) -> Kept:
+def split_row(row: Row) -> list[Row]:
     """A row's kernels as rows, or the row itself where it is a task. Raises RowError where there is no kernel."""
     if is_whole(row):
-        return Kept({**row, "fingerprints": fingerprints_of(row)})
+        return [{**row, "fingerprints": fingerprints_of(row)}]
     code = row.get("code") or extract_code(row.get("answer", ""), whole_program=False)
     if not code:
         raise RowError("no_code", "the answer holds no CUDA code")
     if _HIP.search(code) and not _CUDA.search(code):
-        raise RowError(
-            "not_cuda", "HIP: the code includes hip/ headers, and none of CUDA; what is judged here is CUDA"
-        )
+        raise RowError("not_cuda", "the code includes headers of HIP and none of CUDA")
     source = Source(code)
     made: list[Row] = []
     ids: Counter[str] = Counter()
@@ -73,8 +70,5 @@ def split_row(row: Row) -> Kept:
         own = kernel_fingerprint(source, kernel)
         made.append({**kernel_row, "fingerprints": fingerprints_of(kernel_row, [own] if own else [])})
     if not made:
-        raise RowError(
-            "no_kernel",
-            "no __global__ function in the code outside of macros; of headers, macros and host code alone no task is made",
-        )
-    return Kept(made[0], more=tuple(made[1:]))
+        raise RowError("no_kernel", "no __global__ function outside of macros, of which a task could be made")
+    return made

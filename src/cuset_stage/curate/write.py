@@ -14,14 +14,13 @@ the stages: the same command on a machine with a GPU asks nothing again but what
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..text import shorten
 from .adapt import task_identity
 from .contamination import Benchmarks
 from .fingerprints import fingerprints_of
-from .folders import input_rows
 from .proofs import Proofs
 from .questions import (
     ANSWERER,
@@ -34,10 +33,10 @@ from .questions import (
     read_reference,
 )
 from .replies import Replies, Reply
+from .rows import Row, RowError
 from .settings import WriteSettings
 from .split import is_whole
-from .stage import Kept, Summary, run_stage
-from .stage_rows import Row, RowError
+from .stage import Summary, input_rows, run_stage
 
 
 def run_write(settings: WriteSettings) -> Summary:
@@ -50,7 +49,7 @@ def run_write(settings: WriteSettings) -> Summary:
     rows = input_rows(settings, "deduplicate")
     folder = settings.folder / "write"
     if settings.model is None:
-        return run_stage(folder, "write", rows, Kept, settings={})
+        return run_stage(folder, "write", rows, lambda row: [row], settings={})
     replies = Replies(settings.folder / "replies", settings)
     proofs = Proofs(settings.folder / "proofs", settings.proof)
     benchmarks = Benchmarks(settings.against)
@@ -61,30 +60,13 @@ def run_write(settings: WriteSettings) -> Summary:
         "tries": settings.tries,
         "gpu": settings.runs_on_gpus,
     }
-    with replies.interruptible():
-        return run_stage(folder, "write", rows, writer, settings=recorded, workers=settings.concurrency)
+    return run_stage(folder, "write", rows, writer, settings=recorded, workers=settings.concurrency)
 
 
-@dataclass
-class _Try:
-    """The outcome of a reply to the question about a kernel."""
-
-    reached: str = ""
-    reason: str = ""
-    message: str = ""
-    replies: list[Reply] = field(default_factory=list)
-
-    def record(self) -> dict[str, Any]:
-        return {
-            "reached": self.reached,
-            "reason": self.reason,
-            "message": shorten(self.message, 1000),
-            "questions": [reply.question for reply in self.replies],
-            "tokens": sum(reply.tokens for reply in self.replies),
-            "prompt_tokens": sum(reply.prompt_tokens for reply in self.replies),
-            "estimated": sum(not reply.counted for reply in self.replies),
-            "seconds": round(sum(reply.seconds for reply in self.replies), 1),
-        }
+def _tried() -> dict[str, Any]:
+    """The account of a reply to the question about a kernel, and of those to the questions that follow from it."""
+    counts = dict.fromkeys(("tokens", "prompt_tokens", "estimated", "seconds"), 0)
+    return {"reached": "", "reason": "", "message": "", "questions": [], **counts}
 
 
 @dataclass(frozen=True)
@@ -96,61 +78,64 @@ class Writer:
     proofs: Proofs
     benchmarks: Benchmarks
 
-    def __call__(self, row: Row) -> Kept:
+    def __call__(self, row: Row) -> list[Row]:
         if is_whole(row):
-            return Kept(row)
+            return [row]
         question = messages = ask_for_task(row, self.settings.arch)
-        tried: list[_Try] = []
-        while len(tried) < self.settings.tries:
+        tries: list[dict[str, Any]] = []
+        record = {"model": self.settings.model, "tries": tries}
+        while len(tries) < self.settings.tries:
             reply = self.replies.ask(messages)
-            if tried and reply.question == tried[-1].replies[0].question:
+            if tries and reply.question == tries[-1]["questions"][0]:
                 break  # the model repeats itself, and the same question has the same reply
-            tried.append(_Try(replies=[reply]))
+            tries.append(_tried())
+            _count(tries[-1], reply)
             try:
                 draft = read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
-                verified = self._prove(draft, row.get("kernel"), tried[-1])
+                verified = self._prove(draft, row.get("kernel"), tries[-1])
             except RowError as error:
-                tried[-1].reason, tried[-1].message = error.reason, str(error)
-                if error.reason == "refused":
+                reason, message = error.reason, str(error)
+                tries[-1] |= {"reason": reason, "message": shorten(message, 1000)}
+                if reason == "refused":
                     break
-                messages = ask_again(question, reply.text, str(error))
+                messages = ask_again(question, reply.text, message)
             else:
-                return self._done(row, draft, verified, self._record(row, tried))
-        last = tried[-1]
-        raise RowError(last.reason, shorten(last.message), {**row, "written": self._record(row, tried)})
+                return [self._made(row, draft, verified, record)]
+        raise RowError(reason, shorten(message), {**row, "written": record})
 
-    def _prove(self, draft: Draft, kernel: str | None, tried: _Try) -> dict[str, Any]:
+    def _prove(self, draft: Draft, kernel: str | None, tried: dict[str, Any]) -> dict[str, Any]:
         """Prove a task as far as this machine can. Returns the finding. Raises RowError with what is to be put right."""
-        tried.reached = "written"
+        tried["reached"] = "written"
         wrong: list[RowError] = []  # both are said at once: a try is dear
         for step, check in (("compiled", self.proofs.check_program), ("cases_made", self.proofs.check_cases)):
             try:
                 check(draft)
             except RowError as error:
                 wrong.append(error)
-            tried.reached = tried.reached if wrong else step
+            tried["reached"] = tried["reached"] if wrong else step
         if wrong:
             raise RowError(wrong[0].reason, "\n\n".join(map(str, wrong)))
         self._second_reference(draft, tried)
-        tried.reached = "references_agree"
+        tried["reached"] = "references_agree"
         try:
             verified = self.proofs.run(draft, kernel)
         except RowError as error:
-            tried.reached = "right" if error.reason == "weak_cases" else tried.reached
+            if error.reason == "weak_cases":
+                tried["reached"] = "right"
             raise
         if verified is None:
             return {"verdict": "compiled", "gpu": None}
-        tried.reached = "mutants_caught" if verified["mutants"]["failed"] else "right"
+        tried["reached"] = "mutants_caught" if verified["mutants"]["found"] else "right"
         return verified
 
-    def _second_reference(self, draft: Draft, tried: _Try) -> None:
+    def _second_reference(self, draft: Draft, tried: dict[str, Any]) -> None:
         """Have a second reference written, and mended where it does not work; what speaks against the task is raised as RowError."""
         question = messages = ask_for_reference(draft)
         for _ in range(self.settings.tries):
             reply = self.replies.ask(messages)
-            if reply.question == tried.replies[-1].question:
+            if reply.question == tried["questions"][-1]:
                 break  # as above
-            tried.replies.append(reply)
+            _count(tried, reply)
             try:
                 self.proofs.check_reference(draft, read_reference(reply.text, reply.cut_off))
                 return
@@ -162,7 +147,7 @@ class Writer:
             "no_second_reference", TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
         )
 
-    def _done(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Kept:
+    def _made(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Row:
         """As a row that comes with its task: `adapt` takes it from here. What was written may be a benchmark's task, as the kernel was not."""
         made = {
             **{key: value for key, value in row.items() if key != "fingerprints"},
@@ -177,8 +162,12 @@ class Writer:
         made["fingerprints"] = fingerprints_of(made)
         if match := self.benchmarks.find(made):
             raise RowError("contaminated", str(match), made)
-        return Kept(made, {"model": self.settings.model})
+        return made
 
-    def _record(self, row: Row, tried: list[_Try]) -> dict[str, Any]:
-        alone = self.proofs.compiles_alone(row["code"])
-        return {"model": self.settings.model, "compiles_alone": alone, "tries": [each.record() for each in tried]}
+
+def _count(tried: dict[str, Any], reply: Reply) -> None:
+    tried["questions"].append(reply.question)
+    tried["tokens"] += reply.tokens
+    tried["prompt_tokens"] += reply.prompt_tokens
+    tried["estimated"] += not reply.counted
+    tried["seconds"] = round(tried["seconds"] + reply.seconds, 1)

@@ -7,9 +7,8 @@ new or for the program's own: the program still computes what it did. Tokens are
 import random
 import re
 
-from ..mutants.bounds import bound_off_by_one, drop_boundary_check
-from ..mutants.generate import in_code
-from ..mutants.indexing import other_dimension, wrong_index
+from ..mutants import in_code
+from ..mutants.operators import bound_off_by_one, drop_boundary_check, other_dimension, wrong_index
 from ..mutants.program import Program
 from ..spans import find_spans
 from .style import wording

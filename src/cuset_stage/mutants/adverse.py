@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 
+from .operators import barrier_statements
 from .program import Program
-from .threads import barrier_statements
 
 
 CONTROL = -1

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from ..cuda_source import Function, Source, answer_code, tokens
-from ..cuda_source.tree import Range, arguments, callee, child, declarators, declared, items, span, text_of, walk
+from ..cuda_source.source import Range, arguments, callee, child, declarators, declared, items, span, text_of, walk
 
 
 COMPARISONS = frozenset({"<", ">", "<=", ">="})

@@ -24,8 +24,7 @@ from ..jsonl import Appender, read_objects, to_line
 from ..judge.bench import Bench
 from ..judge.judgement import Judgement
 from ..judge.pipeline import Job
-from ..mutants import make_mutants
-from ..mutants.equivalent import make_equivalents
+from ..mutants import make_equivalents, make_mutants
 from ..sandbox import SandboxError, Verdict, list_gpus
 from ..tasks import ProgramTask, TaskError, load_tasks
 from ..tasks.messages import chat_messages

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from .. import bundled
 from ..jsonl import LinesError, read_objects
-from ..mutants.equivalent import EQUIVALENT
+from ..mutants import EQUIVALENT
 from ..row_checks import RowModel, Text, wrong_value
 from ..tasks import ProgramTask, TaskError, TaskSet, load_tasks
 from ..tasks.messages import chat_messages

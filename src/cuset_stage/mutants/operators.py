@@ -1,0 +1,599 @@
+"""The errors that are put into right programs, of the kinds that language models make; `OPERATORS` has them by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from ..cuda_source import Function
+from ..cuda_source.source import arguments, callee, child, declarators, items, sides, walk
+from .program import COMPARISONS, Edit, Launch, Program, covers, initial_value, remove_statement
+
+
+# ---------------------------------------------------------------------------------------------- the edges of an array
+
+_LOOSER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+_LOGICAL = ("&&", "||")
+_CLAMPS = frozenset({"min", "max", "clamp", "fminf", "fmaxf", "fmin", "fmax"})
+_ENDS_IN_WORD = re.compile(r"(?:.*\W)?[A-Za-z_]\w*", re.DOTALL)
+_FLOAT = re.compile(r"(?!0[xX]).*(?:\.|[fF]\Z)")
+
+
+def bound_off_by_one(program: Program) -> Iterator[Edit]:
+    """`i < n` as `i <= n` or `i < n - 1`, a loop that starts late or ends early, `(n + 255) / 256` as `n / 256`."""
+    for loop in program.nodes("for_statement"):
+        body = child(loop, "body")
+        if program.device_function(loop) or "<<<" in program.code[body.start_byte : body.end_byte]:
+            yield from _loop_bounds(program, loop)
+    for node, function in program.in_device("binary_expression"):
+        if program.sign(node) in COMPARISONS and not covers(program.loop_heads, node):
+            yield from _guard(program, node, function)
+        elif program.sign(node) == "-" and program.text(child(node, "right")) == "1":
+            yield from _last_element(program, node)
+    for node in program.nodes("binary_expression"):
+        if program.sign(node) == "/" and not covers(program.checks, node):
+            yield from _ceil_division(program, node)
+
+
+def _loop_bounds(program: Program, loop: Node) -> Iterator[Edit]:
+    condition, update, first = child(loop, "condition"), child(loop, "update"), initial_value(loop)
+    steps = {program.text(node) for node in walk(update) if not node.is_named}
+    halving, doubling = steps & {"/=", ">>="}, steps & {"*=", "<<="}
+    strided = not (steps & {"++", "--"} or halving or doubling)
+    from_zero = first is not None and program.text(first) == "0"
+    for node in walk(condition):
+        if (sign := program.sign(node)) not in COMPARISONS:
+            continue
+        left, right = sides(node)
+        relation, bound = child(node, "operator"), program.text(right)
+        if halving:
+            if sign == ">" and bound == "0":
+                yield program.edit(right, "1", "last round")
+            elif sign == ">=":
+                yield program.edit(relation, ">", "last round")
+        elif doubling:
+            if sign == "<=":
+                yield program.edit(relation, "<", "last round")
+            elif sign == "<":
+                yield program.edit(right, f"{program.operand(right)} / 2", "last round")
+        elif strided and from_zero:
+            if sign == "<" and left.type == "identifier" and update is not None and program.sign(update) == "+=":
+                tile = program.text(child(update, "right"))
+                yield program.edit(node, f"{program.text(left)} + {tile} <= {bound}", "last tile")
+            yield program.edit(relation, _LOOSER[sign], "loop relation", 2)
+        else:
+            yield program.edit(relation, _LOOSER[sign], "loop relation", 1 if strided else 0)
+            if sign == "<":
+                yield program.edit(right, f"{bound} - 1", "loop end")
+    if from_zero and "++" in steps:
+        yield program.edit(first, "1", "loop start")
+
+
+def _guard(program: Program, node: Node, function: Function) -> Iterator[Edit]:
+    if not is_bound(program, node, function):
+        return
+    sign, right = program.sign(node), child(node, "right")
+    bound, indexed = program.text(right), program.words(right) & program.indices[function]
+    tier = 0 if sign == "<=" or bound == "0" or indexed else 1
+    yield program.edit(child(node, "operator"), _LOOSER[sign], "relation", tier)
+    if sign in ("<", ">=") and _ENDS_IN_WORD.fullmatch(bound) and not indexed:
+        yield program.edit(right, f"{bound} - 1", "bound")
+
+
+def is_bound(program: Program, node: Node, function: Function) -> bool:
+    """Whether a comparison checks a position against a bound: a position on the left, no floating-point value."""
+    left, right = sides(node)
+    if not _outside_subscripts(program, left) & program.indices[function]:
+        return False
+    one, other = program.text(left), program.text(right)
+    if left.type == right.type == "identifier" and len(one) == len(other) > 3 and one[:-1] == other[:-1]:
+        return False  # indexA and indexB are two values of a kind
+    return not any(each.type == "number_literal" and _FLOAT.match(program.text(each)) for each in walk(right))
+
+
+def _outside_subscripts(program: Program, node: Node) -> set[str]:
+    """The identifiers of an expression outside of [ ], without members."""
+    found = walk(node, lambda at: [] if at.type == "subscript_argument_list" else at.children)
+    return {program.text(each) for each in found if each.type == "identifier"}
+
+
+def _last_element(program: Program, node: Node) -> Iterator[Edit]:
+    """`n - 1` as the end of a clamp or of an array, written `n`."""
+    left, outer = child(node, "left"), node.parent
+    is_end = outer.type == "subscript_argument_list" and left.type == "identifier"
+    is_argument = outer.type == "argument_list" and outer.parent.type == "call_expression"
+    is_end = is_end or (is_argument and program.calls(outer.parent, _CLAMPS))
+    if is_end and _ENDS_IN_WORD.fullmatch(program.text(left)):
+        yield program.edit((left.end_byte, node.end_byte), "", "last element", 1)
+
+
+def _ceil_division(program: Program, node: Node) -> Iterator[Edit]:
+    """`(n + b - 1) / b`, `(n + 255) / 256` and `(n - 1) / b + 1`, written `n / b`."""
+    left, divisor = sides(node)
+    while left.type == "binary_expression":  # a * (n + 255) / 256
+        left = child(left, "right")
+    inner = items(left)[0] if left.type == "parenthesized_expression" else None
+    if inner is None or inner.type != "binary_expression":
+        return
+    sign, (count, last), end = program.sign(inner), sides(inner), node.end_byte
+    number, width = program.text(last), program.text(divisor)
+    if sign == "-" and number == "1":
+        if program.adds(node.parent, "1"):
+            end = node.parent.end_byte
+        elif program.adds(count, width):
+            count = child(count, "left")
+        else:
+            return
+    elif not (sign == "+" and number.isdecimal() and width == str(int(number) + 1)):
+        return
+    yield program.edit((left.start_byte, end), f"{program.operand(count)} / {width}", "remainder")
+
+
+def drop_boundary_check(program: Program) -> Iterator[Edit]:
+    """A guard left out: the whole `if`, one half of `row < m && col < n`, or the choice of 0 outside the array."""
+    for node, function in program.in_device("if_statement"):
+        yield from _whole_if(program, node, function)
+    for node, function in program.in_device("binary_expression", heads=False):
+        if program.sign(node) in _LOGICAL:
+            yield from _half(program, node, function)
+    for node, function in program.in_device("conditional_expression"):
+        yield from _choice(program, node, function)
+
+
+def _bounds_in(program: Program, node: Node, function: Function) -> bool:
+    """Whether an expression consists of bounds checks alone."""
+    signs = [each for each in walk(node) if program.sign(each) in COMPARISONS]
+    return (
+        bool(signs)
+        and all(is_bound(program, each, function) for each in signs)
+        and re.search(r"[=!]=|\[", program.text(node)) is None
+    )
+
+
+def _whole_if(program: Program, node: Node, function: Function) -> Iterator[Edit]:
+    condition, taken = child(node, "condition"), child(node, "consequence")
+    follows = program.before(node.start_byte) in (";", "{", "}")
+    if not follows or child(node, "alternative") or not _bounds_in(program, condition, function):
+        return
+    if re.match(r"\{?\s*return\b", program.code[taken.start_byte : taken.end_byte]):
+        yield program.cut(node, "return")
+    else:
+        yield program.cut((node.start_byte, condition.end_byte), "if")
+
+
+def _half(program: Program, node: Node, function: Function) -> Iterator[Edit]:
+    left, right = sides(node)
+    while program.sign(left) in _LOGICAL:
+        left = child(left, "right")
+    while program.sign(right) in _LOGICAL:
+        right = child(right, "left")
+    if _bounds_in(program, right, function):
+        yield program.edit((left.end_byte, right.end_byte), "", "right half")
+    if _bounds_in(program, left, function):
+        yield program.cut((left.start_byte, child(node, "operator").end_byte), "left half")
+
+
+def _choice(program: Program, node: Node, function: Function) -> Iterator[Edit]:
+    """`i < n ? a[i] : 0` as `a[i]`."""
+    condition, taken, other = (child(node, name) for name in ("condition", "consequence", "alternative"))
+    if taken is None or other.type == "conditional_expression" or "[" not in program.text(taken):
+        return
+    if condition.type == "identifier" or _bounds_in(program, condition, function):
+        yield program.edit(node, program.text(taken), "choice")
+
+
+# ------------------------------------------------------------------------------------------------------------ indices
+
+INTEGERS = frozenset(
+    {"int", "unsigned", "unsigned int", "size_t", "long", "int32_t", "uint32_t", "int64_t", "long long"}
+)
+_SWAP = {"x": "y", "y": "x"}
+_RANKS = {"/": "%", "%": "/"}
+_PLANAR = re.compile(r"\bthreadIdx\s*\.\s*y\b")
+_LANE = re.compile(r"(?:.*\W)?threadIdx\s*\.\s*[xy]", re.DOTALL)
+_SHARED = re.compile(r"\b__shared__[^;]*")
+_PLANE = re.compile(r"(\w+)\s*\[[^][]*\]\s*\[")
+_CASTS = frozenset({"static_cast", "size_t", "int", "long", "int64_t"})
+
+
+def wrong_index(program: Program) -> Iterator[Edit]:
+    """`threadIdx.y` for `threadIdx.x`, a block's offset without its size, `tile[x][y]` for `tile[y][x]`, and the like."""
+    for node, function in program.in_device("field_expression"):
+        name = program.text(child(node, "argument"))
+        if name in ("threadIdx", "blockIdx"):
+            yield from _component(program, node, name, function)
+            if name == "blockIdx":
+                yield from _block_offset(program, node)
+    for node, function in program.in_device("binary_expression"):
+        sign = program.sign(node)
+        if sign == "+" and not covers(program.loop_heads, node):
+            yield from _row_major(program, node, function)
+        if sign in ("+", "-"):
+            yield from _neighbour(program, node, sign)
+        elif sign in _RANKS and _LANE.fullmatch(program.text(child(node, "left"))):
+            yield program.edit(child(node, "operator"), _RANKS[sign], "lane and warp")
+    planes = {name for declaration in _SHARED.findall(program.code) for name in _PLANE.findall(declaration)}
+    for node, _ in program.in_device("subscript_expression"):
+        inner = child(node, "argument")
+        if inner.type == "subscript_expression" and program.text(child(inner, "argument")) in planes:
+            first, second = child(inner, "indices"), child(node, "indices")
+            if program.text(first) != program.text(second):
+                both = (first.start_byte, second.end_byte)
+                yield program.edit(both, program.text(second) + program.text(first), "transposed")
+
+
+def _component(program: Program, node: Node, name: str, function: Function) -> Iterator[Edit]:
+    """The other component where the function has two, the other built-in where it has one."""
+    component, planar = program.text(child(node, "field")), _PLANAR.search(program.code, *function.body)
+    if component in _SWAP and (planar or (name == "blockIdx" and component == "y")):
+        yield program.edit(child(node, "field"), _SWAP[component], "component")
+    if name == "blockIdx":
+        yield program.edit(child(node, "argument"), "threadIdx", "built-in", 1 if component == "z" else 0)
+    elif not planar and component == "x":
+        compared = program.after(node.end_byte) in COMPARISONS | {"==", "%"}
+        yield program.edit(child(node, "argument"), "blockIdx", "built-in", 2 if compared else 1)
+
+
+def _block_offset(program: Program, node: Node) -> Iterator[Edit]:
+    """`blockIdx.x * blockDim.x + threadIdx.x` without the factor, or without the thread."""
+    while (outer := node.parent).type in ("parenthesized_expression", "cast_expression", "argument_list"):
+        if outer.type == "argument_list":  # static_cast<size_t>(blockIdx.x), size_t(blockIdx.x)
+            outer = outer.parent
+            if outer.type != "call_expression" or not program.calls(outer, _CASTS):
+                break
+        node = outer
+    if program.sign(product := node.parent) == "*":
+        left, right = sides(product)
+        if left == node and program.after(product.end_byte) in ("+", "-", "*"):
+            yield program.edit((node.end_byte, right.end_byte), "", "no stride")
+            node = product
+        elif right == node and program.after(product.end_byte) in ("+", "-"):
+            while left.type == "binary_expression":
+                left = child(left, "right")
+            yield program.cut((left.start_byte, node.start_byte), "no stride")
+    while program.sign(node.parent) in ("+", "-") and child(node.parent, "right") == node:
+        node = node.parent
+    if program.sign(node.parent) == "+" and program.text(added := child(node.parent, "right")).startswith("threadIdx"):
+        yield program.edit((node.end_byte, added.end_byte), "", "no thread", 1)
+
+
+def _row_major(program: Program, node: Node, function: Function) -> Iterator[Edit]:
+    """`row * n + col` as `col * n + row`."""
+    product, column = sides(node)
+    if program.sign(product) != "*" or program.before(node.start_byte) not in ("[", "=", "(", ","):
+        return
+    row, stride = sides(product)
+    positions = program.indices[function]
+    if program.text(node).count("*") == 1 and program.words(row) & positions and program.words(column) & positions:
+        replacement = f"{program.operand(column)} * {program.text(stride)} + {program.text(row)}"
+        tier = 1 if program.text(column).startswith("threadIdx") else 0
+        yield program.edit(node, replacement, "row-major", tier)
+
+
+def _neighbour(program: Program, node: Node, sign: str) -> Iterator[Edit]:
+    """`a[i + 1]` as `a[i - 1]`."""
+    outer = node.parent
+    if outer.type != "subscript_argument_list" or program.text(child(node, "right")) != "1":
+        return
+    if child(outer.parent, "argument").type in ("identifier", "field_expression"):
+        yield program.edit(child(node, "operator"), "-" if sign == "+" else "+", "neighbour", 1)
+
+
+def other_dimension(program: Program) -> Iterator[Edit]:
+    """`row < m` as `row < n`, where both names are known at this place and neither is declared here."""
+    for node, function in program.in_device("identifier", "field_identifier"):
+        name, is_member = program.text(node), node.type == "field_identifier"
+        if not partners(name) or program.declares(node) or (is_member and len(name) == 1):
+            continue
+        if program.after(node.end_byte) in ("[", "(", "::") or program.before(node.start_byte) == "::":
+            continue
+        types = {parameter.name: parameter.type for parameter in function.parameters}
+        # The letters of dimensions are capitals or integer parameters; others are running variables and vectors.
+        is_letter = len(name) == 1 and name not in "xyij" and not (name.isupper() or types.get(name) in INTEGERS)
+        if is_letter or types.get(name, "").endswith("*"):
+            continue
+        for other in partners(name):
+            if not types.get(other, "").endswith("*") and program.known(other, node):
+                # Two index variables have the same values; two extents do not.
+                is_index = name in program.indices[function] or covers(program.loop_heads, node)
+                yield program.edit(node, other, "dimension", 1 if is_index else 0)
+                break
+
+
+_CUTS = re.compile(r"(?<=_)|(?=_)|(?<=[a-z])(?=[A-Z])")
+_PARTNERS = (
+    ("row", "col"), ("rows", "cols"), ("row", "column"), ("rows", "columns"), ("rows", "classes"), ("height", "width"),
+    ("h", "w"), ("m", "n"), ("m", "k"), ("ny", "nx"), ("nz", "ny"), ("by", "bx"), ("ty", "tx"), ("y", "x"), ("y0", "x0"),
+    ("i", "j"),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def partners(name: str) -> tuple[str, ...]:
+    """The identifiers that name the other dimension: outWidth -> outHeight; M -> N, K."""
+    found = []
+    words = _CUTS.split(name)  # out, Width; NUM, _, ROWS
+    for at, word in enumerate(words):
+        for pair in _PARTNERS:
+            if word.lower() in pair:
+                other = pair[1 - pair.index(word.lower())]
+                cased = other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
+                found.append("".join((*words[:at], cased, *words[at + 1 :])))
+    return tuple(dict.fromkeys(found))
+
+
+# ---------------------------------------------------------------------------------------------------- between threads
+
+_BARRIERS = frozenset({"__syncthreads", "__syncwarp", "__barrier_sync", "sync", "barrier_wait", "arrive_and_wait"})
+_LAST_STORE_OR_BARRIER = re.compile(rf".*(?:(?P<store>\]\s*\+?=(?!=))|\b(?:{'|'.join(_BARRIERS)})\b)", re.DOTALL)
+_SHUFFLES = {
+    "__shfl_down_sync": "__shfl_up_sync",
+    "__shfl_up_sync": "__shfl_down_sync",
+    "__shfl_xor_sync": "__shfl_down_sync",
+    "shfl_down": "shfl_up",
+    "shfl_up": "shfl_down",
+    "shfl_xor": "shfl_down",
+}
+_ATOMICS = {"atomicAdd": "+=", "atomicSub": "-=", "atomicOr": "|=", "atomicAnd": "&=", "atomicXor": "^="}
+_ATOMIC_CHOICES = {"atomicMax": "max", "atomicMin": "min"}
+
+
+def barrier_statements(program: Program) -> Iterator[tuple[str, Node, Function]]:
+    """Each barrier's name, its statement, the semicolon included, and its function."""
+    for call, function in program.in_device("call_expression"):
+        name, is_free = program.text(callee(call)), child(call, "function").type == "identifier"
+        if name in _BARRIERS and call.parent.type == "expression_statement" and not (is_free and name == "sync"):
+            yield name, call.parent, function
+
+
+def drop_syncthreads(program: Program) -> Iterator[Edit]:
+    """A barrier removed: `__syncthreads()`, `__syncwarp()`, the `sync()` of a cooperative group."""
+    for name, statement, function in barrier_statements(program):
+        # Threads stored to an array since the last barrier: without this one, others may read it too early.
+        last = _LAST_STORE_OR_BARRIER.match(program.code, function.body[0], statement.start_byte)
+        yield remove_statement(program, statement, name, 0 if last and last["store"] else 1)
+
+
+def atomic_to_plain(program: Program) -> Iterator[Edit]:
+    """`atomicAdd(&x[i], v);` as `x[i] += v;`, so that threads overwrite each other."""
+    for call, _ in program.in_device("call_expression"):
+        name, given = program.text(child(call, "function")), [program.text(each) for each in arguments(call)]
+        if name not in _ATOMICS | _ATOMIC_CHOICES or len(given) != 2 or call.parent.type != "expression_statement":
+            continue
+        target, value = given
+        if target.startswith("&"):
+            target = target[1:].lstrip()
+        else:
+            target = f"*{target}" if target.isidentifier() else f"*({target})"
+        if name in _ATOMICS:
+            yield program.edit(call, f"{target} {_ATOMICS[name]} {value}", "atomic")
+        else:
+            yield program.edit(call, f"{target} = {_ATOMIC_CHOICES[name]}({target}, {value})", "atomic")
+
+
+def wrong_shuffle_distance(program: Program) -> Iterator[Edit]:
+    """A reduction over half a warp, or a shuffle in the other direction."""
+    shuffles = [call for call, _ in program.in_device("call_expression") if program.calls(call, _SHUFFLES)]
+    for call in shuffles:
+        name = program.text(callee(call))
+        distance = arguments(call)[2:3] if name.startswith("__") else arguments(call)[1:2]
+        for node in distance:
+            # An exchange with lane ^ d and a shift by d agree in lane 0, where most sums are read.
+            yield program.edit(callee(call), _SHUFFLES[name], "direction", 1 if "xor" in name else 0)
+            text = program.text(node)
+            if text.isdigit() and int(text) > 1:
+                yield program.edit(node, str(int(text) // 2), "distance")
+            elif text.isidentifier():
+                yield program.edit(node, f"{text} / 2", "distance")
+    for loop, _ in program.in_device("for_statement"):
+        first = initial_value(loop)
+        halves = first is not None and program.text(first) in ("16", "32")
+        if halves and any(loop.start_byte < call.start_byte < loop.end_byte for call in shuffles):
+            yield program.edit(first, str(int(program.text(first)) // 2), "first distance")
+
+
+# --------------------------------------------------------------------------------------------------------- arithmetic
+
+_EXTREMA = (("max", "min"), ("fmaxf", "fminf"), ("fmax", "fmin"), ("atomicMax", "atomicMin"), ("__hmax", "__hmin"))
+_CALLS = dict(_EXTREMA) | {smaller: larger for larger, smaller in _EXTREMA}
+_ASSIGNED = {"+=": "-=", "-=": "+=", "*=": "+=", "|=": "&=", "^=": "|="}
+_BINARY = {"+": "-", "-": "+", "^": "|", "|": "&", "&": "|", "<<": ">>", ">>": "<<"}
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_LIMITS = frozenset({"INFINITY", "FLT_MAX", "DBL_MAX", "INT_MAX", "INT_MIN", "HUGE_VALF", "FLT_MIN", "UINT_MAX"})
+_ZEROS = {"0": "1", "0.0f": "1.0f", "0.f": "1.f", "0.0": "1.0", "0u": "1u", "0.": "1.", "0ULL": "1ULL", "0f": "1f"}
+_EXPONENTIALS = frozenset({"exp", "expf", "__expf", "exp2f"})
+
+
+def wrong_operator(program: Program) -> Iterator[Edit]:
+    """`+` for `-`, `max` for `min`, `<<` for `>>`, a comparison of values reversed."""
+    for call, _ in program.in_device("call_expression", heads=False):
+        if program.calls(call, _CALLS):
+            yield program.edit(callee(call), _CALLS[program.text(callee(call))], "extreme")
+    for node, function in program.in_device("assignment_expression", "binary_expression", heads=False):
+        sign, operator = program.sign(node), child(node, "operator")
+        if sign in _ASSIGNED:
+            yield program.edit(operator, _ASSIGNED[sign], "assignment", 1 if sign == "*=" else 0)
+        elif sign in COMPARISONS and not is_bound(program, node, function):
+            yield program.edit(operator, _FLIPPED[sign], "comparison", 1)
+        elif sign in _BINARY:
+            # Where a subscript or a pointer is computed, an error of the index operators would be the same.
+            is_address = _addresses(node) or program.after(operator.end_byte) == "threadIdx"
+            yield program.edit(operator, _BINARY[sign], "operator", 1 if is_address or sign not in ("+", "-") else 0)
+
+
+def _addresses(node: Node) -> bool:
+    while (node := node.parent) and not node.type.endswith(("statement", "declaration")):
+        pointer = child(node, "declarator")
+        if node.type in ("subscript_argument_list", "array_declarator") or (
+            node.type == "init_declarator" and pointer and pointer.type == "pointer_declarator"
+        ):
+            return True
+    return False
+
+
+def wrong_initial_value(program: Program) -> Iterator[Edit]:
+    """A sum that starts at 1, a maximum that starts at 0, an array cleared with 1."""
+    for node, function in program.in_device("identifier", heads=False):
+        if program.text(node) not in _LIMITS or program.after(node.end_byte) not in (";", ",", "}", ")"):
+            continue
+        whole = node.parent if program.text(node.parent).startswith("-") else node
+        if program.before(whole.start_byte) in ("=", "{", ":", ",", "("):
+            zero = "0" if program.text(node).startswith(("INT", "UINT")) else "0.0f"
+            # A softmax does not change with the number that its exponents are shifted by.
+            yield program.edit(whole, zero, "extreme", 2 if program.words(function.body) & _EXPONENTIALS else 0)
+    for node, function in program.in_device("number_literal", heads=False):
+        one, before, after = (
+            _ZEROS.get(program.text(node)), program.before(node.start_byte), program.after(node.end_byte)
+        )  # fmt: skip
+        if one and before == "=" and after in (";", ","):
+            target = child(node.parent, "left") or child(node.parent, "declarator") or node
+            is_sum = target.type == "subscript_expression" or _is_added_to(program, target, function)
+            yield program.edit(node, one, "zero", 0 if is_sum else 1)
+        elif one and before == ":" and after in (";", ",", ")"):
+            yield program.edit(node, one, "neutral element", 1)
+
+
+def _is_added_to(program: Program, variable: Node, function: Function) -> bool:
+    """Whether something is added to a variable later in the function."""
+    name = re.escape(program.text(variable))
+    added = re.compile(rf"\b{name}\s*(?:[-+*|^]=|\+\+)|\+\+\s*{name}\b")
+    return added.search(program.code, variable.end_byte, function.body[1]) is not None
+
+
+# ---------------------------------------------------------------------------------------------------------- host code
+
+_LISTS = ("argument_list", "initializer_list", "parameter_list")
+_TRANSFER = re.compile(r"(?:cuda|hip)Mem(?:cpy(?:(?:To|From)Symbol)?|(?P<set>set))(?:Async)?")
+_DIRECTION = re.compile(r"(cuda|hip)Memcpy(HostToDevice|DeviceToHost)")
+_OTHER_WAY = {"HostToDevice": "DeviceToHost", "DeviceToHost": "HostToDevice"}
+_BYTES = re.compile(r"(?P<count>.+?)\s*\*\s*sizeof\s*\([^()]*\)|sizeof\s*\([^()]*\)\s*\*\s*(?P<times>.+)", re.DOTALL)
+
+
+def wrong_launch_size(program: Program) -> Iterator[Edit]:
+    """Half or twice the threads, one block too few, no shared memory, grid and block swapped."""
+    for launch in program.launches:
+        words = _kernel_words(program, launch)
+        strides, shares = "gridDim" in words, "__shared__" in words  # with a stride, a kernel works with any grid
+        flexible = "blockDim" in words and (strides or "blockIdx" not in words)
+        if launch.shared is not None and program.text(launch.shared) != "0":
+            yield program.edit(launch.shared, "0", "no shared memory")
+        yield from _exchanged(program, [launch.grid, launch.block], "swapped", 1 if strides and not shares else 0)
+        for part in _dimensions(program, launch.block)[:2]:
+            text = program.text(part)
+            if not text.isdigit():
+                half, twice = (f"{program.operand(part)} {sign} 2" for sign in "/*")
+            else:
+                half, twice = str(int(text) // 2), str(int(text) * 2)
+            if text not in ("0", "1"):
+                guarded = "blockDim" in words and not shares
+                yield program.edit(part, half, "half the block", 2 if flexible else 0)
+                yield program.edit(part, twice, "twice the block", 2 if guarded or flexible else 1)
+        for part in _dimensions(program, launch.grid):
+            if program.text(part) not in ("0", "1"):
+                fewer = f"{program.operand(part, '+-*/%')} - 1"
+                yield program.edit(part, fewer, "a block too few", 2 if strides else 0)
+
+
+def _kernel_words(program: Program, launch: Launch) -> set[str]:
+    """The identifiers of a kernel and of the device functions it calls."""
+    function = program.kernel(launch.kernel)
+    words = program.words(function.body) if function else set()
+    for other in program.functions if function else ():
+        if not other.is_kernel and other.name in words:
+            words |= program.words(other.body)
+    return words
+
+
+def _dimensions(program: Program, node: Node) -> list[Node]:
+    """The components of a launch dimension: of `dim3(a, b)`, of the variable that holds one, or the expression itself."""
+    if node.type == "call_expression" and program.text(child(node, "function")) == "dim3":
+        return arguments(node)
+    name, found = program.text(node), [node]
+    for declared, components in _dim3_variables(program):
+        if program.text(declared) == name and declared.start_byte < node.start_byte:
+            found = components
+    return found
+
+
+def _dim3_variables(program: Program) -> Iterator[tuple[Node, list[Node]]]:
+    """The name and the components in `dim3 a(x, y), b{x, y}, c = dim3(x, y), d = {x, y}`."""
+    for declaration in program.nodes("declaration"):
+        if program.text(child(declaration, "type")) == "dim3":
+            for node in declarators(declaration):
+                value = child(node, "value") or child(node, "parameters")  # `dim3 a(x, y)` reads as a function, too
+                if value is not None and value.type == "call_expression":
+                    value = child(value, "arguments")
+                yield child(node, "declarator") or node, items(value) if value and value.type in _LISTS else []
+
+
+def swapped_dims(program: Program) -> Iterator[Edit]:
+    """x and y of a dim3, rows and columns in a kernel's arguments, one dimension's name for the other's."""
+    for _, components in _dim3_variables(program):
+        yield from _exchanged(program, components, "dim3")
+    for call in program.nodes("call_expression"):
+        if program.text(child(call, "function")) == "dim3":
+            yield from _exchanged(program, arguments(call), "dim3")
+    for launch in program.launches:
+        function = program.kernel(launch.kernel)
+        if function and len(function.parameters) == len(launch.arguments):
+            pairs = zip(launch.arguments, function.parameters, strict=True)
+            integers = [argument if parameter.type in INTEGERS else None for argument, parameter in pairs]
+            yield from _exchanged(program, integers, "arguments")
+    yield from other_dimension(program)
+
+
+def _exchanged(program: Program, nodes: list[Node | None], variant: str, tier: int = 0) -> Iterator[Edit]:
+    """Swap each two neighbours that differ."""
+    for one, other in pairwise(nodes):
+        if one and other and program.text(one) != program.text(other):
+            both = (one.start_byte, other.end_byte)
+            yield program.edit(both, f"{program.text(other)}, {program.text(one)}", variant, tier)
+
+
+def _transfers(program: Program) -> Iterator[tuple[Node, re.Match[str]]]:
+    """The copies and fills of host code, and the name of each."""
+    for call in program.nodes("call_expression"):
+        name = _TRANSFER.fullmatch(program.text(child(call, "function")))
+        if name and program.device_function(call) is None:
+            yield call, name
+
+
+def dropped_memcpy_or_memset(program: Program) -> Iterator[Edit]:
+    """A copy or a fill left out, with its error check; or the check is given success."""
+    for call, name in _transfers(program):
+        # Fresh memory is often zero by luck.
+        variant, tier = ("memset", 1) if name["set"] else ("memcpy", 0)
+        outer = call
+        while outer.parent.type == "argument_list" and items(outer.parent)[0] == outer:
+            outer = outer.parent.parent
+        if outer.parent.type == "expression_statement":
+            yield remove_statement(program, outer.parent, variant, tier)
+        else:
+            yield program.edit(call, "hipSuccess" if name[0].startswith("hip") else "cudaSuccess", variant, tier)
+
+
+def wrong_memcpy_size_or_direction(program: Program) -> Iterator[Edit]:
+    """Half of the bytes, a count of elements for one of bytes, device and host swapped."""
+    for call, name in _transfers(program):
+        for at, argument in enumerate(arguments(call)[2:]):
+            text = program.text(argument)
+            if at == 0:
+                if product := _BYTES.fullmatch(text):
+                    yield program.edit(argument, product["count"] or product["times"], "elements for bytes")
+                yield program.edit(
+                    argument, f"{program.operand(argument)} / 2", "half the bytes", 1 if name["set"] else 0
+                )
+            elif direction := _DIRECTION.fullmatch(text):
+                yield program.edit(argument, f"{direction[1]}Memcpy{_OTHER_WAY[direction[2]]}", "direction")
+
+
+# In the order in which make_mutants takes turns.
+_IN_TURN = (
+    bound_off_by_one, drop_syncthreads, wrong_index, wrong_launch_size, swapped_dims, wrong_operator, drop_boundary_check,
+    wrong_initial_value, atomic_to_plain, wrong_shuffle_distance, dropped_memcpy_or_memset, wrong_memcpy_size_or_direction,
+)  # fmt: skip
+OPERATORS: dict[str, Callable[[Program], Iterator[Edit]]] = {operator.__name__: operator for operator in _IN_TURN}
