@@ -188,9 +188,7 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
     (tmp_path / "mine.json").write_text(json.dumps(rows))
     assert "no row has the key 'importance', which is the weight column of the data set mine" in find_fault(args)
     (tmp_path / "mine.json").unlink()
-    assert find_fault(args) == (
-        f"{tmp_path / 'mine.json'}: No such file or directory; put the file there, or mend file_name of mine in dataset_info.json."
-    )
+    assert find_fault(args) == f"cannot read {tmp_path / 'mine.json'}: No such file or directory."
 
 
 def test_rows_without_messages_hide_no_other_fault(chat, tmp_path, data_args):

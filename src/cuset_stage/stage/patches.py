@@ -1,4 +1,4 @@
-"""What changes in LLaMA-Factory: nine symbols, each right after the module that defines it has run.
+"""What changes in LLaMA-Factory: eight symbols, each right after the module that defines it has run.
 
 Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
 needs of the module is looked up before anything is changed, so that a LLaMA-Factory that looks different raises here, and the hook
@@ -8,7 +8,8 @@ keeps the error until `stage: cuset` is asked for.
 import functools
 import inspect
 import sys
-from types import ModuleType
+from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
 
@@ -36,11 +37,11 @@ def _patch_parser(module: ModuleType) -> None:
     def _parse_args(parser, args=None, allow_extra_keys=False):
         args = read_args(args)
         if isinstance(args, dict):
-            from . import recipe
+            from .arguments import check_spelling, with_paths
 
             if not allow_extra_keys:
-                recipe.check_spelling(args, parser.dataclass_types)
-            args = recipe.with_paths(args, parser.dataclass_types)
+                check_spelling(args, parser.dataclass_types)
+            args = with_paths(args, parser.dataclass_types)
         return plain_parse(parser, args, allow_extra_keys)
 
     module._parse_args = _parse_args
@@ -123,21 +124,12 @@ def _patch_plot(module: ModuleType) -> None:
     module.gen_loss_plot = gen_loss_plot
 
 
-def _patch_tuner(module: ModuleType) -> None:
-    from .proof import proved
-
-    whole_run = _function(module, "_training_function", ["config"])
-    if not hasattr(whole_run, "__wrapped__"):
-        module._training_function = proved(whole_run)
-
-
 _PATCHES = {
     "llamafactory.hparams.finetuning_args": _patch_arguments,
     "llamafactory.hparams.parser": _patch_parser,
     "llamafactory.train.sft": _patch_sft,
     "llamafactory.data.loader": _patch_loader,
     "llamafactory.extras.constants": _patch_constants,
-    "llamafactory.train.tuner": _patch_tuner,
     "llamafactory.extras.ploting": _patch_plot,
 }
 
@@ -168,3 +160,20 @@ def _refuse_if_taken(user: str, name: str, module: ModuleType) -> None:
         raise RuntimeError(
             f"{user} was imported before cuset-stage could patch {module.__name__}; start a new process"
         )
+
+
+def rebind_globals(function: Callable[..., Any], replacements: dict[str, Any]) -> Callable[..., Any]:
+    """Return a copy of a function of LLaMA-Factory in which the global names in `replacements` mean other things: no module is changed.
+
+    Raises RuntimeError when it does not use one of them: in such a version, training on would leave a part of CuSeT out.
+    """
+    missing = sorted(set(replacements) - set(function.__code__.co_names))
+    if missing:
+        raise RuntimeError(
+            f"{function.__module__}.{function.__name__} does not use {', '.join(missing)}: this version of LLaMA-Factory is not "
+            "supported. Install llamafactory==0.9.5."
+        )
+    namespace = {**function.__globals__, **replacements}
+    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
