@@ -142,7 +142,7 @@ def test_a_row_without_supervised_tokens_is_refused(models):
     "content, message",
     [
         ('[{"instruction": "x", "input": "", "output": ""}]', "none of its first 1 rows"),
-        ("[]", "it has no rows"),
+        ("[]", "bad.json: no rows"),
         ("{not json", "bad.json:1: not JSON"),
     ],
 )

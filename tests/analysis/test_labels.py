@@ -155,7 +155,7 @@ def test_another_language_is_labelled_and_shown(tiny_model, tmp_path, language, 
 
 def test_faults_name_the_key(tiny_model, dataset, tmp_path):
     for changes, message in (
-        ({"dataset": "other"}, "dataset=other: other is not in .*known are rows"),
+        ({"dataset": "other"}, "Undefined dataset other in dataset_info.json"),
         ({"template": "qwne"}, "did you mean"),
         ({"model": tmp_path}, "model=.*no tokenizer there"),
         ({"model": tmp_path / "no"}, "model=.*there is no such folder"),

@@ -130,8 +130,6 @@ def test_nothing_tells_the_base_model_of_an_evaluation(parse):
         (dict(use_eaft_loss=True), "cuset_objective: eaft"),
         (dict(use_asft_loss=True), "cuset_objective: asft"),
         (dict(use_hyper_parallel=True), "use_hyper_parallel chooses another trainer.* or use stage: sft"),
-        (dict(prob_threshold="0.1"), "prob_threshold belongs to ProFit"),
-        (dict(stage="sft", prob_threshold="0.1"), "prob_threshold belongs to ProFit: set stage: cuset"),
         (dict(cuset_objective="profit", prob_threshold="high"), "prob_threshold='high': expected a number"),
         (dict(cuset_objective="profit", prob_threshold="0.3,0.7"), "takes 1 value"),
         (
@@ -209,10 +207,10 @@ def test_other_stages_are_as_they_were(parse):
 
 
 def test_keys_without_effect_are_pointed_out(parse):
-    *_, args, _ = parse(stage="sft", cuset_tau=0.3)
-    assert unused_keys_note(args) == (
-        "cuset_tau has no effect under stage: sft. Set stage: cuset to train with CuSeT."
-    )
+    for key, value in (("cuset_tau", 0.3), ("prob_threshold", "0.1")):
+        *_, args, _ = parse(stage="sft", **{key: value})
+        expected = f"{key} has no effect under stage: sft. Set stage: cuset to train with CuSeT."
+        assert unused_keys_note(args) == expected
     *_, args, _ = parse(stage="sft")
     assert unused_keys_note(args) is None
 

@@ -188,7 +188,6 @@ def extend(base: type) -> type:
                 self.cuset_fused = "on" if self.cuset_fused else "off"
             for key in SWITCHES:
                 setattr(self, key, _switch(getattr(self, key)))
-            _check_profit_keys(self)
             if self.is_cuset:
                 # Every check LLaMA-Factory makes for SFT holds for us, so inside the process the stage is SFT with a mark.
                 self.stage = "sft"
@@ -298,13 +297,6 @@ def hyper_parameters(args: Any) -> dict[str, str]:
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
 
 
-def _check_profit_keys(args: Any) -> None:
-    """ProFit's keys come from recipes for its fork of LLaMA-Factory: refuse to train something else with them."""
-    for key in OBJECTIVE_KEYS["profit"]:
-        if getattr(args, key) is not None and not (args.is_cuset and args.cuset_objective == "profit"):
-            raise ValueError(f"{key} belongs to ProFit: set stage: cuset with cuset_objective: profit, or remove it.")
-
-
 def _check(args: Any) -> None:
     """Refuse what this group of keys alone can tell to be wrong. `ObjectiveSettings` knows the ranges of the objective's values."""
     check_patches()
@@ -412,7 +404,7 @@ def unused_keys_note(args: Any) -> str | None:
         keys = [key for keys in OBJECTIVE_KEYS.values() for key in keys if key not in used]
         where = f"on the loss of cuset_objective: {args.cuset_objective}."
     else:
-        keys = [f.name for f in fields(args) if f.name.startswith("cuset_")]
+        keys = [f.name for f in fields(args) if f.name.startswith("cuset_") or f.name in OBJECTIVE_KEYS["profit"]]
         where = f"under stage: {args.stage}. Set stage: cuset to train with CuSeT."
     defaults = {f.name: f.default for f in fields(args)}
     changed = [key for key in keys if getattr(args, key) != defaults[key]]

@@ -7,11 +7,9 @@ import contextlib
 import copy
 import functools
 import io
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -228,19 +226,6 @@ def open_rows(
         ValueError: an unknown data set or template, a file that cannot be read, a column that is missing, no rows.
     """
     names = ",".join(dataset)
-    info = Path(dataset_dir) / "dataset_info.json"
-    try:
-        known = json.loads(info.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        raise ValueError(f"dataset_dir={dataset_dir}: no dataset_info.json can be read there ({reason}).") from None
-    if unknown := [name for name in dataset if name not in known]:
-        fix = (
-            "add an entry for this file, or let `cuset init --data` write one"
-            if Path(unknown[0]).is_file()
-            else nearest(unknown[0], known)
-        )
-        raise ValueError(f"dataset={names}: {unknown[0]} is not in {info}; {fix}")
     data_args = DataArguments(dataset=names, dataset_dir=dataset_dir, **options)
     fixed = open_template(tokenizer, data_args)
     model_args = ModelArguments(model_name_or_path=model_path)
