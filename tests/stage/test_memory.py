@@ -52,7 +52,7 @@ def test_the_objective_keeps_nothing_but_its_columns(recipe):
     found = {}
     for stage in ("sft", "cuset"):
         beside = Beside()
-        run_exp({**recipe, **RECIPE, "stage": stage}, callbacks=[beside])
+        run_exp({**recipe, **RECIPE, "stage": stage, "output_dir": recipe["output_dir"] + stage}, callbacks=[beside])
         found[stage] = beside.bytes
     assert len(found["sft"]) == RECIPE["max_steps"] and found["sft"][0] > 0
     extra = [ours - theirs for ours, theirs in zip(found["cuset"], found["sft"], strict=True)]

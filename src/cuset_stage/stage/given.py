@@ -19,7 +19,7 @@ from llamafactory.data.parser import DatasetAttr, get_dataset_list
 from ..spans import KINDS, LABEL_VERSION
 from ..text import InputError, nearest, shown
 from .arguments import MOST_WEIGHT
-from .patches import rebind_globals
+from .rebinding import rebind_globals
 
 
 COLUMN = "_given"  # of converted rows, beside LLaMA-Factory's _prompt and _response

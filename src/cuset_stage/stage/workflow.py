@@ -26,8 +26,8 @@ from .arguments import (
 from .artifacts import describe_method, log_statistics, plot_run
 from .collator import CusetDataCollator
 from .dataset import check_packed_length, labelled_dataset
-from .patches import rebind_globals
 from .processors import LabelRules
+from .rebinding import rebind_globals
 from .trainer import CusetTrainer, Metric
 
 
