@@ -42,92 +42,66 @@ def asks_for_cuset(argv: list[str] | None = None) -> bool:
     As in LLaMA-Factory, `stage=...` and `--stage ...` on the command line win over the recipe.
     """
     import re  # costs start-up time, and nobody calls this before LLaMA-Factory is loading
-    from itertools import pairwise
 
+    words = (sys.argv if argv is None else argv)[1:]
+    if stages := re.findall(r"\bstage[= ]['\"]?(\w+)", " ".join(words)):
+        return stages[-1] == "cuset"
     in_recipe = re.compile(
         r"""(?:^|[{,])[ \t]*["']?stage["']?[ \t]*:\s*["']?cuset["']?[ \t\r]*(?:$|[,}]|[ \t]#)""", re.MULTILINE
     )
-    argv = sys.argv if argv is None else argv
-    recipe, stage = False, None
-    for before, word in pairwise(argv):
-        if before == "--stage":
-            stage = word
-        elif word.startswith(("stage=", "--stage=")):
-            stage = word.partition("=")[2]
-        elif word.lower().endswith((".yaml", ".yml", ".json")):
+    for word in words:
+        if word.lower().endswith((".yaml", ".yml", ".json")):
             try:
                 with open(word, encoding="utf-8-sig", errors="replace") as file:
-                    recipe = recipe or in_recipe.search(file.read()) is not None
+                    if in_recipe.search(file.read()):
+                        return True
             except OSError:
                 continue  # LLaMA-Factory says it better
-    return recipe if stage is None else stage.strip("\"' ") == "cuset"
+    return False
 
 
 class _Finder:
-    """Lets the other finders find the modules above and hooks the loader they come back with."""
+    """Finds the modules above as Python's own finder does, with a loader that patches them."""
 
     is_cuset_stage_finder = True  # survives importlib.reload and a second copy of this package on sys.path
-
-    def __init__(self):
-        self.busy = set()
 
     def find_spec(self, name, path=None, target=None):
         if name not in SYMBOLS and name != V1_LAUNCHER:
             return None
-        # A finder that asks the others, as this one does, would call us again; another thread may too.
-        from _thread import get_ident
+        from importlib.machinery import PathFinder
 
-        call = (name, get_ident())
-        if call in self.busy:
-            return None
-        self.busy.add(call)
-        try:
-            for finder in sys.meta_path:
-                find_spec = getattr(finder, "find_spec", None)
-                if finder is not self and find_spec is not None:
-                    spec = find_spec(name, path, target)
-                    if spec is not None:
-                        _hook(name, spec.loader)
-                        return spec
-            return None
-        except Exception as error:
-            # The ordinary search goes on behind us, and raises by itself what is not ours.
-            errors[name] = error
-            return None
-        finally:
-            self.busy.discard(call)
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None:
+            spec.loader = _Loader(spec.loader)
+        return spec
 
 
-def _hook(name, loader):
-    """Make the loader patch the module `name` once, right after it executed it.
+class _Loader:
+    """A module's own loader, which patches the module right after executing it.
 
-    The loader stays the object its finder made. Only its exec_module is covered, by an attribute of the instance that
-    is gone again when the module runs: nothing that later looks at module.__spec__.loader (inspect, pickle, runpy,
+    It steps aside before the module runs: nothing that later looks at module.__spec__.loader (inspect, pickle, runpy,
     importlib.resources) can tell. importlib.reload searches anew, so it patches anew.
     """
-    if isinstance(loader, type):
-        raise TypeError(f"{loader.__name__} loads the module: a loader without instances cannot be hooked")
-    execute = loader.exec_module
-    covered = loader.__dict__.get("exec_module")
 
-    def exec_module(module):
-        if module.__name__ != name:  # zipimport: one loader for the whole archive
-            return execute(module)
-        if loader.__dict__.get("exec_module") is exec_module:
-            if covered is None:
-                del loader.exec_module
-            else:
-                loader.exec_module = covered
-        if name == V1_LAUNCHER:
-            _refuse_v1()
-        execute(module)
+    def __init__(self, loader):
+        self._loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def exec_module(self, module):
+        name = module.__name__
+        module.__loader__ = module.__spec__.loader = self._loader
+        if name == V1_LAUNCHER and asks_for_cuset():
+            raise SystemExit(
+                "stage: cuset does not exist in LLaMA-Factory's v1 engine; unset USE_V1 and run it again."
+            )
+        self._loader.exec_module(module)
         if name in SYMBOLS:
             _patch(module)
         # Without this patch LLaMA-Factory would only say that it knows no stage of that name.
         if name == ARGUMENTS and name in errors and asks_for_cuset():
             raise compatibility_error() from errors[name]
-
-    loader.exec_module = exec_module
 
 
 def _patch(module):
@@ -142,8 +116,3 @@ def _patch(module):
     else:
         errors.pop(name, None)
         applied.add(name)
-
-
-def _refuse_v1():
-    if asks_for_cuset():
-        raise SystemExit("stage: cuset does not exist in LLaMA-Factory's v1 engine; unset USE_V1 and run it again.")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from .text import InputError
+from .text import InputError, shown
 
 
 logger = logging.getLogger(__name__)
@@ -51,6 +51,26 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
         if not isinstance(record, dict):
             raise LinesError(f"{path}:{number}: {type(record).__name__}; expected one JSON object a line.")
         yield number, record
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a data file: a JSON list of objects, or one object a line.
+
+    Raises:
+        LinesError: the file cannot be read, is something else, or has no rows.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        is_list = text.lstrip().startswith("[")
+        rows = json.loads(text) if is_list else [row for _, row in read_objects(path, torn=False)]
+    except OSError as error:
+        raise LinesError(f"cannot read {path}: {error.strerror}.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise LinesError(f"{path}: not JSON ({error}); expected a list of objects, or one object a line.") from None
+    wrong = [f"row {number} is {shown(row)}" for number, row in enumerate(rows, start=1) if not isinstance(row, dict)]
+    if wrong or not rows:
+        raise LinesError(f"{path}: {[*wrong, 'no rows'][0]}; expected a list of objects, or one object a line.")
+    return rows
 
 
 def to_line(record: Mapping[str, Any]) -> str:

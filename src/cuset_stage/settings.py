@@ -87,12 +87,15 @@ class Settings(BaseModel):
         origins: dict[str, str] = {}
         bare: list[str] = []
         given: dict[str, Any] = {}
-        for number, argument in enumerate(arguments):
-            if (switch := _switch(cls, argument)) is not None:
-                given[switch] = True
-                continue
-            if argument.startswith("-"):
-                raise SettingsError(_new_form(cls, argument, arguments[number + 1 :]))
+        for argument in arguments:
+            if argument.startswith("-"):  # --dry-run says dry_run=true, as any switch does
+                key, equals, value = argument.lstrip("-").replace("-", "_").partition("=")
+                field = cls.model_fields.get(key)
+                if field is None or field.annotation is not bool or equals:
+                    raise SettingsError(
+                        f"{argument}: settings are written key=value; {nearest(key, cls.model_fields)}"
+                    )
+                argument = f"{key}=true"
             key, equals, value = argument.partition("=")
             if equals and key.isidentifier():
                 given[key] = _parsed(value)
@@ -112,11 +115,7 @@ class Settings(BaseModel):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            errors = error.errors()
-            # A bad item also makes its tuple too short.
-            inner = {one["loc"][0] for one in errors if len(one["loc"]) > 1}
-            kept = [one for one in errors if not (one["type"] == "too_short" and one["loc"][0] in inner)]
-            raise SettingsError("; ".join(_problem(cls, one, values, origins) for one in kept)) from None
+            raise SettingsError("; ".join(_problem(cls, one, origins) for one in error.errors())) from None
 
     @classmethod
     def _from_bare(cls, bare: Sequence[str]) -> dict[str, Any]:
@@ -125,7 +124,7 @@ class Settings(BaseModel):
         for name in cls.positional:
             if not left:
                 break
-            if name == cls.positional[-1] and _is_list(cls.model_fields[name].annotation):
+            if name == cls.positional[-1] and typing.get_origin(cls.model_fields[name].annotation) in (list, tuple):
                 found[name], left = left, []
             else:
                 found[name] = left.pop(0)
@@ -151,23 +150,8 @@ def _described(cls: type[BaseModel], place: str) -> Iterator[tuple[str, str, str
                 yield from _described(inner, f"{place}{name}: {named}")
 
 
-class _TwiceError(yaml.constructor.ConstructorError):
-    """A mapping has a key twice."""
-
-
 class _Loader(yaml.SafeLoader):
-    """YAML whose mappings have each key once, where PyYAML takes the last of equal ones without a word, and where 1e-4 is a number, as llamafactory-cli
-    reads it."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                if key.value in seen:
-                    problem = f"the key {key.value} stands twice in a mapping; remove one"
-                    raise _TwiceError(None, None, problem, key.start_mark)
-                seen.add(key.value)
-        return super().construct_mapping(node, deep)
+    """YAML where 1e-4 is a number, as llamafactory-cli reads it. OmegaConf, which reads recipes there, would refuse `${` in a value."""
 
 
 _Loader.add_implicit_resolver(
@@ -201,41 +185,18 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def _parsed(text: str) -> Any:
     """Lists, mappings and null as YAML has them; everything else stays text, of which pydantic makes what the field holds."""
+    if text == "null":
+        return None
     try:
-        value = load_yaml(text)
-    except _TwiceError as error:
-        raise SettingsError(f"{text}: {error.problem}.") from None
+        return load_yaml(text) if text.startswith(("[", "{")) else text
     except yaml.YAMLError:
         return text
-    if text == "-":  # standard input or output, and YAML's list of nothing
-        return text
-    return value if isinstance(value, list | dict) or (value is None and text) else text
-
-
-def _switch(cls: type[Settings], argument: str) -> str | None:
-    """The key of `--dry-run`, which says `dry_run=true`; None of any other argument."""
-    key = argument.removeprefix("--").replace("-", "_")
-    is_switch = argument.startswith("--") and key in cls.model_fields and cls.model_fields[key].annotation is bool
-    return key if is_switch else None
-
-
-def _new_form(cls: type[Settings], argument: str, rest: Sequence[str]) -> str:
-    name, equals, value = argument.lstrip("-").partition("=")
-    key = name.replace("-", "_")
-    if key not in cls.model_fields:
-        return f"{argument}: settings are written key=value; {nearest(key, cls.model_fields)}"
-    if not equals:
-        value = rest[0] if rest else "VALUE"
-        argument = f"{argument} {rest[0]}" if rest else argument
-    return f"{argument}: settings are written key=value: {key}={value}"
 
 
 _NO_PATH = {"path_not_file": "there is no such file", "path_not_directory": "there is no such folder"}
 
 
-def _problem(
-    cls: type[Settings], error: Mapping[str, Any], values: Mapping[str, Any], origins: Mapping[str, str]
-) -> str:
+def _problem(cls: type[Settings], error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     key = str(error["loc"][0]) if error["loc"] else ""
     where = f"{origins[key]}: " if key in origins else ""
     place, holder, field = _place(cls, error["loc"])
@@ -254,8 +215,6 @@ def _problem(
         message = message.removeprefix(said)
     if error["type"] != "value_error":
         message = _NO_PATH.get(error["type"], f"expected {message.partition(', unable to parse')[0]}")
-    if error["loc"][-1] == "[key]":  # of a mapping
-        return f"{where}{place}: {message}, found {shown(error['input'])}"
     return f"{where}{place}={shown(error['input'])}: {message}"
 
 
@@ -277,10 +236,6 @@ def _place(cls: type[BaseModel], parts: Sequence[int | str]) -> tuple[str, type[
             held = next(iter(typing.get_args(held)), None)
             text += f"[{part}]"
     return text, holder, field
-
-
-def _is_list(annotation: Any) -> bool:
-    return typing.get_origin(annotation) in (list, tuple)
 
 
 def _type_name(annotation: Any) -> str:

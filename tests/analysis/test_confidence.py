@@ -142,8 +142,8 @@ def test_a_row_without_supervised_tokens_is_refused(models):
     "content, message",
     [
         ('[{"instruction": "x", "input": "", "output": ""}]', "none of its first 1 rows"),
-        ("[]", "it has no rows"),
-        ("{not json", "bad.json: line 1, column 2 is not JSON"),
+        ("[]", "bad.json: no rows"),
+        ("{not json", "bad.json:1: not JSON"),
     ],
 )
 def test_data_without_rows(models, tmp_path, content, message):

@@ -155,7 +155,7 @@ def test_another_language_is_labelled_and_shown(tiny_model, tmp_path, language, 
 
 def test_faults_name_the_key(tiny_model, dataset, tmp_path):
     for changes, message in (
-        ({"dataset": "other"}, "dataset=other: other is not in .*known are rows"),
+        ({"dataset": "other"}, "Undefined dataset other in dataset_info.json"),
         ({"template": "qwne"}, "did you mean"),
         ({"model": tmp_path}, "model=.*no tokenizer there"),
         ({"model": tmp_path / "no"}, "model=.*there is no such folder"),
@@ -173,7 +173,7 @@ def test_faults_name_the_key(tiny_model, dataset, tmp_path):
 def test_a_file_that_cannot_be_read_ends_with_a_sentence(tiny_model, dataset, data):
     (dataset / "rows.json").write_bytes(data)
     with pytest.raises(
-        SettingsError, match=r"rows cannot be read: .*rows.json: (byte 4. is not UTF-8|no row has the key)"
+        SettingsError, match=r"rows cannot be read: .*rows.json: (not JSON .'utf-8' codec|no row has the key)"
     ):
         labels_of(tiny_model, dataset)
 

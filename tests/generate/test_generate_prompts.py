@@ -78,16 +78,6 @@ def test_template_without_system_role(templated, caplog, template, system, expec
     assert "takes no system message" in caplog.text
 
 
-def test_template_may_strip_the_system_message(templated, caplog):
-    strips = templated("{% for message in messages %}[{{ message.content | trim }}]{% endfor %}")
-    with caplog.at_level(logging.WARNING):
-        prompt = strips._prompter.encode(
-            ({"role": "system", "content": "\nBe brief.\n"}, {"role": "user", "content": "Hi"})
-        )
-    assert strips._prompter.tokenizer.decode(prompt.ids) == "[Be brief.][Hi]"
-    assert "takes no system message" not in caplog.text
-
-
 def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated, ask):
     thinking = templated(
         "{{ messages[-1].content }}<|im_start|>assistant\n{% if think %}<think>\n{% endif %}",

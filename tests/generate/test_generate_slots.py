@@ -28,10 +28,7 @@ TAKEN = {
     "Qwen2": {},
     "Qwen3": {"head_dim": 16},
     "Mistral": {"sliding_window": None},
-    "Gemma": {"head_dim": 16},
     "Phi3": {"sliding_window": None},
-    "Starcoder2": {"sliding_window": None},
-    "Olmo2": {},
     "GPTNeoX": {},
     "GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64},
 }
@@ -41,7 +38,6 @@ LEFT = {
     "Gemma2": {"head_dim": 16, "sliding_window": 8},
     "Mixtral": {"num_local_experts": 4},
     "Mamba": {},
-    "Bloom": {},
 }
 
 

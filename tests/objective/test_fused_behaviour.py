@@ -18,7 +18,6 @@ from cuset_stage.objective import (
     token_terms,
 )
 from cuset_stage.objective.engine import CHUNK_BYTES, TORCH, choose_backend, rows_per_chunk
-from cuset_stage.objective.fused import AsyncScalar
 
 
 PRODUCTS = ("aten.mm", "aten.addmm", "aten.addmm_")
@@ -89,25 +88,6 @@ def test_products_of_a_step():
         assert watch.products == expected
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_autocast(objective, trained, dtype):
-    case = make_case((2, 40, 16, 97), bias=True, trained=trained)
-    settings = ObjectiveSettings(objective=objective, window=8)
-    with torch.autocast("cpu", dtype=dtype):
-        assert_same(case.fused(settings), case.dense(settings), tolerance=1e-2)
-
-
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 2e-2), (torch.float16, 2e-3)])
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_half_precision(objective, trained, dtype, tolerance):
-    case = make_case((2, 40, 16, 97), bias=True, trained=trained, dtype=dtype)
-    settings = ObjectiveSettings(objective=objective, window=8)
-    assert_same(case.fused(settings, chunk_rows=32), case.dense(settings), tolerance)
-
-
 @pytest.mark.parametrize("lam", [200.0, 2000.0])
 def test_large_weights_stay_within_float16(lam):
     case = make_case((2, 40, 64, 97), dtype=torch.float16, seed=2)
@@ -128,21 +108,6 @@ def test_small_probabilities_survive_float16():
     expected = torch.tensor([-rest, rest], dtype=torch.float64)
     # A CPU's product sums so many small numbers badly, one without AVX-512 by 14 %; numbers taken for 0 would be off by 100 %.
     torch.testing.assert_close(hidden.grad[0, 0].double() / 2**10, expected, rtol=0.3, atol=0)
-
-
-def test_small_gradients_survive_float16():
-    case = make_case((1, 12, 8, 20000), dtype=torch.float16, seed=1)
-    exact = make_case((1, 12, 8, 20000), seed=1)
-    exact.hidden, exact.weight = case.hidden.float(), case.weight.float()
-    settings = ObjectiveSettings(objective="sft")
-    half, full = case.fused(settings, num_items_in_batch=4096)[1], exact.fused(settings, num_items_in_batch=4096)[1]
-    # In float16 the product itself is good to three digits; a loss scale brings the tiny gradients into range, as AMP does.
-    hidden = case.hidden.clone().requires_grad_()
-    loss, _ = fused_objective(hidden, case.weight, *case.batch, settings, num_items_in_batch=4096)
-    (loss * 2.0**14).backward()
-    size = full["hidden"].abs().max()
-    assert torch.isfinite(half["hidden"]).all()
-    assert (hidden.grad.float() / 2.0**14 - full["hidden"]).abs().max() < 3e-3 * size
 
 
 @pytest.mark.parametrize(
@@ -339,8 +304,8 @@ def test_a_base_model_of_another_width():
     torch.testing.assert_close(terms.penalty, 0.1 * (log_q.exp() * (log_q - log_p)).sum(-1), rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("row_bytes", [1, 2 * 32000, 2 * 152064, 4 * 262144, 10**9])
-@pytest.mark.parametrize("num_tokens", [1, 127, 129, 4095, 16383])
+@pytest.mark.parametrize("row_bytes", [1, 2 * 152064, 10**9])
+@pytest.mark.parametrize("num_tokens", [1, 129, 16383])
 def test_chunks_stay_within_the_budget(num_tokens, row_bytes):
     rows = rows_per_chunk(num_tokens, row_bytes)
     assert 1 <= rows <= num_tokens
@@ -427,8 +392,3 @@ def test_each_call_keeps_its_own_verdict():
     assert leaves[0]["hidden"].grad is None
     losses[1].backward()
     assert torch.isfinite(leaves[1]["hidden"].grad).all()
-
-
-def test_a_number_on_its_way_can_be_asked_again():
-    number = AsyncScalar(torch.tensor(7))
-    assert number.get() == number.get() == 7

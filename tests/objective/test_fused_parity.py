@@ -1,7 +1,7 @@
 """The fused head equals the readable loss of the materialised logits, in value, terms and gradients (plain PyTorch path)."""
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import loss_oracle as oracle
 import numpy as np
@@ -133,46 +133,75 @@ def assert_same(actual, expected, tolerance=1e-5):
     assert torch.equal(*same), "sample"
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight"), ("hidden", "weight", "bias"), ("weight",)])
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_equals_the_readable_loss(objective, trained, shape):
-    case = make_case(shape, bias="bias" in trained, trained=trained)
-    settings = ObjectiveSettings(objective=objective, window=8)
-    expected = case.dense(settings)
-    for chunk_rows in (None, 5 if shape[1] < 10 else 23):
-        assert_same(case.fused(settings, chunk_rows=chunk_rows), expected)
+@dataclass
+class Point:
+    """A place of the grid: settings, the case, options of the call, and how near the two have to be."""
+
+    settings: dict
+    case: dict = field(default_factory=dict)
+    options: dict = field(default_factory=dict)
+    tolerance: float = 1e-5
+    weighted: bool = False
+    autocast: torch.dtype | None = None
+    fill: int | None = -1  # of the CUDA mask; None: neither mask nor ids are given
 
 
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-@pytest.mark.parametrize("parts", list(itertools.product([True, False], repeat=3)))
-def test_each_part_can_be_switched_off(parts, trained):
-    case = make_case(bias=True, trained=trained, seed=1)
-    settings = ObjectiveSettings(window=8, **dict(zip(OFF, parts, strict=True)))
-    assert_same(case.fused(settings, chunk_rows=16), case.dense(settings))
+AWAY = {"tau": 0.35, "lam": 2.5, "window": 11, "region_scope": "cuda", "normalization": "samples"}
+HALVES = {torch.bfloat16: 2e-2, torch.float16: 2e-3}
+GRID = {f"{o} {s}": Point({"objective": o}, {"shape": s}) for o in OBJECTIVES for s in SHAPES}
+GRID |= {f"parts {p}": Point(dict(zip(OFF, p, strict=True))) for p in itertools.product([True, False], repeat=3)}
+GRID |= {
+    f"every option away from its default, divided by {count}": Point(
+        AWAY, {"shape": (3, 64, 16, 257)}, {"num_items_in_batch": count, "chunk_rows": 37, "backend": "torch"}
+    )
+    for count in (None, 17, torch.tensor(23))
+}
+GRID |= {
+    f"profit {direction} {threshold}": Point(
+        {"objective": "profit", "prob_threshold": threshold, "threshold_direction": direction}
+    )
+    for direction, threshold in (
+        ("higher", (0.2,)),
+        ("lower", (0.2,)),
+        ("middle", (0.1, 0.6)),
+        ("random", (0.4,)),
+        ("random", (1.0,)),
+    )
+}
+for name in OBJECTIVES:
+    GRID |= {f"{name} with weights": Point({"objective": name}, weighted=True, options={"chunk_rows": 23})}
+    GRID |= {f"{name} filled with {fill}": Point({"objective": name}, fill=fill) for fill in (0, 1, None)}
+    small = {"shape": (2, 40, 16, 97)}
+    for dtype, tolerance in HALVES.items():
+        GRID[f"{name} in {dtype}"] = Point(
+            {"objective": name}, {**small, "dtype": dtype}, {"chunk_rows": 32}, tolerance
+        )
+        GRID[f"{name} under autocast to {dtype}"] = Point({"objective": name}, small, tolerance=1e-2, autocast=dtype)
 
 
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-def test_every_option_away_from_its_default(trained):
-    case = make_case((3, 64, 16, 257), bias=True, trained=trained, seed=2)
-    settings = ObjectiveSettings(tau=0.35, lam=2.5, window=11, region_scope="cuda", normalization="samples")
-    for count in (None, 17, torch.tensor(23)):
-        expected = case.dense(settings, num_items_in_batch=count)
-        assert_same(case.fused(settings, num_items_in_batch=count, chunk_rows=37, backend="torch"), expected)
+TRAINED = [("hidden",), ("hidden", "weight", "bias"), ("hidden", "weight"), ("weight",)]
+POINTS = [(name, trained) for name in GRID for trained in (TRAINED if "(2, 47, 31, 123)" in name else TRAINED[:2])]
 
 
-@pytest.mark.parametrize(
-    "rule", [((0.2,), "higher"), ((0.2,), "lower"), ((0.1, 0.6), "middle"), ((0.4,), "random"), ((1.0,), "random")]
-)
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-def test_profit_directions(rule, trained):
-    case = make_case(bias=True, trained=trained, seed=3)
-    settings = ObjectiveSettings(objective="profit", prob_threshold=rule[0], threshold_direction=rule[1])
-    results = []
-    for method in (case.dense, case.fused):
+@pytest.mark.parametrize(("name", "trained"), POINTS)
+def test_equals_the_readable_loss(name, trained):
+    point = GRID[name]
+    case = make_case(bias="bias" in trained, trained=trained, **point.case)
+    if point.fill != -1:
+        case.labels[0] = -100  # a whole row without a supervised token
+        case.cuda_mask = None if point.fill is None else torch.full_like(case.cuda_mask, point.fill)
+        case.sample_ids = None if point.fill is None else case.sample_ids
+    settings, options = ObjectiveSettings(**{"window": 8, **point.settings}), dict(point.options)
+    shared = {key: options.pop(key) for key in ("num_items_in_batch",) if key in options}
+    if point.weighted:
+        shared["token_weights"] = weights_of(case)
+    with torch.autocast("cpu", dtype=point.autocast, enabled=point.autocast is not None):
         torch.manual_seed(7)
-        results.append(method(settings))
-    assert_same(results[1], results[0])
+        expected = case.dense(settings, **shared)
+        for chunk_rows in (None, 5) if not options else (options.pop("chunk_rows"),):
+            torch.manual_seed(7)
+            found = case.fused(settings, chunk_rows=chunk_rows, **shared, **options)
+            assert_same(found, expected, point.tolerance)
 
 
 def test_public_function_is_cuset_loss():
@@ -194,17 +223,6 @@ def test_public_function_is_cuset_loss():
         theirs = gradients(expected, dense)
         for name, gradient in gradients(loss, fused).items():
             torch.testing.assert_close(gradient, theirs[name], rtol=1e-4, atol=1e-7)
-
-
-@pytest.mark.parametrize("fill", [0, 1, None])
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_all_plain_all_cuda_and_rows_without_supervision(objective, fill):
-    case = make_case(trained=("hidden", "weight"), seed=5)
-    case.labels[0] = -100  # a whole row without a supervised token
-    case.cuda_mask = None if fill is None else torch.full_like(case.cuda_mask, fill)
-    case.sample_ids = None if fill is None else case.sample_ids
-    settings = ObjectiveSettings(objective=objective, window=4)
-    assert_same(case.fused(settings), case.dense(settings))
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -233,14 +251,12 @@ def weights_of(case: Case, seed=0) -> torch.Tensor:
 @pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_weights_of_the_data_multiply_each_token_s_loss(objective, trained):
+    """Token by token from the loss without them; the divisor is still the number of tokens."""
     case = make_case(bias=True, trained=trained, seed=14)
     settings, weights = ObjectiveSettings(objective=objective, window=8), weights_of(case)
-    weighted, plain = (case.dense(settings, token_weights=w) for w in (weights, None))
-    assert_same(case.fused(settings, token_weights=weights, chunk_rows=23), weighted)
-
-    # Token by token from the loss without them; the divisor is still the number of tokens.
     given = weights[:, 1:][case.labels[:, 1:] != -100]
-    torch.testing.assert_close(weighted[0], (plain[2].loss * given).mean())
+    plain = case.dense(settings)[2].loss
+    torch.testing.assert_close(case.dense(settings, token_weights=weights)[0], (plain * given).mean())
     for method in (case.dense, case.fused):
         one, two = (method(settings, token_weights=torch.full_like(weights, value)) for value in (1.0, 2.0))
         without = method(settings)

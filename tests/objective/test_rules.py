@@ -56,22 +56,6 @@ def of(function, **options) -> ObjectiveSettings:
 # ---- the registry
 
 
-def test_a_rule_in_five_lines_is_focal_loss(tmp_path):
-    file = tmp_path / "rules.py"
-    file.write_text("def focal(tokens):\n    return (1 - tokens.confidence) ** 2\n")
-    case = make_case(seed=20)
-    leaves = case.leaves()
-    loss, gradient, _ = case.fused(ObjectiveSettings(objective=f"{file}:focal"))
-
-    logits = case.logits(**leaves)[:, :-1]
-    target = case.labels[:, 1:]
-    p = logits.softmax(-1).gather(-1, target.clamp_min(0)[..., None])[..., 0][target != -100]
-    expected = (-((1 - p.detach()) ** 2) * p.log()).mean()
-    expected.backward()
-    torch.testing.assert_close(loss, expected.detach())
-    torch.testing.assert_close(gradient["hidden"], leaves["hidden"].grad, rtol=1e-4, atol=1e-7)
-
-
 def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
     page = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r'```python {title="rules.py"}\n(.*?)```', page, re.DOTALL)
@@ -143,7 +127,7 @@ def test_options_are_checked_by_the_rule_s_own_class():
     assert of(with_options).rule_options == Options()
     for options, message in (
         ({"gama": 3}, "has no option 'gama'; did you mean gamma"),
-        ({"gamma": "many"}, "gamma='many': Input should be a valid number"),
+        ({"gamma": "many"}, "gamma: Input should be a valid number"),
     ):
         with pytest.raises(InputError, match=message):
             of(with_options, options=options)
@@ -158,7 +142,10 @@ def without_a_class(tokens, gamma=2.0):
 
 
 def test_options_want_a_settings_class():
-    with pytest.raises(InputError, match=r"second argument, gamma, has no settings class.*options: Options"):
+    with pytest.raises(
+        InputError,
+        match=r"second argument, gamma, takes the options\. Annotate it with a settings class.*options: Options",
+    ):
         of(without_a_class)
 
 
@@ -251,7 +238,7 @@ def needs_an_option(tokens, options: Needed):
 
 
 def test_a_default_of_the_options_would_be_lost():
-    with pytest.raises(InputError, match="second argument, options, has a default, which would not be used"):
+    with pytest.raises(InputError, match=r"second argument, options, takes the options.* give it no default"):
         of(with_a_default)
     with pytest.raises(InputError, match=r"needs_an_option': gamma: Field required\."):
         of(needs_an_option)

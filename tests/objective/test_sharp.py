@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from test_fused_parity import assert_same, make_case
+from test_fused_parity import make_case
 
 from cuset_stage.objective import OBJECTIVES, ObjectiveMeter, ObjectiveSettings, cuset_loss, rule, token_terms
 from cuset_stage.objective.cuset import number_samples, window_confidence
@@ -124,14 +124,3 @@ def test_averages_in_the_log_stay_in_range(other):
         assert log["other_confidence"] == other
         assert log["other_nll"] == 0 if other else log["other_nll"] > 150
         assert all(0 <= log[name] <= 1 for name in log if "nll" not in name)
-
-
-def test_a_rule_of_a_fractional_power_is_no_nan():
-    """Focal loss with gamma 1.5: a confidence above 1 would make a NaN."""
-    case = sharp_case(1, torch.float32)
-    settings = ObjectiveSettings(objective=f"{__name__}:focal", window=5)
-    assert_same(case.fused(settings), case.dense(settings))
-
-
-def focal(tokens):
-    return (1 - tokens.confidence) ** 1.5

@@ -39,7 +39,6 @@ PATCHED = (
     "llamafactory.hparams.finetuning_args",
     "llamafactory.hparams.parser",
     "llamafactory.train.sft",
-    "llamafactory.train.tuner",
 )
 PRETEND = {
     # Stands in for cuset_stage.stage: counts how often a module was patched, fails on the one it is told to.
@@ -86,8 +85,7 @@ from ..extras import constants, ploting
 from ..hparams import finetuning_args, parser
 from . import sft
 def run_exp():
-    tuner = sys.modules[__name__]
-    patched = [getattr(module, "patched", 0) for module in (loader, constants, ploting, finetuning_args, parser, sft, tuner)]
+    patched = [getattr(module, "patched", 0) for module in (loader, constants, ploting, finetuning_args, parser, sft)]
     print("run_exp", patched, sys.executable, *sys.argv[1:], flush=True)
 """,
     "llamafactory/v1/launcher.py": """

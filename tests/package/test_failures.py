@@ -15,7 +15,7 @@ ARGUMENTS = "llamafactory.hparams.finetuning_args"
 IMPORT_ALL = f"import importlib; [importlib.import_module(name) for name in {PATCHED!r}]\n"
 
 
-@pytest.mark.parametrize("failing", PATCHED)
+@pytest.mark.parametrize("failing", [PATCHED[0], PATCHED[-1]])
 def test_plain_sft_goes_on(failing, installed, pretend):
     code = (
         IMPORT_ALL + "from cuset_stage import _compatibility\n"
@@ -33,14 +33,6 @@ def test_plain_sft_goes_on(failing, installed, pretend):
         "| from AttributeError",
     ):
         assert word in done.stdout
-
-
-def test_check_is_silent_when_all_is_well(installed, pretend):
-    code = (
-        IMPORT_ALL
-        + "from cuset_stage import _compatibility; _compatibility.check(); print(sorted(_compatibility.applied))"
-    )
-    assert installed.run("-c", code, path=pretend).stdout.strip() == str(sorted(PATCHED))
 
 
 def test_check_notices_a_module_that_slipped_through(installed, pretend):
@@ -72,25 +64,6 @@ def test_cuset_recipe_stops_at_the_arguments(installed, pretend, recipe):
         assert installed.run("-c", code, *command_line, path=pretend, FAILS=ARGUMENTS).stdout.strip() == "imported"
 
 
-def test_unhookable_loader_is_an_error_kept(installed, pretend):
-    """A loader that is a class serves every module there is; covering its exec_module would cover them all."""
-    code = (
-        "import importlib.machinery, sys\n"
-        "class Loader:\n"
-        "    create_module = staticmethod(lambda spec: None)\n"
-        "    exec_module = staticmethod(lambda module: None)\n"
-        "class Finder:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'llamafactory.train.sft': return importlib.machinery.ModuleSpec(name, Loader)\n"
-        "sys.meta_path.insert(1, Finder())\n" + IMPORT_ALL + "from cuset_stage import _compatibility\n"
-        "print(_compatibility.errors, len(_compatibility.applied))"
-    )
-    done = installed.run("-c", code, path=pretend)
-    assert done.stdout.startswith("{'llamafactory.train.sft': TypeError(") and done.stdout.endswith(
-        f" {len(PATCHED) - 1}\n"
-    ), done
-
-
 def test_v1_refuses_cuset_and_nothing_else(installed, pretend, recipe):
     code = "from llamafactory.cli import main; main()"
     refused = installed.run("-c", code, "train", str(recipe), path=pretend, USE_V1="1")
@@ -104,14 +77,13 @@ RECIPES = [
     ("stage: cuset", True),
     ("### method\nstage: cuset  # CuSeT\ndo_train: true\n", True),
     ("\ufeffstage: 'cuset'\r\nlr: 1\r\n", True),
-    ('stage:   "cuset"', True),
-    ("{stage: cuset, do_train: true}", True),
     ('{"do_train": true, "stage": "cuset"}', True),
     ('{\n  "stage": "cuset",\n  "lr": 1\n}\n', True),
     ("stage: sft", False),
     ("# stage: cuset\nstage: sft", False),
     ("stage: sft  # not stage: cuset", False),
     ("stage: cuset_variant", False),
+    ('{"do_train": true, "stage": "cuset_2"}', False),
     ("output_dir: saves/stage: cuset", False),
     ("training_stage: cuset", False),
     ("cuset_objective: cuset\nstage: sft", False),
@@ -120,40 +92,18 @@ RECIPES = [
 
 
 @pytest.mark.parametrize("text, asked", RECIPES)
-@pytest.mark.parametrize("suffix", [".yaml", ".yml", ".YAML", ".json"])
-def test_recipe_detection(text, asked, suffix, tmp_path):
-    path = tmp_path / f"recipe{suffix}"
+def test_recipe_detection(text, asked, tmp_path):
+    path = tmp_path / "recipe.yaml"
     path.write_bytes(text.encode())
     assert _startup.asks_for_cuset(["llamafactory-cli", "train", str(path)]) is asked
     assert _startup.asks_for_cuset([str(path)]) is False  # argv[0] is the program
-    assert _startup.asks_for_cuset(["launcher.py", str(path), "stage=sft"]) is False
-    assert _startup.asks_for_cuset(["launcher.py", str(path), "stage=cuset"]) is True
-
-
-@pytest.mark.parametrize(
-    "words, asked",
-    [
-        (["--stage", "cuset"], True),
-        (["--stage=cuset"], True),
-        (["stage=cuset"], True),
+    for words, wins in (
+        (["stage=sft"], False),
         (["stage='cuset'"], True),
         (["--stage", "sft", "--stage", "cuset"], True),
-        (["--stage", "cuset", "--stage", "sft"], False),
-        (["--stage"], False),
-        (["stage", "cuset"], False),
-        (["output_dir=cuset"], False),
-        (["missing.yaml"], False),
-        ([], False),
-    ],
-)
-def test_argument_detection(words, asked):
-    assert _startup.asks_for_cuset(["llamafactory-cli", *words]) is asked
-
-
-def test_unreadable_recipe_is_left_to_llamafactory(tmp_path):
-    (tmp_path / "folder.yaml").mkdir()
-    (tmp_path / "binary.json").write_bytes(bytes(range(256)))
-    assert not _startup.asks_for_cuset(["x", str(tmp_path / "folder.yaml"), str(tmp_path / "binary.json")])
+    ):
+        assert _startup.asks_for_cuset(["launcher.py", str(path), *words]) is wins
+    assert _startup.asks_for_cuset(["launcher.py", str(path), "missing.yaml"]) is asked
 
 
 def test_the_installed_llamafactory_has_what_the_hook_and_the_launcher_rely_on():

@@ -1,11 +1,8 @@
 """`cuset init`: what it finds out of models and data, what it chooses for a machine, and that its folder trains."""
 
 import json
-import os
-import pty
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -123,17 +120,14 @@ def test_what_does_not_fit_says_what_would():
 
 def test_a_model_s_size_is_read_guessed_or_asked_for(tmp_path):
     assert shape_of("x/Some-7B-Chat").parameters == 7e9
-    assert shape_of("x/mystery", "1.5B").parameters == 1.5e9
-    with pytest.raises(InputError, match="Say --size in billions of parameters, such as --size 7B"):
+    with pytest.raises(InputError, match=r"its name does not tell its size\. Give its folder"):
         shape_of("x/mystery")
-    with pytest.raises(InputError, match=r"--size large\. Say --size in billions of parameters, such as"):
-        shape_of("x/mystery", "large")
     with pytest.raises(InputError, match=r"its config.json cannot be used"):
         shape_of(str(tmp_path))
     (tmp_path / "config.json").write_text('{"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 2}')
     assert shape_of(str(tmp_path)).intermediate_size == 256
     (tmp_path / "config.json").write_text('{"model_type": "unheard of"}')
-    with pytest.raises(InputError, match=r"its config.json cannot be used: .* Say --size"):
+    with pytest.raises(InputError, match=r"its config\.json cannot be used: "):
         shape_of(str(tmp_path))
 
 
@@ -181,8 +175,7 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[]", "holds no rows; expected alpaca"),
-        ("{}", "expected a list of objects"),
+        ("[]", "no rows; expected a list of objects"),
         ("[", "not JSON"),
         ('[{"code": "x"}]', "its columns are code; expected alpaca"),
         (
@@ -199,14 +192,6 @@ def test_a_file_of_another_form_is_named_with_what_was_expected(content, message
     file.write_text(content)
     with pytest.raises(InputError, match=re.escape(message)):
         read_form(file)
-
-
-def test_a_column_that_only_later_rows_have_is_kept(tmp_path):
-    file = tmp_path / "rows.json"
-    file.write_text(
-        json.dumps([{"instruction": "a", "output": "b"}, {"instruction": "a", "input": "c", "output": "b"}])
-    )
-    assert read_form(file).entry["columns"]["query"] == "input"
 
 
 def test_weights_and_spans_are_named_and_checked(tmp_path):
@@ -236,7 +221,7 @@ def test_weights_and_spans_are_named_and_checked(tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     for name, message in (
-        ("gone.jsonl", "No such file"),
+        ("gone.jsonl", "cannot read .*No such file"),
         ("rows.csv", "expected a .json or .jsonl file, or `bundled`"),
     ):
         with pytest.raises(InputError, match=message):
@@ -305,28 +290,12 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
 
 
 def test_what_is_missing_is_asked_for(init, tmp_path):
-    assert "init: --model is missing" in init(code=2)[1]
-    assert "init: model=x: write --model x." in init("model=x", code=2)[1]
-    assert (
-        "init: --model no/such/folder: there is no such folder"
-        in init("--model", "no/such/folder", "--gpus", 0, code=2)[1]
-    )
+    assert "Missing option '--model'" in init(code=2)[1]
+    assert "init: there is no such folder" in init("--model", "no/such/folder", "--gpus", 0, code=2)[1]
     here = "Qwen/Qwen2.5-Coder-7B-Instruct"
     assert "init: --memory-gib is missing" in init("--model", here, "--gpus", 1, code=2)[1]
     init("--model", here, "--gpus", 1, "--memory-gib", 24)
     assert "train.yaml exists" in init("--model", here, "--gpus", 1, "--memory-gib", 24, code=2)[1]
-    assert "init: FOLDER is missing" in CliRunner().invoke(app, ["init"]).output
-
-
-@pytest.mark.slow
-def test_on_a_terminal_it_asks(tmp_path):
-    ours, its = pty.openpty()
-    os.write(ours, b"asked\n\n\n1\n24\ndft\n")
-    command = [sys.executable, "-m", "cuset_stage.cli", "init"]
-    done = subprocess.run(command, cwd=tmp_path, stdin=its, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    recipe = yaml.safe_load((tmp_path / "asked" / "train.yaml").read_text())
-    assert recipe["cuset_objective"] == "dft" and recipe["model_name_or_path"] == "Qwen/Qwen2.5-Coder-7B-Instruct"
 
 
 def test_recipes_are_listed_and_found():

@@ -14,9 +14,7 @@ CRASH = "must match the size of tensor b"
     [
         ({"packing": True, "cutoff_len": 250}, "cutoff_len: 250 tokens with packing or neat_packing"),
         ({"neat_packing": True, "cutoff_len": 251, "flash_attn": "disabled"}, "Set cutoff_len: 248 or 256."),
-        ({"packing": True, "cutoff_len": 255, "flash_attn": "sdpa", "val_size": 2}, "Set cutoff_len: 248 or 256."),
         ({"packing": True, "cutoff_len": 7}, "Set cutoff_len: 8."),
-        ({"packing": True, "cutoff_len": 257, "per_device_train_batch_size": 2}, "Set cutoff_len: 256 or 264."),
     ],
     ids=str,
 )

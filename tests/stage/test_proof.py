@@ -1,31 +1,16 @@
 """`stage: cuset` trains with CuSeT's trainer or not at all, whatever way LLaMA-Factory takes."""
 
 import gc
-import json
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 import transformers
-from llamafactory import cli
 from llamafactory.hparams.finetuning_args import FinetuningArguments
 from llamafactory.train import tuner
 from llamafactory.train.sft import workflow
 
-from cuset_stage.stage import proof
 from cuset_stage.stage.proof import OtherTrainerError
-
-
-DATA = Path(__file__).parents[2] / "data"
-
-
-@pytest.fixture
-def recipe(tiny_model, tmp_path):
-    recipe = {"stage": "cuset", "model_name_or_path": str(tiny_model), "output_dir": str(tmp_path / "out")}
-    recipe |= {"dataset_dir": str(DATA), "dataset": "cuset_kernels", "template": "qwen", "do_train": True}
-    recipe |= {"max_steps": 1, "max_samples": 2, "cutoff_len": 64, "finetuning_type": "full", "save_strategy": "no"}
-    return recipe | {"report_to": "none", "use_cpu": True}
 
 
 def step_of_torch():
@@ -53,15 +38,6 @@ def test_another_trainer_is_refused_before_its_first_step(recipe, monkeypatch, r
     assert step_of_torch() == 0.5  # afterwards the process is as it was
 
 
-def test_a_run_that_goes_elsewhere_has_failed(recipe, monkeypatch):
-    """To another process, say, where nobody looks."""
-    monkeypatch.setattr(tuner, "run_sft", lambda *_: None)
-    with pytest.raises(
-        OtherTrainerError, match=r"ended without CuSeT's workflow.*USE_MEGATRON_BRIDGE.*or use stage: sft"
-    ):
-        tuner.run_exp(recipe)
-
-
 def test_other_stages_train_as_they_like(recipe, monkeypatch):
     """In the same process as a recipe of cuset, too, before and after."""
     arguments = FinetuningArguments(stage="cuset")
@@ -81,13 +57,6 @@ def test_a_recipe_that_was_only_read_asks_for_nothing():
     assert step_of_torch() == 0.5
 
 
-def test_what_cuset_s_own_trainer_does_is_its_own():
-    """Resuming under FSDP 2 makes a step, to have the optimizer's state, before there is a loss."""
-    arguments = FinetuningArguments(stage="cuset")
-    proof.begin()
-    assert arguments.is_cuset and step_of_torch() == 0.5
-
-
 def test_a_training_step_that_computes_its_own_loss_is_refused(recipe, monkeypatch):
     """As libraries do that replace the Trainer's."""
 
@@ -100,16 +69,6 @@ def test_a_training_step_that_computes_its_own_loss_is_refused(recipe, monkeypat
     monkeypatch.setattr(transformers.Trainer, "training_step", training_step)
     with pytest.raises(OtherTrainerError, match="a training step did not compute CuSeT's loss"):
         tuner.run_exp(recipe)
-    assert not list(Path(recipe["output_dir"]).glob("*.safetensors"))
-
-
-def test_the_command_ends_with_an_error(recipe, tmp_path, monkeypatch):
-    """The console script is `sys.exit(main())`."""
-    (tmp_path / "recipe.yaml").write_text(json.dumps(recipe))
-    monkeypatch.setattr(tuner, "run_sft", workflow.run_sft)
-    monkeypatch.setattr(sys, "argv", ["llamafactory-cli", "train", str(tmp_path / "recipe.yaml")])
-    with pytest.raises(OtherTrainerError, match="stage: cuset: another trainer would have trained"):
-        cli.main()
     assert not list(Path(recipe["output_dir"]).glob("*.safetensors"))
 
 

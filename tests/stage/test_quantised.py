@@ -1,7 +1,5 @@
 """Models in 4 and 8 bits (bitsandbytes, on a CPU): with all parts off they train as under SFT, and nothing repacks their weights."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from features import OFF
@@ -11,7 +9,6 @@ from transformers import TrainerCallback
 
 bitsandbytes = pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
 pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="the model would lie on the GPU: see tests/gpu")
-DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -60,20 +57,12 @@ class Repacked(TrainerCallback):
     ],
     ids=["probe", "reference", "reference logits", "evaluation"],
 )
-def test_4_bit_weights_keep_their_layout(keys, tmp_path, monkeypatch, more, repacks):
+def test_4_bit_weights_keep_their_layout(recipe, keys, monkeypatch, more, repacks):
     """On every CPU: bitsandbytes believes that it has AVX512-BF16. Evaluation repacks, under SFT as well, so the test sees what it looks for."""
     from llamafactory.train.tuner import run_exp
 
     monkeypatch.setattr(bitsandbytes.nn.modules, "has_avx512bf16", lambda: True)
-    recipe = {**keys, **more, "quantization_bit": 4, "do_train": True, "finetuning_type": "lora", "lora_target": "all"}
-    recipe |= {
-        "dataset_dir": str(DATA),
-        "dataset": "cuset_kernels",
-        "template": "qwen",
-        "max_samples": 8,
-        "max_steps": 1,
-    }
-    recipe |= {"output_dir": str(tmp_path), "save_strategy": "no", "report_to": "none", "use_cpu": True}
+    own = {"quantization_bit": 4, "finetuning_type": "lora", "lora_target": "all"}
     repacked = Repacked()
-    run_exp(recipe, callbacks=[repacked])
+    run_exp({**recipe, **keys, **own, **more}, callbacks=[repacked])
     assert bool(repacked.names) == repacks

@@ -10,8 +10,8 @@ from llamafactory.extras.constants import DEFAULT_TEMPLATE, SUPPORTED_MODELS
 from llamafactory.hparams import DataArguments, TrainingArguments, get_infer_args, get_train_args
 
 from cuset_stage.objective import OBJECTIVES
-from cuset_stage.stage import recipe as recipe_keys
 from cuset_stage.stage.arguments import objective_settings
+from cuset_stage.stage.arguments import with_paths as paths_of
 
 
 ROOT = Path(__file__).parents[2]
@@ -123,7 +123,7 @@ def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):
     recipe.parent.mkdir()
     monkeypatch.setattr("sys.argv", ["llamafactory-cli", str(recipe)])
     monkeypatch.chdir(tmp_path)
-    with_paths = functools.partial(recipe_keys.with_paths, groups=[DataArguments, TrainingArguments])
+    with_paths = functools.partial(paths_of, groups=[DataArguments, TrainingArguments])
     asked = {"stage": "cuset", "dataset_dir": "data", "deepspeed": "yaml_configs/deepspeed/ds_z3_config.json"}
     packaged = {key: str(ROOT / asked[key]) for key in ("dataset_dir", "deepspeed")}
     assert with_paths(asked) == {**asked, **packaged}

@@ -32,11 +32,17 @@ def focal(tmp_path_factory):
     return {"stage": "cuset", "cuset_objective": f"{file}:focal", "cuset_options": {"gamma": 1.5}}
 
 
-def test_a_rule_of_one_s_own_trains_fused_as_from_logits(llamafactory, focal):
+def test_a_rule_that_reads_the_base_model_trains_fused_as_from_logits(llamafactory, focal):
+    rule = focal["cuset_objective"].replace(":focal", ":of_the_base")
+    keys = {"stage": "cuset", "cuset_objective": rule, "max_samples": 8, "max_steps": 2}
+    fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
+    assert fused.losses == pytest.approx(logits.losses, rel=1e-5) and fused.losses[0] > 0
+
+
+def test_a_rule_of_one_s_own_with_options(llamafactory, focal):
     keys = {**focal, "gradient_accumulation_steps": 2, "val_size": 2, "do_eval": True, "max_samples": 8}
     keys |= {"plot_loss": True}
-    fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
-    assert fused.losses == pytest.approx(logits.losses, rel=1e-5)
+    fused = llamafactory({**keys, "cuset_fused": "on"})
     assert "cuset_options.gamma=1.5" in fused.output
     card = (fused.output_dir / "README.md").read_text()
     assert "objective: Focal loss.\n" in card and "| `cuset_options.gamma` | 1.5 |" in card
@@ -56,23 +62,3 @@ def test_the_confidence_of_the_base_model(llamafactory):
     online, base = (llamafactory({**keys, "cuset_confidence": whose}) for whose in ("online", "base"))
     assert online.losses[0] == pytest.approx(base.losses[0], rel=1e-5)
     assert online.losses[1] != pytest.approx(base.losses[1], rel=1e-3)
-
-
-def test_a_rule_reads_the_base_model_fused_as_from_logits(llamafactory, focal):
-    rule = focal["cuset_objective"].replace(":focal", ":of_the_base")
-    keys = {"stage": "cuset", "cuset_objective": rule, "max_samples": 8, "max_steps": 2}
-    fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
-    assert fused.losses == pytest.approx(logits.losses, rel=1e-5)
-    assert fused.losses[0] > 0
-
-
-def test_an_objective_that_went_ends_in_a_sentence(llamafactory):
-    run = llamafactory(
-        {"stage": "cuset", "cuset_objective": "prift_mass", "cuset_options": {"threshold": 0.4}}, check=False
-    )
-    assert run.returncode and "docs/objectives.md has it as a rule of your own in three lines" in run.output
-
-
-def test_a_wrong_choice_of_the_confidence(llamafactory):
-    run = llamafactory({"stage": "cuset", "cuset_confidence": "frozen"}, check=False)
-    assert run.returncode and "expected one of online, base (" in run.output

@@ -1,7 +1,6 @@
 """`cuset init` and `cuset recipes`: from a model and a data file to a folder that trains."""
 
 import os
-import sys
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,52 +12,31 @@ from .. import bundled
 from ..project.folder import Project, next_steps, read_form, write_project
 from ..project.plan import BATCH, Tuning, choose_plan, shape_of, template_of
 from ..stage.pretrained import check_model
-from ..text import InputError, nearest
+from ..text import nearest
 from ._app import app, fail
 
 
 Method = StrEnum("Method", ["cuset", "sft", "dft", "eaft", "asft", "profit"])
-PAPER = "Qwen/Qwen2.5-Coder-7B-Instruct"
 DATA = "A JSON or JSONL file in alpaca, sharegpt or openai form; without it the bundled kernels."
 GPUS = "GPUs to train on, 0 for the CPU.  [default: those here]"
 MEMORY = "Memory of each GPU (of the machine for a CPU).  [default: what is here]"
 TUNING = "Full fine-tuning, LoRA or LoRA on 4-bit weights.  [default: what fits]"
 TEMPLATE = "LLaMA-Factory's chat template.  [default: the one it lists for the model]"
-SIZE = "The model's size, such as 7B, when it is neither here nor in its name."
 
 
-@app.command(context_settings={"allow_extra_args": True})
+@app.command(no_args_is_help=True)
 def init(
-    context: typer.Context,
-    folder: Annotated[Path | None, typer.Argument(help="The folder to make.", show_default=False)] = None,
-    model: Annotated[str | None, typer.Option(help="A model's folder, or its name on the Hub.")] = None,
+    folder: Annotated[Path, typer.Argument(help="The folder to make.", show_default=False)],
+    model: Annotated[str, typer.Option(help="A model's folder, or its name on the Hub.", show_default=False)],
     data: Annotated[str, typer.Option(help=DATA)] = "bundled",
     gpus: Annotated[int | None, typer.Option(min=0, help=GPUS)] = None,
     memory_gib: Annotated[float | None, typer.Option(min=1, help=MEMORY)] = None,
     method: Annotated[Method, typer.Option(help="The loss.")] = Method.cuset,
     tuning: Annotated[Tuning | None, typer.Option(help=TUNING)] = None,
     template: Annotated[str | None, typer.Option(help=TEMPLATE)] = None,
-    size: Annotated[str | None, typer.Option(help=SIZE)] = None,
 ) -> None:
-    """Write a folder that trains: a recipe for your model, data and GPUs, and print the commands that come next.
-
-    On a terminal without arguments it asks.
-    """
-    if context.args:  # most likely key=value, which the other commands take
-        key, equals, value = context.args[0].partition("=")
-        raise fail(f"init: {context.args[0]}: {f'write --{key} {value}' if equals else 'one folder is expected'}.")
+    """Write a folder that trains: a recipe for your model, data and GPUs, and print the commands that come next."""
     found, found_gib, bf16 = _machine()
-    if folder is None and model is None and sys.stdin.isatty():
-        folder = Path(typer.prompt("Folder to make", "my-cuset"))
-        model = typer.prompt("Model, a folder or a name on the Hub", PAPER)
-        data = typer.prompt("Data, a JSON or JSONL file, or bundled", data)
-        gpus = typer.prompt("GPUs, 0 for the CPU", found if gpus is None else gpus, type=int)
-        if gpus:
-            memory_gib = typer.prompt("Memory of each GPU in GiB", memory_gib or found_gib or 24, type=float)
-        method = typer.prompt("Method", method, type=Method)
-    if folder is None or model is None:
-        missing = "--model" if folder else "FOLDER"
-        raise fail(f"init: {missing} is missing; a whole command is: cuset init my-cuset --model {PAPER}")
     gpus = found if gpus is None else gpus
     if gpus and not (memory_gib or found):
         problem = "no GPU is found here, so say how much memory each one has, such as 24."
@@ -70,16 +48,13 @@ def init(
         raise fail(f"init: {recipe} exists; give another folder, or remove that file.")
     try:
         check_model(model)
-    except ValueError as error:
-        raise fail(f"init: --model {model}: {error}") from None
-    try:
         file = None if data == "bundled" else read_form(Path(data).expanduser())
         model = str(here.resolve()) if here.is_dir() else model
-        template, shape = template_of(model, template), shape_of(model, size)
+        template, shape = template_of(model, template), shape_of(model)
         plan = choose_plan(shape, gpus, memory_gib, tuning=tuning, method=method)
         project = Project(recipe.parent, model, template, method.value, file, plan, bf16)
         write_project(project)
-    except InputError as error:
+    except ValueError as error:  # InputError is one
         raise fail(f"init: {error}") from None
     except OSError as error:
         raise fail(f"init: {error.filename}: {error.strerror}.") from None

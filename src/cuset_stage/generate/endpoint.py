@@ -38,7 +38,6 @@ FATAL = {
 }
 LONGEST_PAUSE_S = 60.0  # of our own
 LONGEST_WAIT_S = 600.0  # of those that a server asks for
-LONGEST_GREETING_S = 30.0
 
 
 class _Again(Exception):
@@ -74,21 +73,17 @@ class EndpointBackend:
         self._timeout_s = timeout_s
         self._tries = retries + 1
         self._backoff_s = backoff_s
-        self._tokenizer = self._prompter = None
+        self._tokenizer = None
         if tokenizer is not None:
             from transformers import AutoTokenizer  # takes seconds
-
-            from .prompting import Prompter
 
             try:
                 self._tokenizer = AutoTokenizer.from_pretrained(tokenizer)
             except (OSError, ValueError) as error:
                 raise GenerationError(f"tokenizer={tokenizer}: cannot be loaded ({one_line(error)}).") from None
-            if self._tokenizer.chat_template is not None:
-                self._prompter = Prompter(self._tokenizer, model=tokenizer)
         self._limit_key = "max_tokens"
         self._failed_in_row = 0
-        self._told_no_usage = self._greeted = False
+        self._told_no_usage = self._has_answered = False
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """One outcome a request, in any order, as soon as it is there.
@@ -104,7 +99,6 @@ class EndpointBackend:
         with asyncio.Runner() as runner:
             client = httpx.AsyncClient(headers=self._headers, timeout=timeout, limits=limits)
             try:
-                runner.run(self._greet(client))
                 while True:
                     if trouble is None:
                         for request in itertools.islice(waiting, self._concurrency - len(asked)):
@@ -128,27 +122,6 @@ class EndpointBackend:
                     task.cancel()
                 runner.run(client.aclose())
 
-    async def _greet(self, client: httpx.AsyncClient) -> None:
-        """Find out early that nothing answers, and say when the model's name is not among those served."""
-        if self._greeted:
-            return
-        try:
-            async with asyncio.timeout(LONGEST_GREETING_S):
-                response = await client.get(f"{self.url}/models", timeout=LONGEST_GREETING_S)
-        except (httpx.RequestError, TimeoutError) as error:
-            raise GenerationError(
-                f"endpoint={self.url}: nothing answers there ({reason(error)}). Start the server first, such as "
-                "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
-            ) from None
-        self._greeted = True
-        try:
-            served = [str(model["id"]) for model in response.json()["data"]]
-        except (ValueError, LookupError, TypeError):
-            return  # not every server lists its models
-        if served and self._settings.model not in served:
-            names = ", ".join(served[:5])
-            logger.warning("%s serves %s; it is asked for %s all the same.", self.url, names, self._settings.model)
-
     async def _ask(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
         started = time.perf_counter()
         for attempt in itertools.count(1):
@@ -163,6 +136,11 @@ class EndpointBackend:
             except TimeoutError:
                 again, wait = f"no answer within {self._timeout_s:g} s (timeout)", 0.0
             except httpx.RequestError as error:
+                if isinstance(error, httpx.ConnectError) and not self._has_answered:
+                    raise GenerationError(
+                        f"endpoint={self.url}: nothing answers there ({reason(error)}). Start the server first, such as "
+                        "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
+                    ) from None
                 again, wait = reason(error), 0.0
             except _Again as error:
                 again, wait = error.args
@@ -193,7 +171,7 @@ class EndpointBackend:
             **(settings.extra_body or {}),
         }
         response = await client.post(f"{self.url}/chat/completions", json=body)
-        status = response.status_code
+        status, self._has_answered = response.status_code, True
         if may_pass(status):
             raise _Again(f"status {status}: {excerpt(response)}", retry_after(response))
         if status in FATAL:
@@ -214,8 +192,6 @@ class EndpointBackend:
             tokens, source = None, None
             if self._tokenizer is not None:
                 tokens, source = len(self._tokenizer(text, add_special_tokens=False)["input_ids"]), "tokenizer"
-                if prompt_tokens is None and self._prompter is not None:
-                    prompt_tokens = len(self._prompter.encode(request.messages).ids)
             elif not self._told_no_usage:
                 logger.warning("%s does not say how many tokens it used: give tokenizer=... to count them.", self.url)
                 self._told_no_usage = True

@@ -118,28 +118,18 @@ class Rule:
         Raises:
             InputError: an option it does not have, or a value that its settings class refuses.
         """
-        try:
-            parameters = list(inspect.signature(self.function, eval_str=True).parameters.values())
-        except NameError as error:
-            raise InputError(
-                f"cuset_objective={name!r}: its annotations cannot be read ({error}). Import what they name."
-            ) from None
+        parameters = list(inspect.signature(self.function, eval_str=True).parameters.values())
         if len(parameters) < 2:
             if values:
                 raise InputError(
                     f"cuset_options={values!r}: cuset_objective={name!r} takes no options. Remove the key."
                 )
             return None
-        kind = parameters[1].annotation
-        if not is_dataclass(kind) and not hasattr(kind, "model_fields"):
+        kind, has_default = parameters[1].annotation, parameters[1].default is not inspect.Parameter.empty
+        if not (is_dataclass(kind) or hasattr(kind, "model_fields")) or has_default:
             raise InputError(
-                f"cuset_objective={name!r}: its second argument, {parameters[1].name}, has no settings class. Annotate it with a dataclass "
-                "or a pydantic model, as in def focal(tokens, options: Options)."
-            )
-        if parameters[1].default is not inspect.Parameter.empty:
-            raise InputError(
-                f"cuset_objective={name!r}: its second argument, {parameters[1].name}, has a default, which would not be used. Give the "
-                "settings class the defaults, and the argument none."
+                f"cuset_objective={name!r}: its second argument, {parameters[1].name}, takes the options. Annotate it with a settings class, a "
+                "dataclass or a pydantic model that has the defaults, and give it no default, as in def focal(tokens, options: Options)."
             )
         known = list(getattr(kind, "model_fields", ())) or [one.name for one in fields(kind)]
         for key in values:
@@ -154,12 +144,7 @@ class Rule:
         try:
             return TypeAdapter(kind).validate_python(values)
         except ValidationError as error:
-            wrong = "; ".join(
-                ".".join(map(str, one["loc"]))
-                + ("" if one["type"] == "missing" else f"={one['input']!r}")
-                + f": {one['msg']}"
-                for one in error.errors()
-            )
+            wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
             raise InputError(f"cuset_options of cuset_objective={name!r}: {wrong}.") from None
 
 

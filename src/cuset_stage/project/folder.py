@@ -12,7 +12,7 @@ import yaml
 
 from .. import bundled
 from ..files import write_atomically
-from ..jsonl import read_objects
+from ..jsonl import read_rows
 from ..text import InputError, shown
 from .plan import Plan
 
@@ -72,8 +72,9 @@ def read_form(path: Path) -> DataFile:
     Raises:
         InputError: not such a file, no rows, another form, or a row unlike the first.
     """
-    if not (rows := _rows(path)):
-        raise InputError(f"{path}: holds no rows; {EXPECTED}.")
+    if path.suffix not in (".json", ".jsonl"):
+        raise InputError(f"{path}: expected a .json or .jsonl file, or `bundled`.")
+    rows = read_rows(path)
     there = list(dict.fromkeys(key for row in rows for key in row))
     messages = any(isinstance(rows[0].get(name), list) for name in MESSAGES["messages"])
     names, needed, kind = (MESSAGES, ["messages"], list) if messages else (ALPACA, ["prompt", "response"], str)
@@ -104,20 +105,6 @@ def _check_given(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None
         except InputError as error:
             fix = f"{', '.join(file.gives)} are taken for weights and spans: rename what means something else."
             raise InputError(f"{path}, row {number}: {error} {fix}") from None
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    if path.suffix not in (".json", ".jsonl"):
-        raise InputError(f"{path}: expected a .json or .jsonl file, or `bundled`.")
-    if path.suffix == ".jsonl":
-        return [row for _, row in read_objects(path)]
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON: {error}.") from None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path}: expected a list of objects.")
-    return rows
 
 
 def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[str, str, dict[str, dict[str, str]]]:

@@ -47,25 +47,20 @@ KNOWN = {
 _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
 
 
-def shape_of(model: str, size: str | None = None) -> Shape:
+def shape_of(model: str) -> Shape:
     """The shape of a model's folder or hub name: of its config.json, else of KNOWN, else guessed from a number such as 7B.
-
-    size: said by the user in place of looking, such as 7B.
 
     Raises:
         InputError: none of these tells it.
     """
     name = model.rstrip("/").rpartition("/")[2].lower()
-    if size is None and (found := _configured(model) or KNOWN.get(name)):
+    if found := _configured(model) or KNOWN.get(name):
         return found
-    number = _SIZE.search(size or name)
+    number = _SIZE.search(name)
     if number is None:
-        problem = (
-            f"--size {size}"
-            if size
-            else f"--model {model}: it cannot be loaded here, and its name does not tell its size"
+        raise InputError(
+            f"--model {model}: it cannot be loaded here, and its name does not tell its size. Give its folder."
         )
-        raise InputError(f"{problem}. Say --size in billions of parameters, such as --size 7B.")
     parameters = float(number[1]) * 1e9
     like = min(KNOWN.values(), key=lambda shape: abs(shape.parameters - parameters))
     scale = (parameters / like.parameters) ** (1 / 3)
@@ -85,8 +80,7 @@ def _configured(model: str) -> Shape | None:
     except (OSError, ValueError, KeyError, ImportError) as error:  # no such model, no network, or code of its own
         if not Path(model).is_dir():
             return None
-        problem = f"its config.json cannot be used: {one_line(error)}"
-        raise InputError(f"--model {model}: {problem} Say --size, such as --size 7B.") from None
+        raise InputError(f"--model {model}: its config.json cannot be used: {one_line(error)}") from None
     text = config.get_text_config()
     return Shape(
         built.num_parameters(),

@@ -1,19 +1,30 @@
-"""The recipe's keys: a subclass of LLaMA-Factory's FinetuningArguments that knows `stage: cuset`.
+"""The recipe's keys: as they were read, and a subclass of LLaMA-Factory's FinetuningArguments that knows `stage: cuset`.
 
 The subclass is built from the class LLaMA-Factory has just defined, so this module imports nothing of llamafactory.
 """
 
 import json
 import os
+import sys
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Literal
 
+from .. import bundled
+from .._compatibility import check as check_patches
 from ..objective.rules import OBJECTIVES, RULES
 from ..objective.settings import CONFIDENCES, NORMALIZATIONS, REGION_SCOPES, ObjectiveSettings
+from ..spans.kinds import KINDS, check_aliases, check_kinds
+from ..spans.languages import load_language
+from ..text import nearest
 from . import proof
+from .retired import check_retired
 
 
 STAGE = "cuset"
+PATH_KEYS = ("dataset_dir", "deepspeed")
 MOST_WEIGHT = 1e9  # of a row, a message, a span or reasoning: these multiply, and their product stays a float32
 DEFAULT_KINDS = "kernel_body,launch_config"
 
@@ -36,6 +47,59 @@ SWITCHES = (
     "cuset_cudnn_attention",
     "cuset_padding_free",
 )
+
+
+# ---- a recipe as it was read
+
+
+def check_spelling(args: dict[str, Any], groups: Iterable[type]) -> None:
+    """Refuse a misspelt `stage: cuset`, a key that is gone and a misspelt key. groups: the dataclasses whose fields the recipe's keys are.
+
+    A recipe of another stage hears of `cuset_*` keys alone; the rest is LLaMA-Factory's to say.
+
+    Raises:
+        ValueError: names the key, and what to write in its place.
+    """
+    stage = args.get("stage", "sft")
+    if stage != STAGE and isinstance(stage, str) and get_close_matches(stage, [STAGE]):
+        raise ValueError(f"stage: {stage}: no such stage; did you mean {STAGE}?")
+    check_retired(args)
+    known = {field.name for group in groups for field in fields(group) if field.init}
+    ours = [name for name in known if name.startswith(f"{STAGE}_")]
+    for key in args.keys() - known:
+        if stage == STAGE or get_close_matches(key, ours):
+            raise ValueError(f"{key}: no such key in a recipe; {nearest(key, known)}")
+
+
+def with_paths(args: dict[str, Any], groups: Iterable[type]) -> dict[str, Any]:
+    """Under `stage: cuset`, PATH_KEYS that name nothing in the working directory, found beside the recipe or in the package.
+
+    So a recipe that comes with the package, or a copy of it, trains from any folder. groups: the dataclasses that are parsed; a recipe is
+    parsed more than once, each time for some of them.
+    """
+    if args.get("stage") != STAGE:
+        return args
+    folders = [bundled.data().parent]
+    if len(sys.argv) > 1 and sys.argv[1].endswith((".yaml", ".yml")):
+        folders.insert(0, Path(sys.argv[1]).absolute().parent)
+    found, known = {}, {field.name for group in groups for field in fields(group)}
+    for key in known.intersection(PATH_KEYS):
+        value = args.get(key)
+        if isinstance(value, str) and not Path(value).exists():
+            places = [folder / value for folder in folders if (folder / value).exists()]
+            if places:
+                found[key] = str(places[0])
+    if found:
+        from llamafactory.extras import logging
+
+        paths = ", ".join(f"{key}: {path}" for key, path in found.items())
+        logging.get_logger(f"llamafactory.{__name__}").info_rank0(
+            f"Not in the working directory, so taken from: {paths}"
+        )
+    return {**args, **found}
+
+
+# ---- the keys
 
 
 def _argument(default: Any, help_text: str) -> Any:
@@ -124,12 +188,12 @@ def extend(base: type) -> type:
                 self.cuset_fused = "on" if self.cuset_fused else "off"
             for key in SWITCHES:
                 setattr(self, key, _switch(getattr(self, key)))
-            _check_profit_keys(self)
             if self.is_cuset:
                 # Every check LLaMA-Factory makes for SFT holds for us, so inside the process the stage is SFT with a mark.
                 self.stage = "sft"
                 _check(self)
             super().__post_init__()
+            proof.begin()
             if self.is_cuset:
                 proof.expect(self)
 
@@ -233,19 +297,8 @@ def hyper_parameters(args: Any) -> dict[str, str]:
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
 
 
-def _check_profit_keys(args: Any) -> None:
-    """ProFit's keys come from recipes for its fork of LLaMA-Factory: refuse to train something else with them."""
-    for key in OBJECTIVE_KEYS["profit"]:
-        if getattr(args, key) is not None and not (args.is_cuset and args.cuset_objective == "profit"):
-            raise ValueError(f"{key} belongs to ProFit: set stage: cuset with cuset_objective: profit, or remove it.")
-
-
 def _check(args: Any) -> None:
     """Refuse what this group of keys alone can tell to be wrong. `ObjectiveSettings` knows the ranges of the objective's values."""
-    from .._compatibility import check as check_patches
-    from ..spans.kinds import KINDS, check_aliases, check_kinds
-    from ..spans.languages import load_language
-
     check_patches()
     for key in SWITCHES:
         if not isinstance(getattr(args, key), bool):
@@ -351,7 +404,7 @@ def unused_keys_note(args: Any) -> str | None:
         keys = [key for keys in OBJECTIVE_KEYS.values() for key in keys if key not in used]
         where = f"on the loss of cuset_objective: {args.cuset_objective}."
     else:
-        keys = [f.name for f in fields(args) if f.name.startswith("cuset_")]
+        keys = [f.name for f in fields(args) if f.name.startswith("cuset_") or f.name in OBJECTIVE_KEYS["profit"]]
         where = f"under stage: {args.stage}. Set stage: cuset to train with CuSeT."
     defaults = {f.name: f.default for f in fields(args)}
     changed = [key for key in keys if getattr(args, key) != defaults[key]]

@@ -12,7 +12,7 @@ from llamafactory.extras.constants import MROPE_MODELS
 from llamafactory.extras.misc import has_tokenized_data
 from llamafactory.model.loader import load_config
 
-from .. import bundled
+from ..jsonl import read_rows
 from ..text import InputError
 from .given import GivingAttr, giving_dataset_list, read_given
 from .processors import WEIGHTS, LabelRules, labelling
@@ -44,17 +44,10 @@ def labelled_dataset(
                 raise
             raise ValueError(fault) from error
 
-        edition = bundled.kernels_edition(
-            [*(data_args.dataset or []), *(data_args.eval_dataset or [])], str(data_args.dataset_dir)
-        )
         if was_saved_before:
-            check_saved_rules(Path(path), rules, edition)
+            check_saved_rules(Path(path), rules)
         elif path is not None and training_args.should_save:
-            written = asdict(rules) | ({bundled.KERNELS: edition} if edition else {})
-            (Path(path) / RULES_FILE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
-        if edition and training_args.should_log:
-            summaries.append(f"{bundled.KERNELS}, edition {edition}")
-            logger.info_rank0(f"{summaries[-1]}.")
+            (Path(path) / RULES_FILE).write_text(json.dumps(asdict(rules), indent=2) + "\n", encoding="utf-8")
 
         for name, dataset in _splits(module):
             # predict_with_generate evaluates on prompts, which carry no labels
@@ -104,27 +97,18 @@ def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, dataset) for name, dataset in splits.items() if dataset is not None]
 
 
-def check_saved_rules(path: Path, rules: LabelRules, edition: int | None) -> None:
-    """Raise ValueError when the data set in `tokenized_path` was labelled by other rules than this run's, or made of another edition."""
+def check_saved_rules(path: Path, rules: LabelRules) -> None:
+    """Raise ValueError when the data set in `tokenized_path` was labelled by other rules than this run's."""
     file = path / RULES_FILE
     fix = "Give another tokenized_path, or delete this folder to have it written anew."
     if not file.exists():
         raise ValueError(
             f"tokenized_path: {path} was not written by stage: cuset ({RULES_FILE} is missing), so it has no CUDA labels. {fix}"
         )
-    try:
-        saved = dict(json.loads(file.read_text(encoding="utf-8")))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{file} is damaged ({error}), so nobody knows how its data were labelled. {fix}") from None
-    there = saved.pop(bundled.KERNELS, 1)
-    if edition and there != edition:
-        raise ValueError(
-            f"tokenized_path: {path} was made of edition {there} of {bundled.KERNELS}, and this is edition {edition}, which has other rows "
-            f"(edition 1 is {bundled.KERNELS}_hard now). {fix}"
-        )
+    saved = json.loads(file.read_text(encoding="utf-8"))
     expected = json.loads(json.dumps(asdict(rules)))
-    if saved != expected:
-        changed = [key for key in expected if saved.get(key) != expected[key]]
+    changed = [key for key in expected if saved.get(key) != expected[key]]
+    if changed:
         details = "; ".join(f"{key}: {saved.get(key)} there, {expected[key]} here" for key in changed)
         raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {fix}")
 
@@ -197,67 +181,29 @@ def find_fault(data_args: Any) -> str | None:
             continue
         path = Path(data_args.dataset_dir) / attributes.dataset_name
         for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-            fault = _fault_in(file, name, attributes) if file.suffix in (".json", ".jsonl") else None
-            if fault:
-                return f"{file}: {fault}"
+            try:
+                if file.suffix in (".json", ".jsonl"):
+                    _check_rows(file, name, attributes)
+            except InputError as error:
+                return str(error)
     return None
 
 
-def _fault_in(file: Path, name: str, attributes: GivingAttr) -> str | None:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        return f"{error.strerror}; put the file there, or mend file_name of {name} in dataset_info.json."
-    except UnicodeDecodeError as error:
-        return f"byte {error.start + 1} is not UTF-8 ({error.reason}); save the file as UTF-8."
-    if text.startswith("\ufeff"):
-        return "the file begins with a byte order mark, which JSON does not allow; save it as UTF-8 without one."
-    try:
-        rows = _json_rows(text)
-    except json.JSONDecodeError as error:
-        return f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); expected a list of objects, or one object a line."
-    if not rows:
-        return "it has no rows; expected a list of objects, or one object a line."
-    for number, row in enumerate(rows, start=1):
-        if not isinstance(row, dict):
-            return (
-                f"row {number} is {json.dumps(row)[:60]}; expected an object with the columns of the data set {name}."
-            )
-
-    if attributes.formatting == "alpaca":
-        contents, expected, kind = ("prompt", "query", "response"), str, "text"
-    else:
-        contents, expected, kind = ("messages",), list, "a list of messages"
-    found = {key for row in rows for key in row}
+def _check_rows(file: Path, name: str, attributes: GivingAttr) -> None:
+    """Raise InputError for a file that cannot be read, a column that no row has, and weights or spans that are wrong."""
+    rows = read_rows(file)
+    there = {key for row in rows for key in row}
+    contents = ("prompt", "query", "response") if attributes.formatting == "alpaca" else ("messages",)
     for role in (*contents, "system", "tools", "history", "weight", "spans"):
         column = getattr(attributes, role, None)
-        if column and column not in found:
-            return (
-                f"no row has the key {column!r}, which is the {role} column of the data set {name}; the rows have "
-                f"{', '.join(sorted(found))}. Name the right key under `columns` in dataset_info.json."
+        if column and column not in there:
+            raise InputError(
+                f"{file}: no row has the key {column!r}, which is the {role} column of the data set {name}; the rows have "
+                f"{', '.join(sorted(there))}. Name the right key under `columns` in dataset_info.json."
             )
     for number, row in enumerate(rows, start=1):
-        for role in contents:
-            column = getattr(attributes, role)
-            value = row.get(column) if column else None
-            if value is not None and not isinstance(value, expected):
-                return f"row {number}: {column!r}, the {role} column, is {json.dumps(value)[:60]}; expected {kind}."
         try:
             if attributes.gives:
                 read_given(row, attributes)
         except InputError as error:
-            return f"row {number}: {error}"
-    return None
-
-
-def _json_rows(text: str) -> list[Any]:
-    """The rows of a JSON list, or of a file with one object a line."""
-    if text.lstrip().startswith("["):
-        return json.loads(text)
-    rows = []
-    for number, line in enumerate(text.splitlines()):
-        try:
-            rows += [json.loads(line)] if line.strip() else []
-        except json.JSONDecodeError as error:  # which counts from the file's first line, not the row's
-            raise json.JSONDecodeError(error.msg, "\n" * number + line, error.pos + number) from None
-    return rows
+            raise InputError(f"{file}: row {number}: {error}") from None

@@ -7,13 +7,9 @@ import contextlib
 import copy
 import functools
 import io
-import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +24,6 @@ from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArgume
 from llamafactory.model import load_model, load_tokenizer
 
 from .. import attention
-from ..progress import Progress
 from ..spans import KINDS
 from ..text import nearest, one_line
 from .dataset import find_fault
@@ -155,40 +150,25 @@ class LabelledRows:
         them; weight: the sum of what they weigh; without_weight: those that weigh 0; lost_supervised, lost_cuda: what truncation drops of
         them. A column for each kind: how many spans.
         """
-        starts = range(0, len(self.rows), BATCH)
-        workers = min(workers, len(starts))
-        with contextlib.ExitStack() as stack:
-            run: Callable[..., Iterable[dict[str, list[int]]]] = map
-            if workers > 1:  # forked, so that nothing of the rows is pickled
-                pool = ProcessPoolExecutor(workers, get_context("fork"), _remember, (self,))
-                run = stack.enter_context(pool).map
-            else:
-                _remember(self)
-            bar = stack.enter_context(Progress(total=len(self.rows), unit="row", desc="labels"))
-            parts = []
-            for part in run(_count_from, starts):
-                parts.append(pd.DataFrame(part))
-                bar.update(len(parts[-1]))
-        return pd.concat(parts, ignore_index=True)
-
-
-_counted: list[LabelledRows] = []  # what a process counts
-
-
-def _remember(rows: LabelledRows) -> None:
-    _counted[:] = [rows]
-
-
-def _count_from(start: int) -> dict[str, list[int]]:
-    """The numbers of the batch that begins at a row."""
-    (rows,) = _counted
-    batch = rows.rows[start : start + BATCH]
-    return _count(rows.processor, batch, list(range(start, min(start + BATCH, len(rows)))))
+        table = self.rows.map(
+            functools.partial(_count, self.processor),
+            batched=True,
+            batch_size=BATCH,
+            with_indices=True,
+            num_proc=workers if workers > 1 and len(self.rows) > BATCH else None,
+            remove_columns=self.rows.column_names,
+            keep_in_memory=True,
+            load_from_cache_file=False,
+            desc="labels",
+        )
+        return table.to_pandas()
 
 
 def _count(processor: LabelledProcessor, examples: dict[str, list[Any]], indices: list[int]) -> dict[str, list[int]]:
     """The numbers of a batch, a list for each column."""
-    found = {row: dict.fromkeys((*NUMBERS, *KINDS), 0) | {"row": row, "usable": False} for row in indices}
+    found = {
+        row: dict.fromkeys((*NUMBERS, *KINDS), 0) | {"row": row, "weight": 0.0, "usable": False} for row in indices
+    }
     usable = processor.without_unusable_rows({**examples, "_row": indices})
     uncut = copy.copy(processor.data_args)
     uncut.cutoff_len = sys.maxsize
@@ -246,19 +226,6 @@ def open_rows(
         ValueError: an unknown data set or template, a file that cannot be read, a column that is missing, no rows.
     """
     names = ",".join(dataset)
-    info = Path(dataset_dir) / "dataset_info.json"
-    try:
-        known = json.loads(info.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        raise ValueError(f"dataset_dir={dataset_dir}: no dataset_info.json can be read there ({reason}).") from None
-    if unknown := [name for name in dataset if name not in known]:
-        fix = (
-            "add an entry for this file, or let `cuset init --data` write one"
-            if Path(unknown[0]).is_file()
-            else nearest(unknown[0], known)
-        )
-        raise ValueError(f"dataset={names}: {unknown[0]} is not in {info}; {fix}")
     data_args = DataArguments(dataset=names, dataset_dir=dataset_dir, **options)
     fixed = open_template(tokenizer, data_args)
     model_args = ModelArguments(model_name_or_path=model_path)

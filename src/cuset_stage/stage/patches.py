@@ -1,12 +1,11 @@
-"""What changes in LLaMA-Factory: nine symbols, each right after the module that defines it has run.
+"""What changes in LLaMA-Factory: eight symbols, each right after the module that defines it has run.
 
 Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
-needs of the module is looked up before anything is changed, so that a LLaMA-Factory that looks different raises here, and the hook
+needs of the module is looked up before anything is changed, so that a LLaMA-Factory that lacks it raises here, and the hook
 keeps the error until `stage: cuset` is asked for.
 """
 
 import functools
-import inspect
 import sys
 from types import ModuleType
 from typing import Any
@@ -18,39 +17,29 @@ STAGE_TITLE = "CUDA-Sensitive Fine-Tuning (CuSeT)"
 def _patch_arguments(module: ModuleType) -> None:
     from .arguments import extend
 
-    base = _symbol(module, "FinetuningArguments")
-    for method in ("__post_init__", "to_dict"):
-        _symbol(base, method)
-    if not hasattr(base, "cuset_objective"):
-        _refuse_if_taken("llamafactory.hparams.parser", "FinetuningArguments", module)
-        module.FinetuningArguments = extend(base)
+    _refuse_if_taken("llamafactory.hparams.parser", "FinetuningArguments", module)
+    module.FinetuningArguments = extend(module.FinetuningArguments)
 
 
 def _patch_parser(module: ModuleType) -> None:
-    plain_parse = _function(module, "_parse_args", ["parser", "args", "allow_extra_keys"])
-    read_args = _symbol(module, "read_args")
-    if hasattr(plain_parse, "__wrapped__"):
-        return
+    plain_parse, read_args = module._parse_args, module.read_args
 
     @functools.wraps(plain_parse)
     def _parse_args(parser, args=None, allow_extra_keys=False):
         args = read_args(args)
         if isinstance(args, dict):
-            from . import recipe
+            from .arguments import check_spelling, with_paths
 
             if not allow_extra_keys:
-                recipe.check_spelling(args, parser.dataclass_types)
-            args = recipe.with_paths(args, parser.dataclass_types)
+                check_spelling(args, parser.dataclass_types)
+            args = with_paths(args, parser.dataclass_types)
         return plain_parse(parser, args, allow_extra_keys)
 
     module._parse_args = _parse_args
 
 
 def _patch_sft(module: ModuleType) -> None:
-    expected = ["model_args", "data_args", "training_args", "finetuning_args", "generating_args", "callbacks"]
-    plain_run_sft = _function(module, "run_sft", expected)
-    if hasattr(plain_run_sft, "__wrapped__"):
-        return
+    plain_run_sft = module.run_sft
     _refuse_if_taken("llamafactory.train.tuner", "run_sft", module)
 
     @functools.wraps(plain_run_sft)
@@ -72,12 +61,8 @@ def _patch_sft(module: ModuleType) -> None:
 
 
 def _patch_loader(module: ModuleType) -> None:
-    expected = ["data_args", "stage", "template", "tokenizer", "processor", "do_generate"]
-    plain_processor = _function(module, "_get_dataset_processor", expected)
-    plain_list = _function(module, "get_dataset_list", ["dataset_names", "dataset_dir"])
-    plain_align = _function(module, "align_dataset", ["dataset", "dataset_attr", "data_args", "training_args"])
-    if hasattr(plain_processor, "__wrapped__"):
-        return
+    plain_processor, plain_list = module._get_dataset_processor, module.get_dataset_list
+    plain_align = module.align_dataset
 
     @functools.wraps(plain_processor)
     def _get_dataset_processor(*args: Any, **kwargs: Any) -> Any:
@@ -106,13 +91,11 @@ def _patch_loader(module: ModuleType) -> None:
 
 
 def _patch_constants(module: ModuleType) -> None:
-    _symbol(module, "TRAINING_STAGES").setdefault(STAGE_TITLE, "cuset")
+    module.TRAINING_STAGES[STAGE_TITLE] = "cuset"
 
 
 def _patch_plot(module: ModuleType) -> None:
-    plain_plot = _function(module, "gen_loss_plot", ["trainer_log"])
-    if hasattr(plain_plot, "__wrapped__"):
-        return
+    plain_plot = module.gen_loss_plot
 
     @functools.wraps(plain_plot)
     def gen_loss_plot(trainer_log):
@@ -123,21 +106,12 @@ def _patch_plot(module: ModuleType) -> None:
     module.gen_loss_plot = gen_loss_plot
 
 
-def _patch_tuner(module: ModuleType) -> None:
-    from .proof import proved
-
-    whole_run = _function(module, "_training_function", ["config"])
-    if not hasattr(whole_run, "__wrapped__"):
-        module._training_function = proved(whole_run)
-
-
 _PATCHES = {
     "llamafactory.hparams.finetuning_args": _patch_arguments,
     "llamafactory.hparams.parser": _patch_parser,
     "llamafactory.train.sft": _patch_sft,
     "llamafactory.data.loader": _patch_loader,
     "llamafactory.extras.constants": _patch_constants,
-    "llamafactory.train.tuner": _patch_tuner,
     "llamafactory.extras.ploting": _patch_plot,
 }
 
@@ -145,21 +119,6 @@ _PATCHES = {
 def apply(module: ModuleType) -> None:
     """Patch `module`, which has just been imported. Raises when it lacks what the patch needs."""
     _PATCHES[module.__name__](module)
-
-
-def _symbol(owner: Any, name: str) -> Any:
-    if not hasattr(owner, name):
-        raise AttributeError(f"{owner.__name__}.{name} does not exist")
-    return getattr(owner, name)
-
-
-def _function(module: ModuleType, name: str, expected: list[str]) -> Any:
-    """A function of the module, whose first parameters have to be those expected."""
-    function = _symbol(module, name)
-    found = list(inspect.signature(function).parameters)
-    if found[: len(expected)] != expected:
-        raise TypeError(f"{module.__name__}.{name} takes ({', '.join(found)}), expected ({', '.join(expected)})")
-    return function
 
 
 def _refuse_if_taken(user: str, name: str, module: ModuleType) -> None:

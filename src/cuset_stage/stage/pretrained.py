@@ -143,7 +143,7 @@ def with_adapter(model: Any, adapter: str) -> Any:
     taken in its converted form.
 
     Raises:
-        SettingsError: the adapter does not fit the model, or lacks rows or the tokenizer of a vocabulary that was resized.
+        SettingsError: the adapter does not fit the model, as where it lacks rows of a vocabulary that was resized.
     """
     from peft import PeftConfig, PeftModel, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
     from peft.utils import load_peft_weights
@@ -158,7 +158,7 @@ def with_adapter(model: Any, adapter: str) -> Any:
     )
     with explained(misfit):
         weights = load_peft_weights(str(folder), device="cpu")
-        embeddings = _resize_vocabulary(model, weights, adapter)
+        embeddings = _resize_vocabulary(model, weights)
         if (converted / "adapter_config.json").is_file():
             # Only LoRA's matrices are in it: modules that were trained in whole are with the adapter itself.
             weights = {name: weight for name, weight in weights.items() if "lora_" not in name}
@@ -184,44 +184,28 @@ def with_adapter(model: Any, adapter: str) -> Any:
     return adapted.eval()
 
 
-def _resize_vocabulary(model: Any, weights: Mapping[str, Any], adapter: str) -> tuple[str, ...]:
-    """Give the model as many embeddings as the adapter's weights have rows for, in place.
+def _resize_vocabulary(model: Any, weights: Mapping[str, Any]) -> tuple[str, ...]:
+    """Give the model as many embeddings as the adapter's weights bring rows for, in place.
 
     Returns the beginnings of the names that the weights of the embeddings and of the output layer have in the adapter.
+
+    Raises:
+        SettingsError: of two layers, the adapter brings the further rows of one alone.
     """
-    rows = model.get_input_embeddings().num_embeddings
     layers = [layer for layer in (model.get_input_embeddings(), model.get_output_embeddings()) if layer is not None]
-    found = {}  # name in the adapter -> rows that it brings, in whole or as factors
-    whole = set()
-    for name, module in model.named_modules():
-        if not any(module is layer for layer in layers):
-            continue
-        found[prefix := f"base_model.model.{name}."] = 0
-        for key, weight in weights.items():
-            if key.startswith(prefix):
-                part = key.removeprefix(prefix)
-                if part in ("weight", "base_layer.weight"):
-                    found[prefix], _ = len(weight), whole.add(prefix)
-                elif part == "lora_embedding_A":
-                    found[prefix] = max(found[prefix], weight.shape[1])
-                elif part == "lora_B.weight":
-                    found[prefix] = max(found[prefix], len(weight))
-    wanted = max(found.values(), default=0)
-    if wanted > rows:
-        is_tied = model.config.get_text_config().tie_word_embeddings
-        if not (whole if is_tied else whole >= found.keys()):
-            missing = ", ".join(name.split(".")[-2] for name in found if name not in whole)
+    names = [name for name, module in model.named_modules() if any(module is layer for layer in layers)]
+    embeddings = tuple(f"base_model.model.{name}." for name in names)
+    ends = ("weight", "base_layer.weight")  # of a layer that was trained in whole, and of one below LoRA's factors
+    rows = {start: len(weights[start + end]) for start in embeddings for end in ends if start + end in weights}
+    wanted = max(rows.values(), default=0)
+    if wanted > model.get_input_embeddings().num_embeddings:
+        if len(rows) < len(embeddings) and not model.config.get_text_config().tie_word_embeddings:
             raise SettingsError(
-                f"adapter={adapter}: it was trained with a vocabulary of {wanted} rows, the model has {rows}, and the adapter does not hold the "
-                f"further rows of {missing}. Train again with additional_target: embed_tokens,lm_head (and resize_vocab: true)."
-            )
-        if not any(map(has_tokenizer, written_beside(adapter))):
-            raise SettingsError(
-                f"adapter={adapter}: it was trained with a vocabulary of {wanted} rows, the model has {rows}, and the tokenizer with the "
-                "further tokens is not beside the adapter. Copy tokenizer.json and tokenizer_config.json of the run into its folder."
+                f"it was trained with a vocabulary of {wanted} rows, and holds those of {', '.join(rows)} alone. Train again with "
+                "additional_target: embed_tokens,lm_head (and resize_vocab: true)."
             )
         model.resize_token_embeddings(wanted, mean_resizing=False)
-    return tuple(found)
+    return embeddings
 
 
 def check_vocabulary(tokenizer: Any, model: Any, name: str, adapter: str | None = None) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,9 +14,10 @@ from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from peft.tuners.tuners_utils import BaseTunerLayer
 from transformers.trainer_utils import EvalLoopOutput
 
+from .. import attention
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
 from ..objective.cuset import IGNORE_INDEX, NonFiniteError, no_loss, supervised_positions
-from . import finite, padding_free, proof
+from . import padding_free, proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
 from .head import FusedHead
@@ -55,7 +57,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self.compute_loss_func = self._objective_loss
         self._must_fuse = fused == "on"
         self._said_fused = False
-        self._fused_head = self._reference_head = None
+        self.fused_head: FusedHead | None = (
+            None  # what covers the model's output layer; None: the loss is computed from logits
+        )
+        self._reference_head: FusedHead | None = None
         if fused != "off":
             self._make_fused_head()
         self._is_padding_free = self._said_padding_free = self._is_in_step = False
@@ -63,7 +68,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             self._start_padding_free()
         self._meter = ObjectiveMeter()
         self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over the ranks
-        self._has_trained, self._grad_norm = False, None  # of the last optimizer step
+        self._grad_norm: Any = None  # of the last optimizer step
         self._columns: dict[str, torch.Tensor] | None = None  # of the batch whose loss is computed from logits
         self._reference_logits: torch.Tensor | None = None
         self._is_evaluating = False
@@ -71,10 +76,9 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._evaluated_rows: list[torch.Tensor] = []
 
     def _make_fused_head(self) -> None:
-        self._fused_head = self._reference_head = FusedHead(self.accelerator.unwrap_model(self.model), self.objective)
-        if self._fused_head.reason is None and self.objective.needs_reference and self.ref_model is not None:
-            self._reference_head = FusedHead(self.accelerator.unwrap_model(self.ref_model), self.objective)
-        if reason := self._fused_head.reason or self._reference_head.reason:
+        heads = [FusedHead(model, self.objective) for model in self._models()]
+        self.fused_head, self._reference_head = heads[0], heads[-1]
+        if reason := heads[0].reason or heads[-1].reason:
             self._give_up_fused(reason)
 
     def _give_up_fused(self, reason: str) -> None:
@@ -83,7 +87,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 f"cuset_fused: on, but {reason}. Set cuset_fused: auto to compute the loss from materialised logits."
             )
         logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
-        self._fused_head = None
+        self.fused_head = None
 
     def _start_padding_free(self) -> None:
         reasons = [padding_free.reason_against(model, self.args) for model in self._models()]
@@ -103,16 +107,9 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         logger.info_rank0(f"Padding is computed: {reason}.")
         self._is_padding_free, self._said_padding_free = False, True
 
-    @property
-    def fused_head(self) -> FusedHead | None:
-        """What covers the model's output layer; None where the loss is computed from logits."""
-        return self._fused_head
-
     def train(self, *args: Any, **kwargs: Any) -> Any:
-        proof.begin()
         for summary in self._label_summaries:
             logger.info_rank0(summary)
-        self._has_trained, self._grad_norm = False, None
         result = super().train(*args, **kwargs)
         self._check_gradient()
         return result
@@ -164,25 +161,36 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 layer.cast_input_dtype_enabled = True
 
     def _maybe_log_save_evaluate(self, tr_loss: torch.Tensor, grad_norm: Any, *args: Any, **kwargs: Any) -> None:
-        self._has_trained, self._grad_norm = True, grad_norm
+        self._grad_norm = grad_norm
         if self.control.should_log or self.control.should_save or self.control.should_evaluate:
             self._check_gradient()  # these wait for the device anyway
         super()._maybe_log_save_evaluate(tr_loss, grad_norm, *args, **kwargs)
 
     def _check_gradient(self) -> None:
         """Raise NonFiniteError when the gradient of the last optimizer step was not finite. Waits for the device."""
-        if not self.args.fp16 and not finite.is_finite(self._grad_norm):  # its loss scaler leaves such steps out
-            raise finite.gradient_error(self._grad_norm, self.state.global_step, self.args)
+        norm = 0.0 if self._grad_norm is None else float(self._grad_norm)
+        if not math.isfinite(norm) and not self.args.fp16:  # whose loss scaler leaves such steps out
+            found = f"step {self.state.global_step}: the gradient norm is {norm}, which ruins the weights"
+            raise NonFiniteError(found, self._causes())
 
     @contextlib.contextmanager
     def _explained_non_finite(self, where: str) -> Iterator[None]:
-        """Raise a NonFiniteError of the loss anew, with the place and what can be seen of the cause."""
+        """Raise a NonFiniteError of the loss anew, with the place and what may be the cause."""
         try:
             yield
         except NonFiniteError as error:
             self._check_gradient()
-            model = self.accelerator.unwrap_model(self.model)
-            raise finite.logits_error(error, where, model, self.args, self._has_trained) from None
+            raise NonFiniteError(f"{where}: {error.found}", self._causes()) from None
+
+    def _causes(self) -> str:
+        """What may have made numbers NaN or infinite, each with its fix."""
+        causes = [
+            attention.suspicion(self.args.device),
+            "float16 overflows: use bf16 in place of fp16" if self.args.fp16 else None,
+            "training has diverged: lower learning_rate or set max_grad_norm",
+            "the files of the model or of its adapter are damaged: load others",
+        ]
+        return f"Possible causes: {'; '.join(filter(None, causes))}."
 
     # ---- the loss
 
@@ -240,14 +248,14 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         columns = {name: inputs.pop(name) for name in COLUMNS}
         columns[WEIGHTS] = inputs.pop(WEIGHTS, None)
         options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
-        if self._fused_head is not None and not self._wants_logits:
+        if self.fused_head is not None and not self._wants_logits:
             reason = self._why_not_fused(model, inputs)
             if reason is None:
                 reference = self._reference(model, inputs, fused=True)
                 batch = {"labels": inputs["labels"], **columns, "num_items_in_batch": num_items_in_batch}
-                with self._fused_head.armed(**batch, reference=reference):
+                with self.fused_head.armed(**batch, reference=reference):
                     result = super().compute_loss(model, dict(inputs), **options)
-                reason = self._fused_head.reason
+                reason = self.fused_head.reason
             if reason is None:
                 if not self._said_fused:  # before the first batch has come through the model may still be found out
                     logger.info_rank0(
@@ -267,21 +275,21 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def _why_not_fused(self, model: torch.nn.Module, inputs: dict[str, Any]) -> str | None:
         """What stands against the fused head in this run, seen with its first batch; None: nothing."""
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
-        if not self._fused_head.is_verified:  # eager: a compiled model is not compiled for a pass that comes once
+        if not self.fused_head.is_verified:  # eager: a compiled model is not compiled for a pass that comes once
             with torch.no_grad(), torch.compiler.set_stance("force_eager"), evaluating(model):
-                self._fused_head.verify(lambda: model(**inputs))
-        if self._reference_head is not self._fused_head and not self._reference_head.is_verified:
+                self.fused_head.verify(lambda: model(**inputs))
+        if self._reference_head is not self.fused_head and not self._reference_head.is_verified:
             with torch.no_grad():
                 self._reference_head.verify(lambda: self.ref_model(**inputs))
-        return self._fused_head.reason or self._reference_head.reason
+        return self.fused_head.reason or self._reference_head.reason
 
     def _objective_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         logits = outputs.get("logits") if hasattr(outputs, "get") else outputs[0]
         if self._columns is None:
-            loss = self._fused_head.loss_of(logits)
+            loss = self.fused_head.loss_of(logits)
             if loss is None:  # compute_loss sees the reason and computes this batch again
                 return labels.new_zeros((), dtype=torch.float32)
-            terms = self._fused_head.terms
+            terms = self.fused_head.terms
         else:
             if not isinstance(logits, torch.Tensor) or logits.dim() != 3:
                 raise ValueError(
@@ -311,7 +319,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         with torch.no_grad(), self._base_model(model) as base:
             if not fused:
                 return base(**inputs).logits
-            is_other = self._reference_head is not self._fused_head
+            is_other = self._reference_head is not self.fused_head
             return self._reference_head.inputs_of(lambda: base(**inputs), with_head=is_other)
 
     def _auxiliary_loss(self, outputs: Any, terms: TokenTerms, num_items_in_batch: Any) -> torch.Tensor | float:

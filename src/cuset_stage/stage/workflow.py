@@ -43,6 +43,7 @@ def run_cuset(
     callbacks: list[Any] | None = None,
 ) -> None:
     """Train, evaluate or predict as `run_sft` does. Raises ValueError for keys that CuSeT cannot train with, before anything loads."""
+    proof.begin()
     for note in check_combination(model_args, training_args, finetuning_args):
         logger.warning_rank0(note)
     is_saved = data_args.tokenized_path is not None and has_tokenized_data(data_args.tokenized_path)
@@ -61,7 +62,10 @@ def run_cuset(
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
-    metrics = open_metrics(finetuning_args)
+    metrics: list[Metric] = []  # measured at every evaluation beside the loss
+    if finetuning_args.cuset_pairs:
+        pairs = import_module("cuset_stage.pairs.metric")  # which stands above this package
+        metrics.append(pairs.PairsMetric(finetuning_args.cuset_pairs, finetuning_args.cuset_pairs_samples))
     label_summaries: list[str] = []
 
     def make_trainer(**kwargs: Any) -> CusetTrainer:
@@ -89,18 +93,6 @@ def run_cuset(
         },
     )
     run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
-    proof.finish()
-
-
-def open_metrics(finetuning_args: Any) -> list[Metric]:
-    """What is measured at every evaluation beside the loss. Its packages stand above this one and are loaded only when they are wanted.
-
-    Raises ValueError, before a model is loaded, for a file that cannot be used.
-    """
-    if not finetuning_args.cuset_pairs:
-        return []
-    pairs = import_module("cuset_stage.pairs.metric")
-    return [pairs.PairsMetric(finetuning_args.cuset_pairs, finetuning_args.cuset_pairs_samples)]
 
 
 def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
