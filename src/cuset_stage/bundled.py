@@ -1,7 +1,10 @@
 """Where the recipes and the data lie that come with the package. Standard library only."""
 
+import json
+import logging
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -15,6 +18,8 @@ BUILT = (
     "cuset_pairs.jsonl",
 )
 """What scripts/build_data.py makes of the sources in data/: a wheel has these files, a checkout builds them."""
+KERNELS = "cuset_kernels"
+logger = logging.getLogger(__name__)
 
 
 def folder() -> Path:
@@ -40,3 +45,25 @@ def data() -> Path:
 
 def recipes() -> Path:
     return folder() / "yaml_configs"
+
+
+def kernels_edition(names: Iterable[str], dataset_dir: str) -> int | None:
+    """Edition of the training rows `cuset_kernels`, as dataset_info.json beside them says it, or None where they are not among `names`.
+
+    Edition 1 had no such entry: the rows that are called `cuset_kernels_hard` now; commit ab6eed6e has them as they were.
+    """
+    if KERNELS not in names:
+        return None
+    info = Path(dataset_dir) / "dataset_info.json"
+    entries = json.loads(info.read_text(encoding="utf-8")) if info.is_file() else {}
+    return entries.get(KERNELS, {}).get("edition", 1)
+
+
+def warn_of_first_mini(tasks: Path) -> None:
+    """Say that data/cuset_mini.jsonl is the first edition of the benchmark, which has its hard half alone."""
+    if tasks.name == "cuset_mini.jsonl" and found(tasks).resolve() == (data() / "cuset_mini.jsonl").resolve():
+        logger.warning(
+            "%s is edition 1 of cuset-mini; edition 2, data/cuset_mini_2.jsonl, has these 100 tasks as split=level2 and 100 everyday "
+            "operations as split=level1.",
+            tasks,
+        )

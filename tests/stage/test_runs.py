@@ -231,7 +231,13 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     keys = {"stage": "cuset", "tokenized_path": str(path), "max_samples": 6, "max_steps": 2}
     first, again = llamafactory(keys), llamafactory(keys, anew=True)
     assert again.losses == first.losses
-    assert json.loads((path / "cuset_labels.json").read_text())["kinds"] == ["kernel_body", "launch_config"]
+    labels = json.loads((path / "cuset_labels.json").read_text())
+    assert labels["kinds"] == ["kernel_body", "launch_config"]
+    assert labels["cuset_kernels"] == 3 and "cuset_kernels, edition 3" in (first.output_dir / "README.md").read_text()
+    (path / "cuset_labels.json").write_text(json.dumps({key: labels[key] for key in labels if key != "cuset_kernels"}))
+    old = llamafactory(keys, anew=True, check=False)
+    assert "was made of edition 1 of cuset_kernels" in old.output and "cuset_kernels_hard" in old.output
+    (path / "cuset_labels.json").write_text(json.dumps(labels))
     other = llamafactory({**keys, "cuset_sensitive_kinds": "launch_config"}, check=False)
     rules = "kinds: ['kernel_body', 'launch_config'] there, ['launch_config'] here"
     assert other.returncode != 0 and f"was labelled by other rules ({rules})" in other.output

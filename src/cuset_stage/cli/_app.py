@@ -51,6 +51,23 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of `cuset` itself; `app` has its help."""
+
+
 def fail(message: str) -> typer.Exit:
     """Print the message to standard error; the caller raises what is returned (exit code 2)."""
     typer.echo(f"cuset: {message}", err=True)

@@ -6,6 +6,7 @@ from typing import ClassVar
 import typer
 from pydantic import Field, PositiveInt
 
+from .. import bundled
 from ..generate import BackendSettings
 from ..settings import Names, OutputFile
 from ._app import TASKS, TaskFormat, app, command
@@ -40,6 +41,7 @@ def generate(settings: GenerateSettings) -> None:
     from ..tasks.prompt_file import read_prompts
 
     output, samples = settings.output, settings.samples
+    bundled.warn_of_first_mini(settings.tasks)
     task_set = load_tasks(settings.tasks, format=settings.format, split=settings.split, only=settings.only)
     chosen = list(task_set.tasks)[: settings.limit]
     prompts = settings.prompts and read_prompts(settings.prompts)

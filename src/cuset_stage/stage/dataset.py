@@ -12,6 +12,7 @@ from llamafactory.extras.constants import MROPE_MODELS
 from llamafactory.extras.misc import has_tokenized_data
 from llamafactory.model.loader import load_config
 
+from .. import bundled
 from ..jsonl import read_rows
 from ..text import InputError
 from .given import GivingAttr, giving_dataset_list, read_given
@@ -44,10 +45,17 @@ def labelled_dataset(
                 raise
             raise ValueError(fault) from error
 
+        edition = bundled.kernels_edition(
+            [*(data_args.dataset or []), *(data_args.eval_dataset or [])], str(data_args.dataset_dir)
+        )
         if was_saved_before:
-            check_saved_rules(Path(path), rules)
+            check_saved_rules(Path(path), rules, edition)
         elif path is not None and training_args.should_save:
-            (Path(path) / RULES_FILE).write_text(json.dumps(asdict(rules), indent=2) + "\n", encoding="utf-8")
+            written = asdict(rules) | ({bundled.KERNELS: edition} if edition else {})
+            (Path(path) / RULES_FILE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        if edition and training_args.should_log:
+            summaries.append(f"{bundled.KERNELS}, edition {edition}")
+            logger.info_rank0(f"{summaries[-1]}.")
 
         for name, dataset in _splits(module):
             # predict_with_generate evaluates on prompts, which carry no labels
@@ -97,15 +105,24 @@ def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, dataset) for name, dataset in splits.items() if dataset is not None]
 
 
-def check_saved_rules(path: Path, rules: LabelRules) -> None:
-    """Raise ValueError when the data set in `tokenized_path` was labelled by other rules than this run's."""
+def check_saved_rules(path: Path, rules: LabelRules, edition: int | None) -> None:
+    """Raise ValueError when the data set in `tokenized_path` was labelled by other rules than this run's, or made of another edition."""
     file = path / RULES_FILE
     fix = "Give another tokenized_path, or delete this folder to have it written anew."
     if not file.exists():
         raise ValueError(
             f"tokenized_path: {path} was not written by stage: cuset ({RULES_FILE} is missing), so it has no CUDA labels. {fix}"
         )
-    saved = json.loads(file.read_text(encoding="utf-8"))
+    try:
+        saved = dict(json.loads(file.read_text(encoding="utf-8")))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{file} is damaged ({error}), so nobody knows how its data were labelled. {fix}") from None
+    there = saved.get(bundled.KERNELS, 1)
+    if edition and there != edition:
+        raise ValueError(
+            f"tokenized_path: {path} was made of edition {there} of {bundled.KERNELS}, and this is edition {edition}, which has other rows "
+            f"(edition 1 is {bundled.KERNELS}_hard now). {fix}"
+        )
     expected = json.loads(json.dumps(asdict(rules)))
     changed = [key for key in expected if saved.get(key) != expected[key]]
     if changed:
