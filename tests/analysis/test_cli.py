@@ -31,7 +31,8 @@ def run():
 
 
 def test_version(run):
-    assert run("version").output == cuset_stage.__version__ + "\n"
+    for asked in ("version", "--version"):
+        assert run(asked).output == cuset_stage.__version__ + "\n"
 
 
 def test_help_loads_no_heavy_library():
