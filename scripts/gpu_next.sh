@@ -12,8 +12,8 @@
 #   sampling     transformers' continuous batching beside ours, 500 answers, in turns (one GPU, 15 minutes)
 #   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
 #   real         all tests on real weights (12 minutes)
-# Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. `own` needs no MODEL
-# to judge what was sampled. Two of these may run side by side with CUDA_VISIBLE_DEVICES and `taskset`: training waits for its one core.
+# Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. `own` finds its samples
+# again on the same kind of card and with the same weights. Judging on the GPU of a training halves its speed. Two of these may run side by side with CUDA_VISIBLE_DEVICES and `taskset`: training waits for its one core.
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
 [ $# -ge 3 ] || { sed -n '2,20s/^# \{0,1\}//p' "$0" >&2; exit 2; }
