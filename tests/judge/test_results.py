@@ -1,4 +1,4 @@
-"""The results file: what is written is read again, whatever happened in between; and the rewards computed from it."""
+"""The results file: what is written is read again, whatever happened in between."""
 
 import json
 import math
@@ -19,7 +19,6 @@ from cuset_stage.judge.results import (
     read_results,
     sample_record,
 )
-from cuset_stage.judge.rewards import grpo, kevin
 from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks.answers_file import Answer
 
@@ -147,12 +146,3 @@ def test_not_a_number_is_refused_before_it_is_written(path: Path) -> None:
     with ResultsWriter(path, HEADER, read_results(path).samples) as writer, pytest.raises(ValueError):
         writer.append(line("z", 0, run_s=math.nan))
     assert len(read_results(path).samples) == 3
-
-
-def test_rewards() -> None:
-    wrong = {"compiled": True, "passed": False, "speedup": None}
-    right = {"compiled": True, "passed": True, "speedup": 1.5}
-    broken = {"compiled": False, "passed": False}
-    assert [kevin(sample) for sample in (broken, wrong, right, {**right, "speedup": None})] == [0, 0, 1.8, 0.3]
-    assert [grpo(sample) for sample in (broken, wrong, right)] == [0, 0.5, 0.5 + 1.0 + 0.5 * 1.5]
-    assert grpo({**right, "speedup": 40.0}) == 3.0  # capped: 0.5 + 1 + 0.5 * 3

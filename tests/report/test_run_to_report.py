@@ -57,7 +57,7 @@ def test_an_audit_reaches_the_header_and_the_report(run: Any, tmp_path: Path) ->
 
 
 def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
-    """What a module's judge measures, through the results file, to the rewards and fast_p."""
+    """What a module's judge measures, through the results file, to fast_p."""
     speeds = {0: 4.0, 1: 1.5, 2: None}
 
     class Measured(Judge):

@@ -123,20 +123,6 @@ def functions(source: Source, wanted: Callable[[str, list[str]], bool]) -> list[
     return found
 
 
-def with_blocks(source: Source, context: re.Pattern[str]) -> list[tuple[Block, int]]:
-    """The `with` statements whose head the pattern matches, none inside another, and where the match ends."""
-    found = []
-    done = 0
-    for number, line in enumerate(source.lines):
-        if line.start >= done and not line.comment and source.code.startswith("with", line.start):
-            match = context.search(source.code, line.start, line.end)
-            if match:
-                block = _block(source, number, line.start) or Block(line.start, line.end, None)
-                found.append((block, match.end()))
-                done = block.body[1] if block.body else line.end
-    return found
-
-
 def _block(source: Source, number: int, start: int) -> Block | None:
     """The statement of a line with the block below it; None where its colon is missing."""
     line = source.lines[number]
