@@ -1,5 +1,6 @@
 """README and docs/: commands parse, files exist, the page of benchmarks is what the records give, and the records keep their bounds."""
 
+import ast
 import json
 import re
 import shlex
@@ -87,3 +88,15 @@ def test_the_records_keep_their_bounds():
 def test_nothing_escaped_and_nothing_was_paid():
     for name in ("attacks", "attacks_user", "attacks_h200", "cheats", "cheats_h200"):
         assert all(attack["contained"] for attack in record(f"{name}.json")["attacks"])
+
+
+def test_every_behaviour_of_the_list_names_a_test_that_exists():
+    held = (ROOT / "tests" / "README.md").read_text(encoding="utf-8").partition("## Not held by a test")[0]
+    entries = [line for line in held.splitlines() if line.startswith("- ")]
+    named = [re.fullmatch(r"- .+ -> `(tests/[\w/]+\.py)::(test_\w+)`", line) for line in entries]
+    assert len(entries) > 100 and all(named), "- behaviour -> `tests/path.py::test_name`"
+    tests = {
+        path: {node.name for node in ast.parse(Path(ROOT, path).read_text()).body if isinstance(node, ast.FunctionDef)}
+        for path in {entry[1] for entry in named}
+    }
+    assert not [entry[0] for entry in named if entry[2] not in tests[entry[1]]]
