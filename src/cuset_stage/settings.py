@@ -215,6 +215,8 @@ def _problem(cls: type[Settings], error: Mapping[str, Any], origins: Mapping[str
         message = message.removeprefix(said)
     if error["type"] != "value_error":
         message = _NO_PATH.get(error["type"], f"expected {message.partition(', unable to parse')[0]}")
+    if error["loc"][-1] == "[key]":  # of a mapping
+        return f"{where}{place}: {message}, found {shown(error['input'])}"
     return f"{where}{place}={shown(error['input'])}: {message}"
 
 

@@ -222,7 +222,7 @@ def test_numbers_show_equally_many_digits(value, text):
         ({"models": ""}, "name at least one model"),
         ({"dataset": ["x"], "prompt": "p"}, "prompt=... belongs to code"),
         ({"code": []}, "either code=... .* or dataset="),
-        ({"dataset": ["none"], "dataset_dir": str(ROOT / "data")}, "dataset=none"),
+        ({"dataset": ["none"], "dataset_dir": str(ROOT / "data")}, "Undefined dataset none"),
     ],
 )
 def test_what_cannot_be_used_is_named(models, tmp_path, changes, message):

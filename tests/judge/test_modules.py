@@ -3,6 +3,7 @@
 Runs are forks of this process, and the tests that ask for `sandboxed` have the sandbox as well.
 """
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -488,13 +489,13 @@ def test_a_reference_that_fails_is_not_the_answers_fault(judge: ModuleJudge) -> 
 
 
 def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """KernelBench's own layout, answers in a folder; a second run judges nothing again."""
+    """KernelBench's own layout; a second run judges nothing again."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
-    for name, text in (("tasks/level1/1_x.py", REFERENCE), ("answers/level1_1_x/0.py", ANSWER)):
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text(text)
-    output = tmp_path / "results.jsonl"
-    command = ["evaluate", str(tmp_path / "answers"), f"tasks={tmp_path / 'tasks'}", f"output={output}"]
+    (tmp_path / "tasks/level1").mkdir(parents=True)
+    (tmp_path / "tasks/level1/1_x.py").write_text(REFERENCE)
+    answers, output = tmp_path / "answers.jsonl", tmp_path / "results.jsonl"
+    answers.write_text(json.dumps({"task": "level1_1_x", "sample": 0, "code": ANSWER}) + "\n")
+    command = ["evaluate", str(answers), f"tasks={tmp_path / 'tasks'}", f"output={output}"]
     for said in ("(1 judged", "1 taken from an earlier run"):
         result = CliRunner().invoke(app, [*command, "no_gpu=true"])
         assert (result.exit_code, said in result.output) == (0, True), result.output
