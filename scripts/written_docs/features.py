@@ -20,8 +20,7 @@ def page() -> str:
         "- **refused**: the run stops before the first step, with a sentence that says why.\n"
         "- **fails in SFT as well**: with the versions in `requirements/constraints.txt`.\n"
         "- **not tested here**: it may work.\n",
-        f"The last column names the test; where it is empty, that is the feature's case in `{FEATURES_TEST}`. Most of them are in\n"
-        "the slow tier (`-m slow`), those in `tests/gpu` need GPUs, and a case is skipped where a package is missing.\n",
+        f"The last column names the test; where it is empty, that is the feature's case in `{FEATURES_TEST}`.\n",
     ]
     rows = []
     for title, group in features.items():

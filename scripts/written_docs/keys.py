@@ -29,7 +29,7 @@ def page() -> str:
         table(["attribute", "meaning"], attributes) + "\n",
         "## Of the commands\n",
         "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins. A key that several\n"
-        "commands have is [below](#of-several-commands).\n",
+        "commands have is [below](#of-several-commands). `--help` prints a command's keys; those of `cuset miniature` stand nowhere else.\n",
         *command_keys(),
     ]
     return "\n".join(parts)
@@ -58,11 +58,12 @@ def command_keys() -> list[str]:
     import cuset_stage.cli  # noqa: F401 - registers the commands
     from cuset_stage.cli._app import COMMANDS
 
+    listed = {name: settings for name, settings in COMMANDS.items() if not name.startswith("miniature")}
     commands_of: dict[tuple[str, ...], list[str]] = {}
-    for command, settings in COMMANDS.items():
+    for command, settings in listed.items():
         for row in settings.describe():
             commands_of.setdefault(row, []).append(command)
-    sections: dict[str, list[list[str]]] = {command.split()[0]: [] for command in COMMANDS}
+    sections: dict[str, list[list[str]]] = {command.split()[0]: [] for command in listed}
     several: dict[str, list[str]] = {section: [] for section in sections}
     shared = []
     for (key, kind, default, text), commands in commands_of.items():
@@ -83,7 +84,7 @@ def command_keys() -> list[str]:
     parts = []
     for section, rows in sections.items():
         header = ["key", "value", "default", "meaning", "of"]
-        if sum(command.split()[0] == section for command in COMMANDS) == 1:
+        if sum(command.split()[0] == section for command in listed) == 1:
             header, rows = header[:-1], [row[:-1] for row in rows]
         parts += [f"### cuset {section}\n", table(header, rows) + "\n"]
         if several[section]:

@@ -17,7 +17,8 @@ class AuditSettings(Settings):
 
     tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(
-        Path("audit.jsonl"), description="the file of findings (JSONL) for `cuset report audit=...`"
+        Path("audit.jsonl"),
+        description="the file of findings (JSONL); `cuset evaluate` notes them in its results by itself",
     )
     format: TaskFormat = Field("auto", description="the task set's format")
     split: str | None = Field(None, description="only the tasks of this split")

@@ -46,7 +46,7 @@ class JudgeSpec(Settings):
     )
     per_gpu: PositiveInt = Field(
         1,
-        description="programs at a time on a GPU; with more than 1, times say nothing, and what fails is run again alone",
+        description="programs at a time on a GPU; with more than 1, times say nothing, and what others may have made fail is run again alone",
     )
     thorough: bool = Field(
         False,
