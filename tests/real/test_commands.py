@@ -22,7 +22,7 @@ PROMPT = "Write only a CUDA kernel that doubles each of n floats. No main functi
 def cuset(*arguments):
     done = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert done.exit_code == 0, done.output
-    return done.output
+    return done.stdout
 
 
 def values(found, name):
@@ -72,9 +72,9 @@ def test_analyze(models, trained, rows, tmp_path):
     found = json.loads(file.read_text())["models"]
     base, after = (found[name]["notions"]["eq3"] for name in ("base", "trained"))
     for model, notion in ((found["base"], base), (found["trained"], after)):
-        read = [model["kinds"], model["examples"], notion["sensitive"], notion["neutral"]]
+        read = [model["kinds"], notion["sensitive"], notion["neutral"]]
         shares = [value for name in ("value", "low", "high", "means") for value in values(read, name)]
-        assert len(shares) > 40 and all(0 <= value <= 1 for value in shares)
+        assert len(shares) > 25 and all(0 <= value <= 1 for value in shares)
     for kind, name in (("sensitive", "cuda_confidence"), ("neutral", "other_confidence")):
         before = base[kind]["mean"]["value"]
         assert before == pytest.approx(trained.steps[0][f"cuset/{name}"], rel=2e-2 if ON_GPU else 1e-4)
