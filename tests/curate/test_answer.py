@@ -178,7 +178,7 @@ cutoff_len: 512
 eval_dataset: of_the_recipe
 per_device_train_batch_size: 1
 learning_rate: 1.0e-6
-max_steps: 20
+max_steps: 120
 logging_steps: 1
 save_steps: 1
 use_cpu: true
