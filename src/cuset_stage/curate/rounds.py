@@ -28,9 +28,8 @@ def round_settings(settings: RoundsSettings, number: int) -> RoundsSettings:
     """Settings of a round (from 1), which samples from what the round before it trained; its folder is made."""
     folder = settings.folder / f"round{number}"
     folder.mkdir(exist_ok=True)
-    with locked(
-        folder
-    ):  # a training that outlived its command still reads this round's data, which stages would write anew
+    # A training that outlived its command still reads this round's data, which stages would write anew.
+    with locked(folder):
         pass
     for stage in SHARED:
         if not (folder / stage).is_symlink():
