@@ -1,6 +1,7 @@
 """Commands and the folders of their stages: which rows a stage takes, and what is said where something is missing or wrong."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,14 @@ def test_an_import_without_code_names_the_columns_and_the_option(tmp_path):
     )
     assert "columns={answer: COLUMN}" in output
     assert curate("import", tmp_path / "work", file, "licence=MIT", "columns={answer: output}")[0] == 0
+
+
+def test_rows_of_a_stage_keep_their_order(tmp_path):
+    """What is made of them is known again by its bytes: a training is not begun anew because one program took longer this time."""
+
+    def work(row):
+        time.sleep(0.2 if row["number"] == 0 else 0.0)
+        return [row]
+
+    run_stage(tmp_path, "prove", [{"number": number} for number in range(20)], work, settings={}, workers=4)
+    assert [row["number"] for row in lines(tmp_path / "rows.jsonl")] == list(range(20))

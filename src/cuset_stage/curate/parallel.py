@@ -22,7 +22,7 @@ from .rows import CurationError, Row
 
 Outcome = TypeVar("Outcome")
 CHUNK = 64  # rows that go to a process at a time; so many processes are started for no fewer rows
-AHEAD = 16  # chunks a process that are read at a time
+AHEAD = 16  # chunks a process, or rows a thread, that are read at a time
 
 
 def cpu_count() -> int:
@@ -31,14 +31,15 @@ def cpu_count() -> int:
 
 
 def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
-    """Yield outcomes in the order in which they come, of programs that threads wait for; at most twice as many rows as threads are held.
+    """Yield outcomes in the order of the rows, of programs that threads wait for; at most AHEAD times as many rows as threads are held, so
+    that a program that hangs keeps no thread waiting.
 
     The threads are daemons: Ctrl-C waits for none of them, as what they make is kept when it is whole.
     """
     if workers == 1:
         yield from map(work, rows)
         return
-    room, stopped = threading.Semaphore(2 * workers), threading.Event()
+    room, stopped = threading.Semaphore(AHEAD * workers), threading.Event()
 
     def given() -> Iterator[Row]:
         for row in rows:
@@ -49,7 +50,7 @@ def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int
 
     with ThreadPool(workers) as pool:
         try:
-            for outcome in pool.imap_unordered(work, given()):
+            for outcome in pool.imap(work, given()):
                 room.release()
                 yield outcome
         finally:
