@@ -105,8 +105,8 @@ def test_who_waits_for_a_slot_holds_up_none_who_takes_another(own_caches):
 
 
 def test_slots_allow_more(own_caches):
-    with lease_gpu([make(0)], slots=2), lease_gpu([make(0)], slots=2):
-        pass
+    with lease_gpu([make(0)], slots=2) as first, lease_gpu([make(0)], slots=2) as second:
+        assert first == second == make(0)
 
 
 HOLDER = """

@@ -134,9 +134,9 @@ class CaseRunner:
             failed = together is not None and index == len(together)
             alone = shares and failed and self.gpus.was_short_of_memory(since=began)
             run = together[index] if together and index < len(together) else self.run(program, case, alone=alone)
-            if shares and not alone and not run.passed:
-                alone = run.result.verdict is Verdict.TIMEOUT or self.gpus.was_short_of_memory(since=began)
-                run = self.run(program, case, alone=True) if alone else run
+            slow = run.result.verdict is Verdict.TIMEOUT
+            if shares and not run.passed and not alone and (slow or self.gpus.was_short_of_memory(since=began)):
+                run = self.run(program, case, alone=True)
             yield run
 
     def run(self, program: Program, case: Case, *, alone: bool = False, withheld: bytes | None = None) -> CaseRun:

@@ -148,8 +148,8 @@ class GpuPool:
             self._short_at = time.monotonic()
 
     def was_short_of_memory(self, since: float) -> bool:
-        """True if a GPU has been so since then, by time.monotonic(), or its driver does not say. cudaMalloc may have failed there, and a program that
-        does not check it may have written anything."""
+        """True if a GPU has been short of memory since then, by time.monotonic(), or if its driver does not say. cudaMalloc may have failed, and a
+        program that does not check it may have written anything."""
         return self._short_at >= since
 
     def _working(self) -> list[Gpu]:

@@ -57,9 +57,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self.compute_loss_func = self._objective_loss
         self._must_fuse = fused == "on"
         self._said_fused = False
-        self.fused_head: FusedHead | None = (
-            None  # what covers the model's output layer; None: the loss is computed from logits
-        )
+        # What covers the model's output layer; None: the loss is computed from logits.
+        self.fused_head: FusedHead | None = None
         self._reference_head: FusedHead | None = None
         if fused != "off":
             self._make_fused_head()
