@@ -60,16 +60,19 @@ def rounds(settings: RoundsSettings) -> None:
     """Let a model make its own training data: it answers, is trained on what is right, and answers again. If interrupted, resume."""
     from ..curate.funnel import pass_rates, sentences
     from ..curate.rounds import SHARED, round_settings, train, trained
+    from ..curate.stage import locked
 
-    _import_all(settings)
-    for name in SHARED[1:]:
-        _stage(name, settings.of(STAGE_SETTINGS[name]))
-    for number in range(1, settings.rounds + 1):
-        typer.echo(f"round {number}")
-        one = round_settings(settings, number)
-        for name in STAGES[len(SHARED) :]:
-            _stage(name, one.of(STAGE_SETTINGS[name]))
-        train(settings, number)
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    with locked(settings.folder) as lock:
+        _import_all(settings)
+        for name in SHARED[1:]:
+            _stage(name, settings.of(STAGE_SETTINGS[name]))
+        for number in range(1, settings.rounds + 1):
+            typer.echo(f"round {number}")
+            one = round_settings(settings, number)
+            for name in STAGES[len(SHARED) :]:
+                _stage(name, one.of(STAGE_SETTINGS[name]))
+            train(settings, number, lock)
     for number in range(1, settings.rounds + 1):
         (model,) = trained(settings.folder, number).values()
         (sum_of_it, *_) = sentences(pass_rates(settings.folder / f"round{number}" / "prove")) or ["no task was asked"]

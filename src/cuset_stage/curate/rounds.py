@@ -17,7 +17,6 @@ from ..files import drop_torn_checkpoints, file_sha256, write_atomically
 from ..settings import read_yaml
 from .rows import CurationError
 from .settings import STAGE_SETTINGS, RoundsSettings
-from .stage import locked
 
 
 STAGES = tuple(STAGE_SETTINGS)
@@ -28,9 +27,6 @@ def round_settings(settings: RoundsSettings, number: int) -> RoundsSettings:
     """Settings of a round (from 1), which samples from what the round before it trained; its folder is made."""
     folder = settings.folder / f"round{number}"
     folder.mkdir(exist_ok=True)
-    # A training that outlived its command still reads this round's data, which stages would write anew.
-    with locked(folder):
-        pass
     for stage in SHARED:
         if not (folder / stage).is_symlink():
             (folder / stage).symlink_to(Path("..") / stage)
@@ -44,13 +40,17 @@ def trained(folder: Path, number: int) -> dict[str, str]:
     return {"adapter" if (model / "adapter_config.json").is_file() else "model": str(model)} if number else {}
 
 
-def train(settings: RoundsSettings, number: int) -> None:
+def train(settings: RoundsSettings, number: int, lock: int) -> None:
     """Train on a round's data set with llamafactory-cli and the user's recipe, into the round's `model`.
 
     What was trained on the same data with the same recipe stays. A training that was stopped goes on from its last whole checkpoint.
 
+    Args:
+        lock: the descriptor that keeps the folder of all rounds. The training holds it, too: should this process be killed, no other begins
+            beside it, or writes its data anew.
+
     Raises:
-        CurationError: there is nothing to train on, the training fails, or it goes on in another process.
+        CurationError: there is nothing to train on, or the training fails.
     """
     folder = settings.folder / f"round{number}"
     model, data, recipe = folder / "model", folder / "dataset", read_yaml(settings.recipe)
@@ -70,17 +70,15 @@ def train(settings: RoundsSettings, number: int) -> None:
     data_files = {path.name: file_sha256(path) for path in sorted(data.glob("*.json"))}
     state = json.dumps({"command": command, "recipe": recipe, "data": data_files}, indent=2, default=str) + "\n"
     record = folder / "training.json"
-    with locked(folder) as lock:
-        if settings.fresh or not record.is_file() or record.read_text(encoding="utf-8") != state:
-            shutil.rmtree(model, ignore_errors=True)
-            write_atomically(record, state)
-        if (model / "train_results.json").is_file():  # what LLaMA-Factory writes behind the model
-            return
-        drop_torn_checkpoints(model)
-        # The lock is the child's as well: should this process be killed, no second training begins beside the first.
-        code = subprocess.run([sys.executable, "-m", "cuset_stage", *command], pass_fds=(lock,)).returncode
-        if code:
-            raise CurationError(
-                f"round {number}: llamafactory-cli {' '.join(command)} ended with {code}, see above. What was sampled and proved is kept: "
-                "correct the recipe and run the same command again."
-            )
+    if settings.fresh or not record.is_file() or record.read_text(encoding="utf-8") != state:
+        shutil.rmtree(model, ignore_errors=True)
+        write_atomically(record, state)
+    if (model / "train_results.json").is_file():  # what LLaMA-Factory writes behind the model
+        return
+    drop_torn_checkpoints(model)
+    code = subprocess.run([sys.executable, "-m", "cuset_stage", *command], pass_fds=(lock,)).returncode
+    if code:
+        raise CurationError(
+            f"round {number}: llamafactory-cli {' '.join(command)} ended with {code}, see above. What was sampled and proved is kept: "
+            "correct the recipe and run the same command again."
+        )
