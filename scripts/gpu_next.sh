@@ -39,7 +39,7 @@ own() {
 }
 sft() { # NAME DATA_SETS
     [ -f "$out/$1/adapter_model.safetensors" ] || llamafactory-cli train yaml_configs/baselines/sft_qwen7b.yaml model_name_or_path="$model" \
-        eval_dataset=null 'eval_strategy="no"' deepspeed=null output_dir="$out/$1" overwrite_output_dir=true cutoff_len=2048 seed=100 \
+        eval_dataset=null 'eval_strategy="no"' deepspeed=null output_dir="$out/$1" overwrite_output_dir=true cutoff_len=2048 seed=0 \
         per_device_train_batch_size=8 gradient_accumulation_steps=1 disable_gradient_checkpointing=true learning_rate=1.0e-4 \
         'save_strategy="no"' dataset_dir="$out/both" dataset="$2"
 }
