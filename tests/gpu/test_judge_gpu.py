@@ -48,12 +48,14 @@ def tasks(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_bundled_programs_pass_twice_alike(tasks: Path, tmp_path: Path) -> None:
-    answers = tmp_path / "answers"
-    for task in load_tasks(tasks):
-        (answers / task.id).mkdir(parents=True)
-        (answers / task.id / "0.cu").write_text(task.solution)
-        # No result without its kernels: a program whose every launch is gone has to fail.
-        (answers / task.id / "1.cu").write_text(task.solution.replace("<<<", "; //"))
+    answers = tmp_path / "answers.jsonl"
+    # No result without its kernels: a program whose every launch is gone has to fail.
+    rows = [
+        {"task": task.id, "sample": sample, "code": code}
+        for task in load_tasks(tasks)
+        for sample, code in enumerate([task.solution, task.solution.replace("<<<", "; //")])
+    ]
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     seen = []
     for name in ("first", "second"):
         output = tmp_path / f"{name}.jsonl"
