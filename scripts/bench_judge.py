@@ -37,12 +37,14 @@ from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.pipeline import Job
+from cuset_stage.sandbox.compiler import compile_library
 from cuset_stage.tasks import ProgramTask, load_tasks
 
 
 def empty_caches() -> None:
     for name in ("programs", "cases"):
         shutil.rmtree(Path(os.environ["CUSET_CACHE"]) / name, ignore_errors=True)
+    compile_library.cache_clear()  # it remembers where a library lies that is gone now
 
 
 def run_alone(spec: JudgeSpec, jobs: list[Job]) -> dict[str, Any]:

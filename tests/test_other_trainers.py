@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from cuset_stage import cuset_loss
+from cuset_stage import cuset_loss, find_spans
+from cuset_stage.objective import ObjectiveSettings, objective_loss
+from cuset_stage.spans import token_mask
+from cuset_stage.spans.tokenizers import TokenAligner
+from cuset_stage.trl import LabellingCollator
 
 
 PAGE = Path(__file__).parent.parent / "docs" / "other_trainers.md"
@@ -22,7 +26,7 @@ RESPONSES = [KERNEL.format(1), "No kernel.", KERNEL.format(2) + " " + KERNEL.for
 def page():
     """What the page's Python blocks define, run one after the other."""
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 3
     found = {}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), found)
@@ -33,7 +37,7 @@ def page():
 def loaded(tiny_model):
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    model = AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.float32)
+    model = AutoModelForCausalLM.from_pretrained(tiny_model).float()
     return model, AutoTokenizer.from_pretrained(tiny_model)
 
 
@@ -43,9 +47,15 @@ def model(loaded):
 
 
 @pytest.fixture
-def rows(page, loaded):
+def texts():
+    """Rows as TRL takes them."""
     prompts = (f"<|im_start|>user\nWrite {number}.<|im_end|>\n<|im_start|>assistant\n" for number in range(4))
-    return [page["make_row"](loaded[1], *pair) for pair in zip(prompts, RESPONSES, strict=True)]
+    return [{"prompt": prompt, "completion": text} for prompt, text in zip(prompts, RESPONSES, strict=True)]
+
+
+@pytest.fixture
+def rows(page, loaded, texts):
+    return [page["make_row"](loaded[1], row["prompt"], row["completion"]) for row in texts]
 
 
 def readable(model, batch, **options):
@@ -90,10 +100,12 @@ def settings_of(folder, **options):
     return {**settings, **options}
 
 
-def trained(page, model, tokenizer, rows, folder, **options):
+def trained(page, model, tokenizer, texts, folder, objective="cuset", **options):
     from datasets import Dataset
 
-    return page["train_with_trl"](model, tokenizer, Dataset.from_list(rows), **settings_of(folder, **options))
+    return page["train_with_trl"](
+        model, Dataset.from_list(texts), objective, tokenizer, **settings_of(folder, **options)
+    )
 
 
 # A rank of a run under torchrun: the page's code on this rank's rows, as `job` says; rank 0 writes the trained weights.
@@ -107,9 +119,10 @@ job = json.loads(open(sys.argv[1]).read())
 page = {}
 for block in re.findall(r"```python\\n(.*?)```", open(job["page"]).read(), re.DOTALL):
     exec(compile(block, job["page"], "exec"), page)
-model = AutoModelForCausalLM.from_pretrained(job["model"], dtype=torch.float32)
+model = AutoModelForCausalLM.from_pretrained(job["model"]).float()
 if job["trainer"] == "trl":
-    page["train_with_trl"](model, AutoTokenizer.from_pretrained(job["model"]), Dataset.from_list(job["rows"]), **job["options"])
+    tokenizer = AutoTokenizer.from_pretrained(job["model"])
+    page["train_with_trl"](model, Dataset.from_list(job["texts"]), tokenizer=tokenizer, **job["options"])
 else:
     torch.distributed.init_process_group("gloo")
     rows = job["rows"][torch.distributed.get_rank() :: torch.distributed.get_world_size()]
@@ -124,14 +137,15 @@ if os.environ["RANK"] == "0":
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trainer", ["trl", "loop"])
-def test_two_ranks_train_as_one(tiny_model, loaded, rows, tmp_path, trainer):
+def test_two_ranks_train_as_one(tiny_model, loaded, texts, rows, tmp_path, trainer):
     (tmp_path / "rank.py").write_text(RANK)
     start = torch.cat([parameter.detach().flatten() for parameter in loaded[0].parameters()])
     options = settings_of(tmp_path, max_steps=2)
     trained = {}
     for ranks in (1, 2):
         options |= {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 4 // ranks}
-        job = {"page": str(PAGE), "model": str(tiny_model), "trainer": trainer, "rows": rows, "options": options}
+        job = {"page": str(PAGE), "model": str(tiny_model), "trainer": trainer, "rows": rows, "texts": texts}
+        job["options"] = options
         out = tmp_path / f"{ranks}.pt"
         (tmp_path / "job.json").write_text(json.dumps({**job, "out": str(out)}))
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
@@ -149,43 +163,105 @@ def losses(trainer):
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 
 
-def test_trl_trains_with_the_loss_of_the_equations(page, loaded, model, rows, tmp_path):
-    expected = readable(loaded[0], page["collate"](rows)).item()
-    trainer = trained(page, model, loaded[1], rows, tmp_path, per_device_train_batch_size=4, max_steps=8)
-    assert losses(trainer)[0] == pytest.approx(expected, rel=1e-3)  # the log rounds to four digits
-    assert losses(trainer)[-1] < losses(trainer)[0]
-    assert trainer.fused.is_confirmed
+@pytest.mark.parametrize("objective", ["cuset", "sft", "dft", "eaft", "profit"])
+def test_trl_trains_with_the_loss_of_the_equations(page, loaded, model, texts, rows, tmp_path, objective):
+    batch = page["collate"](rows)
+    logits = loaded[0](input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+    columns = (batch[name] for name in ("labels", "cuda_mask", "sample_ids"))
+    expected = objective_loss(logits, *columns, settings=ObjectiveSettings(objective)).item()
+    falls = objective in (
+        "cuset",
+        "sft",
+    )  # the others weigh next to nothing where a model has only small probabilities
+    options = {"per_device_train_batch_size": 4, "max_steps": 8 if falls else 1}
+    trainer = trained(page, model, loaded[1], texts, tmp_path, objective, **options)
+    assert losses(trainer)[0] == pytest.approx(expected, rel=1e-3, abs=1e-4)  # the log rounds to four digits
+    assert not falls or losses(trainer)[-1] < losses(trainer)[0]
+    assert trainer.fused_head.is_confirmed or not expected
+    share = (batch["cuda_mask"] * (batch["labels"] != -100)).sum() / (batch["labels"] != -100).sum()
+    assert trainer.state.log_history[0]["cuset/cuda_share"] == pytest.approx(share.item(), rel=1e-3)
 
 
-def test_accumulation_divides_by_the_tokens_of_the_whole_step(page, loaded, rows, tmp_path):
+def test_trl_evaluates_by_cross_entropy(loaded, model, texts, tmp_path):
+    from datasets import Dataset
+    from trl import SFTConfig, SFTTrainer
+
+    from cuset_stage.trl import CusetTrainer
+
+    found = []
+    for kind in (SFTTrainer, CusetTrainer):
+        data = Dataset.from_list(texts)
+        settings = SFTConfig(**settings_of(tmp_path, per_device_eval_batch_size=4))
+        trainer = kind(
+            copy.deepcopy(model), settings, train_dataset=data, eval_dataset=data, processing_class=loaded[1]
+        )
+        found.append(trainer.evaluate()["eval_loss"])
+    assert found[1] == pytest.approx(found[0], rel=1e-6)
+
+
+def test_a_text_that_is_read_back_from_its_tokens(loaded):
+    text = "Größe 𝛼 \U0001f680\n__global__ void k(float *x) { x[0] = 1; } // Ω<|im_end|>"
+    encoded = loaded[1](text, add_special_tokens=False, return_offsets_mapping=True)
+    found, offsets = TokenAligner(loaded[1]).read(encoded["input_ids"])
+    assert found == text
+    assert offsets == [tuple(pair) for pair in encoded["offset_mapping"]]
+
+
+def test_rows_laid_end_to_end_and_cut_kernels_are_labelled(loaded):
+    tokenizer = loaded[1]
+    texts = [KERNEL.format(1), "No kernel.", KERNEL.format(22)]
+    encoded = [tokenizer(text, return_offsets_mapping=True, add_special_tokens=False) for text in texts]
+    ids = [each["input_ids"] for each in encoded]
+    ids[2] = ids[2][: len(ids[2]) // 2]
+    batch = {
+        "input_ids": torch.tensor([[token for row in ids for token in row]]),
+        "labels": torch.tensor([[label for row in ids for label in [-100, *row[1:]]]]),
+    }
+    labelled = LabellingCollator(lambda _: batch, tokenizer, find_spans)(None)
+    numbers = [number for number, row in enumerate(ids, start=1) for number in [0] + [number] * (len(row) - 1)]
+    assert labelled["sample_ids"].tolist() == [numbers]
+    expected = []
+    for text, each, row in zip(texts, encoded, ids, strict=True):
+        expected += token_mask(each["offset_mapping"], find_spans(text))[: len(row)]
+    assert labelled["cuda_mask"].tolist() == [expected] and sum(expected)
+
+
+def test_trl_warns_of_data_without_cuda(page, loaded, model, texts, tmp_path, caplog):
+    plain = [{**row, "completion": "No kernel."} for row in texts]
+    trained(page, model, loaded[1], plain, tmp_path, per_device_train_batch_size=4, max_steps=1)
+    assert "NOT ONE CUDA TOKEN" in caplog.text
+
+
+def test_accumulation_divides_by_the_tokens_of_the_whole_step(page, loaded, texts, tmp_path):
     weights = []
     for size in (4, 1):
         model = copy.deepcopy(loaded[0])
-        trained(
-            page,
-            model,
-            loaded[1],
-            rows,
-            tmp_path,
-            per_device_train_batch_size=size,
-            gradient_accumulation_steps=4 // size,
-            max_steps=2,
-        )
+        accumulated = {"per_device_train_batch_size": size, "gradient_accumulation_steps": 4 // size}
+        trained(page, model, loaded[1], texts, tmp_path, max_steps=2, **accumulated)
         weights.append(torch.cat([parameter.detach().flatten() for parameter in model.parameters()]))
     start = torch.cat([parameter.detach().flatten() for parameter in loaded[0].parameters()])
     assert (weights[0] - start).norm() > 1e-4
     assert (weights[0] - weights[1]).norm() < 1e-4 * (weights[0] - start).norm()
 
 
-def test_trl_with_lora(page, loaded, model, rows, tmp_path):
+@pytest.mark.parametrize("objective", ["cuset", "asft"])
+def test_trl_with_lora(page, loaded, model, texts, rows, tmp_path, objective):
     from peft import LoraConfig, get_peft_model
 
-    expected = readable(loaded[0], page["collate"](rows)).item()
+    # ASFT's distance to the base model is 0 before the first step: LoRA's second factor begins with zeros
+    settings = ObjectiveSettings(objective)
+    batch = page["collate"](rows)
+    logits = loaded[0](input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+    columns = {name: batch[name] for name in ("labels", "cuda_mask", "sample_ids")}
+    reference = {"reference_logits": logits} if settings.needs_reference else {}
+    expected = objective_loss(logits, **columns, settings=settings, **reference).item()
     lora = get_peft_model(model, LoraConfig(target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM"))
-    trainer = trained(
-        page, lora, loaded[1], rows, tmp_path, per_device_train_batch_size=4, max_steps=3, gradient_checkpointing=True
-    )
-    assert losses(trainer)[0] == pytest.approx(expected, rel=1e-3) and losses(trainer)[-1] < losses(trainer)[0]
+    options = {"per_device_train_batch_size": 4, "max_steps": 3, "gradient_checkpointing": True, "learning_rate": 1.0}
+    trainer = trained(page, lora, loaded[1], texts, tmp_path, objective, **options)
+    assert losses(trainer)[0] == pytest.approx(expected, rel=1e-3, abs=1e-4)
+    assert objective == "asft" or losses(trainer)[-1] < losses(trainer)[0]
+    with pytest.raises(ValueError, match="peft_config"):
+        trained(page, copy.deepcopy(loaded[0]), loaded[1], texts, tmp_path, "asft")
 
 
 def test_a_loop_of_ones_own(page, loaded, model, rows):

@@ -1,4 +1,4 @@
-"""Versions of transformers that LLaMA-Factory takes before 5.0, and newer ones that docs/install.md says work: the same tests.
+"""Versions of transformers that LLaMA-Factory takes before 5.0, newer ones that docs/install.md says work, and of TRL: the same tests.
 
 An environment lies over the suite's and has only what differs. 5.12 began to count a step's tokens otherwise.
 """
@@ -14,6 +14,7 @@ from .conftest import ROOT
 
 
 HELD = ("tests/stage", "tests/invariant", "tests/generate")
+TRL = "tests/test_other_trainers.py"
 SECONDS = 3 * 3600
 
 
@@ -38,23 +39,26 @@ def layered(new_environment, index):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "pins",
+    ("pins", "held"),
     [
-        ("transformers==4.55.0", "trl==0.22.2"),
-        ("transformers==4.57.6",),
-        ("transformers==5.8.1",),
-        ("transformers==5.16.1",),
+        (("transformers==4.55.0", "trl==0.22.2"), (*HELD, TRL)),
+        (("transformers==4.57.6",), HELD),
+        (("transformers==5.8.1",), HELD),
+        (("transformers==5.16.1",), HELD),
+        (("trl==1.16.0",), (TRL,)),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(value) if "==" in value[0] else "",
 )
-def test_the_stage_under_other_transformers(pins, layered):
+def test_other_versions(pins, held, layered):
     environment = layered(*pins)
     bin_dir = environment.python.parent
-    version = "import transformers; print(transformers.__version__)"
-    shown = subprocess.run([environment.python, "-c", version], capture_output=True, text=True)
-    assert shown.stdout.strip() == pins[0].partition("==")[2], shown.stderr
+    name, _, wanted = pins[0].partition("==")
+    shown = subprocess.run(
+        [environment.python, "-c", f"import {name}; print({name}.__version__)"], capture_output=True, text=True
+    )
+    assert shown.stdout.strip() == wanted, shown.stderr
     done = subprocess.run(
-        [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not gpu", *HELD],
+        [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not gpu", *held],
         cwd=ROOT,
         # LLaMA-Factory refuses versions above 5.6.0 without it.
         env=os.environ | {"PATH": f"{bin_dir}{os.pathsep}{os.environ['PATH']}", "DISABLE_VERSION_CHECK": "1"},

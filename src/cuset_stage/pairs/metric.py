@@ -11,7 +11,7 @@ from transformers.integrations import is_deepspeed_zero3_enabled
 
 from ..analysis.token_probabilities import token_log_probabilities
 from ..stage.artifacts import LOG_PREFIX
-from ..stage.trainer import evaluating
+from ..stage.head import evaluating
 from .likelihood import Row, differences
 from .rows import evenly, read_pairs
 from .summary import mean_over_tasks, preferences

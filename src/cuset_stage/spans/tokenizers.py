@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from .kinds import Span, merged
@@ -120,6 +120,16 @@ class TokenAligner:
             edges = [index for index, (a, b) in enumerate(pairwise([0, *mask, 0])) if a != b]
             found.append(list(zip(edges[::2], edges[1::2], strict=True)))
         return ids, *found
+
+    def read(self, ids: list[int]) -> tuple[str, list[tuple[int, int]]]:
+        """The text that tokens spell, and the (start, end) of each in it; bytes that are not UTF-8 are a character each, as Python's
+        `surrogateescape` has them."""
+        pieces = [piece or b"" for piece in self._spell(ids)]
+        text = b"".join(pieces).decode("utf-8", "surrogateescape")
+        char_at = [place for place, char in enumerate(text) for _ in char.encode("utf-8", "surrogateescape")]
+        ends = list(accumulate(map(len, pieces)))
+        spans = zip(pieces, ends, strict=True)
+        return text, [(char_at[end - len(piece)], char_at[end - 1] + 1) if piece else (0, 0) for piece, end in spans]
 
     @staticmethod
     def _ask(alignment: Any, text: str, span: Span) -> tuple[int, int] | None:

@@ -171,3 +171,20 @@ def probe_like(logits: torch.Tensor) -> torch.Tensor:
     """Made-up logits of the same shape, dtype and device, of either sign and many sizes, without a random number: training wants those."""
     wave = torch.arange(logits.numel(), dtype=torch.float32, device=logits.device).sin_().mul_(PROBED_RANGE)
     return wave.to(logits.dtype).view(logits.shape)
+
+
+@contextlib.contextmanager
+def evaluating(model: torch.nn.Module) -> Iterator[None]:
+    """Without dropout, NEFTune's noise or anything else that takes random numbers in training.
+
+    Linear layers, which take none, keep their mode: in evaluation bitsandbytes' 4-bit layers repack their weights on CPUs with
+    AVX512-BF16, and what trains afterwards computes with weights it cannot read.
+    """
+    was_training = {module: module.training for module in model.modules()}
+    for module in was_training:
+        module.training = module.training and isinstance(module, torch.nn.Linear)
+    try:
+        yield
+    finally:
+        for module, mode in was_training.items():
+            module.training = mode

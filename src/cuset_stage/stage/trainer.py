@@ -20,7 +20,7 @@ from ..objective.cuset import IGNORE_INDEX, NonFiniteError, no_loss, supervised_
 from . import padding_free, proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
-from .head import FusedHead
+from .head import FusedHead, evaluating
 from .processors import COLUMNS, WEIGHTS
 
 
@@ -422,23 +422,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         super().create_model_card(*args, **kwargs)
         if self.is_world_process_zero():
             describe_method(self.args.output_dir, self.finetuning_args, self._label_summaries)
-
-
-@contextlib.contextmanager
-def evaluating(model: torch.nn.Module) -> Iterator[None]:
-    """Without dropout, NEFTune's noise or anything else that takes random numbers in training.
-
-    Linear layers, which take none, keep their mode: in evaluation bitsandbytes' 4-bit layers repack their weights on CPUs with
-    AVX512-BF16, and what trains afterwards computes with weights it cannot read.
-    """
-    was_training = {module: module.training for module in model.modules()}
-    for module in was_training:
-        module.training = module.training and isinstance(module, torch.nn.Linear)
-    try:
-        yield
-    finally:
-        for module, mode in was_training.items():
-            module.training = mode
 
 
 def count_items(labels: torch.Tensor, sample_ids: torch.Tensor | None, normalization: str) -> torch.Tensor | int:

@@ -1,0 +1,162 @@
+"""TRL's SFTTrainer with the loss of CuSeT, or of a method it is compared with.
+
+    from cuset_stage.trl import CusetTrainer
+    CusetTrainer("Qwen/Qwen2.5-Coder-1.5B-Instruct", train_dataset=rows).train()
+
+Needs torch, transformers and TRL; LLaMA-Factory is not imported.
+"""
+
+import contextlib
+import functools
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import torch
+from transformers import Trainer
+from trl import SFTTrainer
+
+from .objective import ObjectiveMeter, ObjectiveSettings
+from .objective.cuset import IGNORE_INDEX
+from .spans import DEFAULT_KINDS, Span, find_spans, token_mask
+from .spans.tokenizers import TokenAligner
+from .stage.head import FusedHead, evaluating
+
+
+logger = logging.getLogger(__name__)
+COLUMNS = ("cuda_mask", "sample_ids")
+LOG_PREFIX = "cuset/"  # of the objective's statistics, as in the log of `stage: cuset`
+
+
+class LabellingCollator:
+    """The batches of another collator, with the two columns that CuSeT reads beside `labels`.
+
+    A sample is a run of supervised tokens within a row: a completion, an assistant message, or the whole of a text that is supervised as a
+    whole. Its text is read back from its tokens, so packed and truncated rows are labelled as they are trained on.
+
+    Args:
+        collator: gives batches with `input_ids` and `labels` [rows, length]. Where rows are laid end to end, the first token of each is not
+            supervised, as TRL has it: nothing predicts it.
+        tokenizer: that of the rows.
+        find: the spans of a text, as `find_spans` gives them.
+    """
+
+    def __init__(self, collator: Callable[[Any], dict[str, Any]], tokenizer: Any, find: Callable[[str], list[Span]]):
+        self.collator, self.find = collator, find
+        self.aligner = TokenAligner(tokenizer)
+
+    def __call__(self, examples: Any) -> dict[str, Any]:
+        """Adds `cuda_mask` (1: the token overlaps a span) and `sample_ids` (from 1; 0: not supervised), both [rows, length]."""
+        batch = self.collator(examples)
+        labels = batch["labels"]
+        supervised = labels != IGNORE_INDEX
+        begins = supervised.clone()
+        begins[:, 1:] &= ~supervised[:, :-1]
+        sample_ids = begins.cumsum(dim=1) * supervised
+        cuda_mask = torch.zeros_like(labels)
+        for row, numbers in enumerate(sample_ids):
+            for number in range(1, int(numbers.max()) + 1):
+                places = (numbers == number).nonzero()[:, 0]
+                text, offsets = self.aligner.read(batch["input_ids"][row, places].tolist())
+                cuda_mask[row, places] = torch.tensor(token_mask(offsets, self.find(text)), dtype=labels.dtype)
+        return {**batch, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
+
+
+class CusetTrainer(SFTTrainer):
+    """SFTTrainer whose output layer computes CuSeT's loss in place of logits.
+
+    Data, templates, packing, PEFT and everything else are TRL's. In an evaluation the loss is TRL's cross-entropy, so that methods compare.
+
+    Args:
+        objective: which loss, with its settings; without it CuSeT's with the paper's.
+        kinds, aliases, language: what counts as CUDA-sensitive, as in `find_spans`.
+        args, kwargs: SFTTrainer's.
+
+    Raises:
+        ValueError: the output layer is none that can compute the loss, or the objective compares with a base model and there is no adapter
+            to turn off.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        objective: ObjectiveSettings | None = None,
+        kinds: Sequence[str] = DEFAULT_KINDS,
+        aliases: Iterable[str] = (),
+        language: str = "cuda",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
+        find("")  # refuses a kind or a language that does not exist
+        tokenizer = getattr(self.processing_class, "tokenizer", self.processing_class)
+        self.data_collator = LabellingCollator(self.data_collator, tokenizer, find)
+        self.objective = objective or ObjectiveSettings()
+        model = self.accelerator.unwrap_model(self.model)
+        if self.objective.needs_reference and not hasattr(model, "disable_adapter"):
+            raise ValueError(
+                f"objective={self.objective.name}: compares with the base model, which is the model with its adapter off. Give a peft_config."
+            )
+        self.fused_head = FusedHead(model, self.objective)
+        self._check_head()
+        self._meter = ObjectiveMeter()
+        # Where this is set, the Trainer counts the step's supervised tokens over accumulation and ranks, and divides no further.
+        self.compute_loss_func = self._loss
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """The loss of a batch: a training batch's is the objective's sum over its tokens, divided by the tokens of the optimizer step."""
+        inputs = dict(inputs)
+        columns = {name: inputs.pop(name) for name in COLUMNS}
+        if not model.training:
+            with self._own_loss():
+                return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        inputs["use_cache"] = False
+        batch = {"labels": inputs["labels"], **columns, "num_items_in_batch": num_items_in_batch}
+        with self.fused_head.armed(**batch, reference=self._reference(model, inputs)):
+            # Not SFTTrainer's, which reads the logits: there are none.
+            return Trainer.compute_loss(self, model, inputs, return_outputs, num_items_in_batch)
+
+    @contextlib.contextmanager
+    def _own_loss(self) -> Iterator[None]:
+        self.compute_loss_func = None
+        try:
+            yield
+        finally:
+            self.compute_loss_func = self._loss
+
+    def _loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
+        loss = self.fused_head.loss_of(outputs.logits)
+        self._check_head()
+        self._meter.update(self.fused_head.terms, self.objective.tau)
+        return loss
+
+    def _check_head(self) -> None:
+        if self.fused_head.reason:
+            raise ValueError(
+                f"the output layer cannot compute the loss: {self.fused_head.reason}. Where Liger's kernels replace it, set use_liger_kernel=False."
+            )
+
+    def _reference(self, model: Any, inputs: dict[str, Any]) -> Any:
+        """What the base model gives its output layer for the batch; None where the objective does not ask for it."""
+        if not self.objective.needs_reference:
+            return None
+        inputs = {name: value for name, value in inputs.items() if name != "labels"}
+        with torch.no_grad(), evaluating(model), self.accelerator.unwrap_model(model).disable_adapter():
+            return self.fused_head.inputs_of(lambda: model(**inputs), with_head=False)
+
+    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+        """Logs the objective's statistics with each training loss, and warns of data without a CUDA token."""
+        if "loss" in logs:
+            averages = self._meter.compute(self.args.device, self._reduce)
+            if averages.get("cuda_share") == 0:
+                logger.warning(
+                    "NOT ONE CUDA TOKEN in the last %d steps: the CUDA mask does nothing.", self.args.logging_steps
+                )
+            logs = {**logs, **{LOG_PREFIX + name: value for name, value in averages.items()}}
+        super().log(logs, *args, **kwargs)
+
+    def _reduce(self, values: torch.Tensor, how: str) -> torch.Tensor:
+        gathered = self.accelerator.gather(values[None])
+        return gathered.sum(dim=0) if how == "sum" else gathered.amax(dim=0)
