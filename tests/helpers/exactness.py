@@ -40,8 +40,8 @@ EXACTNESS: dict[str, Exactness] = {
     "weight 1 everywhere = no weights": Exactness(
         Arm({"dataset": "ones"}), Arm({"dataset": "plain"}), is_bitwise=True, is_quick=True
     ),
-    "the same under `cuset_objective: sft`, from logits = `stage: sft`": Exactness(
-        Arm({"dataset": "ones", "cuset_objective": "sft", "cuset_fused": "off"}),
+    "the same under `cuset_objective: sft`, from logits and padded = `stage: sft`": Exactness(
+        Arm({"dataset": "ones", "cuset_objective": "sft", "cuset_fused": "off", "cuset_padding_free": False}),
         Arm({"dataset": "plain", "stage": "sft"}),
         is_bitwise=True,
     ),

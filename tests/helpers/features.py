@@ -92,7 +92,8 @@ FEATURES: dict[str, dict[str, Feature]] = {
             says="Using PiSSA initialization",
             leaves=("pissa_converted/adapter_model.safetensors",),
         ),
-        "LoRA+": Feature(keys={"loraplus_lr_ratio": 16.0}, says="Using LoRA+ optimizer"),
+        # Adam's first step is as long for a gradient near 0 as for any other, whatever its sign, and LoRA+ makes it 16 times as long.
+        "LoRA+": Feature(keys={"loraplus_lr_ratio": 16.0}, says="Using LoRA+ optimizer", rel=2e-4),
         "LoRA and trained embeddings": Feature(keys={"additional_target": "embed_tokens,lm_head"}),
         "new tokens": Feature(
             keys={"add_tokens": "<kernel>,<launch>", "resize_vocab": True}, says="Resized token embeddings"
