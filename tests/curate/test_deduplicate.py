@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from curation_steps import deduplicate, lines, put
-from curation_tree import PROGRAM
 from other_sets import SCALE, robust_kbench
 from test_select import ORIGINAL, TASKS, bundled, row, write_rows
 
@@ -16,10 +15,8 @@ from cuset_stage.curate.fingerprints import (
     Sketches,
     fingerprints_of,
     jaccard,
-    kernel_fingerprints,
     minhash,
     module_fingerprint,
-    unpacked,
 )
 from cuset_stage.curate.split import split_row
 
@@ -34,36 +31,6 @@ def found_in(folder: Path) -> dict[str, str]:
 
 def program(code: str) -> str:
     return fingerprints_of({"program": code})["program"]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("log2f(x)", "log10f(x)"),
-        ("asinf(x)", "acosf(x)"),
-        ("cg::reduce(w, x, cg::plus<float>())", "cg::reduce(w, x, cg::greater<float>())"),
-        ("cub::Min()(x, x)", "cub::Max()(x, x)"),
-        ("t.shfl_up(x, 1)", "t.shfl_down(x, 1)"),
-        ("curand_uniform(s)", "curand_normal(s)"),
-    ],
-)
-def test_another_function_of_a_library_makes_another_program(tmp_path, one, other):
-    programs = [PROGRAM % {"expression": expression} for expression in (one, other)]
-    path = write_rows(tmp_path / "rows.jsonl", [row(f"t:{i}", program) for i, program in enumerate(programs)])
-    assert deduplicate(tmp_path, path).kept == 2
-
-
-@pytest.mark.parametrize(("one", "other"), [("torch.relu(x)", "torch.tanh(x)"), ("F.elu(x)", "F.gelu(x)")])
-def test_another_operator_of_torch_makes_another_answer(one, other):
-    source = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return scale(%s, 2)\n"
-    assert program(source % one) != program(source % other)
-    assert program(source % one) == program(source.replace("scale", "times") % one)
-
-
-def test_names_of_a_program_in_its_own_scope_are_still_its_own():
-    one, other = ("namespace a { int f(int x) { return x; } } int g() { return a::f(1); }",) * 2
-    other = other.replace("a::f", "b::h").replace("namespace a", "namespace b").replace("f(int", "h(int")
-    assert program(one) == program(other)
 
 
 QUESTION = "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return %s\n"
@@ -325,9 +292,3 @@ def test_a_module_is_known_by_other_names_and_another_operator_is_another_module
     assert module_fingerprint(other)[2] == fingerprints[0][2] and len({each[2] for each in fingerprints}) == 3
     divided = [module_fingerprint(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
     assert divided[0][0] != divided[1][0]  # to C++, what follows // is a comment
-
-
-def test_a_program_too_short_for_a_kernel_still_has_a_fingerprint():
-    found = fingerprints_of({"program": "int x;"})
-    assert found["kernels"] == [] and found["program"] == program("int  x; // y")
-    assert len(unpacked(kernel_fingerprints(KERNEL)[0])) == 128

@@ -1,4 +1,4 @@
-"""Selection: answers that are alike, ranking, balance."""
+"""Selection: answers that are alike, and ranking."""
 
 import json
 import random
@@ -12,9 +12,7 @@ import pytest
 from curation_steps import deduplicate, put, select
 from curation_tree import PROGRAM
 
-from cuset_stage.curate.select import beyond_balance, speeds, worse_answers
-from cuset_stage.curate.settings import SelectSettings
-from cuset_stage.settings import SettingsError
+from cuset_stage.curate.select import speeds, worse_answers
 
 
 ROOT = Path(__file__).parents[2]
@@ -97,14 +95,7 @@ def test_what_was_not_measured_or_elsewhere_does_not_rank(tmp_path, slow, fast):
 
 def table(**lines: dict) -> pd.DataFrame:
     """What ranking takes; a line by its name."""
-    empty = {
-        "group": 0,
-        "family": "big",
-        "tokens": 100,
-        "speedup": nan,
-        "run_s": nan,
-        "bench": 0,
-    }
+    empty = {"group": 0, "tokens": 100, "speedup": nan, "run_s": nan, "bench": 0}
     return pd.DataFrame.from_dict(
         {name: {**empty, "order": order, **line} for order, (name, line) in enumerate(lines.items())}, orient="index"
     )
@@ -142,24 +133,6 @@ def test_answers_to_one_prompt_are_answers_to_one_task(tmp_path):
         each["prompt"], each["task"]["prompt"] = prompt, f"{prompt}\n\nFiles of {each['id']}"
     summary = select(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), per_task=1)
     assert summary.kept == 2 and reasons(tmp_path) == {"r0": "not_among_best"}
-
-
-def test_a_full_family_is_thinned_over_all_lengths():
-    many = {f"{i:03d}": {"tokens": i} for i in range(100)}
-    few = {f"few{i}": {"tokens": i, "family": "small"} for i in range(3)}
-    why = beyond_balance(table(**many, **few), 8)
-    lengths = [line["tokens"] for name, line in many.items() if name not in why]
-    assert len(lengths) == 8 and not set(few) & set(why) and "family big has 100 rows" in why["099"]
-    assert [sum(start <= length < start + 25 for length in lengths) for start in (0, 25, 50, 75)] == [2, 2, 2, 2]
-
-
-def test_options_out_of_range_name_their_range():
-    for options, word in (
-        (["near=0"], "near='0': expected greater than 0"),
-        (["per_task=0"], "per_task='0': expected greater than 0"),
-    ):
-        with pytest.raises(SettingsError, match=word):
-            SelectSettings.read(["work", *options])
 
 
 def test_reasoning_counts_in_a_rows_length_when_it_will_be_written(tmp_path):
