@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from curation_steps import deduplicate, lines, put
 from other_sets import SCALE, robust_kbench
-from test_select import ORIGINAL, TASKS, bundled, row, write_rows
+from test_select import TASKS, bundled, row, write_rows
 
 from cuset_stage.curate.contamination import COMMON, Benchmarks
 from cuset_stage.curate.fingerprints import (
@@ -33,49 +33,11 @@ def program(code: str) -> str:
     return fingerprints_of({"program": code})["program"]
 
 
-QUESTION = "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return %s\n"
-
-
-@pytest.mark.parametrize("kind", ["module", None])
-def test_tasks_without_an_answer_are_known_by_what_they_ask(tmp_path, kind):
-    """Of KernelBook, say: its rows have a module and no CUDA. As `adapt` leaves them, and as `import` does."""
-    given = [QUESTION % "torch.relu(x)", QUESTION % "torch.tanh(x)", "# a copy\n" + QUESTION % "torch.relu(x)"]
-    rows = [
-        {
-            "id": f"t:{i}",
-            "module_code": each,
-            "source": {"name": "t"},
-            **({"kind": kind, "answer_code": None} if kind else {}),
-        }
-        for i, each in enumerate(given)
-    ]
-    path = write_rows(tmp_path / "rows.jsonl", rows)
-    benchmark = tmp_path / "KernelBench" / "level1"
-    benchmark.mkdir(parents=True)
-    ends = "def get_inputs():\n    return []\ndef get_init_inputs():\n    return []\n"
-    (benchmark / "22_Tanh.py").write_text(given[1] + ends, encoding="utf-8")
-    assert deduplicate(tmp_path / "a", path).reasons == {"duplicate": 1}
-    held = deduplicate(tmp_path / "b", path, against={"kernelbench": benchmark.parent})
-    assert "contaminated" in held.reasons
-
-
 def renamed(program: str) -> str:
     """Every name the program chose gets another one; layout and comments change, too."""
     text = re.sub(r"//[^\n]*", "", program)
     text = re.sub(r"(?<![/.])\b(value|apply|bytes|devices|dx|dy|in|out)\b(?!\.)", r"other_\1", text)
     return re.sub(r"\n\s*", "\n ", text)
-
-
-COPIES = {"layout": lambda program: f"// a copy\n{program.replace(chr(10), chr(10) + ' ')}", "names": renamed}
-
-
-@pytest.mark.parametrize("kind", COPIES)
-def test_a_copy_is_found_behind_comments_and_names(tmp_path, kind):
-    copy = COPIES[kind](ORIGINAL)
-    assert copy != ORIGINAL
-    rows = [row("original", ORIGINAL), row("copy", copy), row("other", bundled(1)[1])]
-    summary = deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows))
-    assert summary.kept == 2 and reasons(tmp_path) == {"copy": "duplicate"}
 
 
 KERNEL = """__global__ void k(const float* x, float* y, int n) {

@@ -1,15 +1,13 @@
 """Selection: answers that are alike, and ranking."""
 
 import json
-import random
-import tracemalloc
 from collections.abc import Iterable
 from math import nan
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from curation_steps import deduplicate, put, select
+from curation_steps import put, select
 from curation_tree import PROGRAM
 
 from cuset_stage.curate.select import speeds, worse_answers
@@ -139,28 +137,3 @@ def test_reasoning_counts_in_a_rows_length_when_it_will_be_written(tmp_path):
     path = write_rows(tmp_path / "rows.jsonl", [row("long", "int main() {}", reasoning="because " * 2000)])
     assert select(tmp_path, path, drop_long=True).kept == 1
     assert select(tmp_path, path, drop_long=True, reasoning=True).reasons == {"too_long": 1}
-
-
-@pytest.mark.slow
-def test_memory_of_duplicates_grows_by_numbers_and_not_by_rows(tmp_path):
-    """Counted, not measured: what Python and NumPy allocate. The rows have 4 kB each."""
-
-    def peak(count: int) -> int:
-        chance = random.Random(count)
-        given = (
-            row(
-                f"src:folder/{i}.cu",
-                f"int f[] = {{{str(chance.choices(range(10**9), k=12))[1:-1]}}};{' ' * 4000}",
-                family=f"{i % 9}",
-            )
-            for i in range(count)
-        )
-        path = write_rows(tmp_path / f"{count}.jsonl", given)
-        tracemalloc.start()
-        assert deduplicate(tmp_path / f"work{count}", path).kept == count
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    peak(2)  # what is imported
-    assert (peak(600) - peak(100)) / 500 < 1000

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.curate.funnel import read_funnel
 from cuset_stage.curate.parallel import in_threads
-from cuset_stage.curate.rows import CurationError
+from cuset_stage.curate.rows import CurationError, RowError
 from cuset_stage.curate.stage import locked, run_stage
+from cuset_stage.curate.store import Store
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -155,3 +156,26 @@ def test_rows_keep_their_order_and_are_counted_as_they_are_finished():
             others_are_done.set()
 
     assert list(in_threads(work, range(20), 4, count)) == list(range(20)) and len(finished) == 20
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_was_found_before_a_stage_was_stopped_is_not_found_again(tmp_path, workers):
+    store, found, stops = Store(tmp_path / "proofs"), [], [6]
+
+    def find(number):
+        if number in stops:
+            raise CurationError("stopped")
+        found.append(number)
+        if number % 3 == 0:
+            raise RowError("third", "a third of them")
+        return {"square": number**2}
+
+    def work(row):
+        return [{**row, **store.finding(row["number"], lambda: find(row["number"]))}]
+
+    given = [{"id": f"t:{number}", "number": number, "source": {}} for number in range(9)]
+    with pytest.raises(CurationError, match="stopped"):
+        run_stage(tmp_path / "prove", "prove", given, work, settings={}, workers=workers)
+    stops.clear()
+    summary = run_stage(tmp_path / "prove", "prove", given, work, settings={}, workers=workers)
+    assert sorted(found) == list(range(9)) and (summary.kept, summary.dropped) == (6, 3)

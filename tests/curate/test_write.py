@@ -15,7 +15,7 @@ from written_tasks import Writers, put_kernels, recorded
 
 from cuset_stage.curate.funnel import print_funnel, read_funnel
 from cuset_stage.curate.proofs import Proofs
-from cuset_stage.curate.questions import KERNEL_LIMIT, ask_again, ask_for_reference, cut, read_draft, read_reference
+from cuset_stage.curate.questions import ask_again, ask_for_reference, read_draft, read_reference
 from cuset_stage.curate.rows import RowError
 from cuset_stage.curate.settings import WriteSettings
 
@@ -266,15 +266,6 @@ def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong(
     again = ask_again(question, "<think>maybe</think>\nHere:\n```python\nx = 1\n```", "x is no array")
     assert again[:2] == question and again[2]["content"] == "```python\nx = 1\n```"
     assert again[3]["content"].startswith("This does not work yet:\n\nx is no array")
-
-
-def test_a_long_kernel_is_cut_before_its_end():
-    kernel = "__global__ void last(float* x) { x[threadIdx.x] = 1; }\n"
-    code = "__device__ int before;\n" * 4000 + kernel + "// behind\n" * 100
-    short = cut(code, "last")
-    assert len(short) < KERNEL_LIMIT + 100 and short.endswith(kernel.strip())
-    assert short.splitlines()[1] == "__device__ int before;"
-    assert cut(kernel, "last") == kernel.rstrip()
 
 
 @pytest.mark.parametrize(

@@ -110,21 +110,3 @@ def test_nothing_listens(server, kernels):
         backend = EndpointBackend(ENDPOINT, f"http://127.0.0.1:{unused.getsockname()[1]}")
         with pytest.raises(GenerationError, match=r"nothing answers there .* Start the server first"):
             list(backend.replies(make_plan(kernels.tasks[:1], ENDPOINT, 1)))
-
-
-def test_stopped_run_goes_on_where_it_was(server, fill, tmp_path):
-    def stop(done, total):
-        if done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fill(tasks=3, samples=3, concurrency=2, progress=stop)
-    before = read_answers(tmp_path / "answers.jsonl")
-    assert len(before) == 4
-    asked = len(server.bodies)
-    with (tmp_path / "answers.jsonl").open("a") as file:
-        file.write('{"task": "torn')
-    summary, lines = fill(tasks=3, samples=3)
-    assert (summary.kept, summary.made) == (4, 5)
-    assert len(server.bodies) == asked + 5
-    assert len({line["answer"] for line in lines}) == len(lines) == 9
