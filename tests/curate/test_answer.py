@@ -16,7 +16,6 @@ from chat_server import ChatServer, completion, sends_completion
 from curation_steps import lines, put, run
 from curation_tree import MODULE, PROGRAM, REFERENCE
 
-from cuset_stage.curate.rounds import trained
 from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
@@ -136,14 +135,6 @@ def test_a_module_is_answered_in_python(tmp_path, server):
     found = lines(tmp_path / "work" / "answer" / "rows.jsonl")
     assert [row["answer_code"] for row in found] == [NEW, NEW]
     assert all(MODULE % "2 * x" in body["messages"][-1]["content"] + "\n" for body in server.bodies)
-
-
-def test_a_round_begins_with_what_the_one_before_it_trained(tmp_path):
-    for name in ("round1/model/adapter_config.json", "round2/model/config.json"):
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text("{}")
-    found = [trained(tmp_path, number) for number in range(3)]
-    assert found == [{}, {"adapter": f"{tmp_path}/round1/model"}, {"model": f"{tmp_path}/round2/model"}]
 
 
 def test_without_a_model_tasks_without_an_answer_end_with_the_fix(tmp_path):

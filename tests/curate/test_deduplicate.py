@@ -7,19 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from curation_steps import deduplicate, lines, put
-from curation_tree import PROGRAM
 from other_sets import SCALE, robust_kbench
-from test_select import ORIGINAL, TASKS, bundled, row, write_rows
+from test_select import TASKS, bundled, row, write_rows
 
 from cuset_stage.curate.contamination import COMMON, Benchmarks
 from cuset_stage.curate.fingerprints import (
     Sketches,
     fingerprints_of,
     jaccard,
-    kernel_fingerprints,
     minhash,
     module_fingerprint,
-    unpacked,
 )
 from cuset_stage.curate.split import split_row
 
@@ -36,79 +33,11 @@ def program(code: str) -> str:
     return fingerprints_of({"program": code})["program"]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("log2f(x)", "log10f(x)"),
-        ("asinf(x)", "acosf(x)"),
-        ("cg::reduce(w, x, cg::plus<float>())", "cg::reduce(w, x, cg::greater<float>())"),
-        ("cub::Min()(x, x)", "cub::Max()(x, x)"),
-        ("t.shfl_up(x, 1)", "t.shfl_down(x, 1)"),
-        ("curand_uniform(s)", "curand_normal(s)"),
-    ],
-)
-def test_another_function_of_a_library_makes_another_program(tmp_path, one, other):
-    programs = [PROGRAM % {"expression": expression} for expression in (one, other)]
-    path = write_rows(tmp_path / "rows.jsonl", [row(f"t:{i}", program) for i, program in enumerate(programs)])
-    assert deduplicate(tmp_path, path).kept == 2
-
-
-@pytest.mark.parametrize(("one", "other"), [("torch.relu(x)", "torch.tanh(x)"), ("F.elu(x)", "F.gelu(x)")])
-def test_another_operator_of_torch_makes_another_answer(one, other):
-    source = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return scale(%s, 2)\n"
-    assert program(source % one) != program(source % other)
-    assert program(source % one) == program(source.replace("scale", "times") % one)
-
-
-def test_names_of_a_program_in_its_own_scope_are_still_its_own():
-    one, other = ("namespace a { int f(int x) { return x; } } int g() { return a::f(1); }",) * 2
-    other = other.replace("a::f", "b::h").replace("namespace a", "namespace b").replace("f(int", "h(int")
-    assert program(one) == program(other)
-
-
-QUESTION = "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return %s\n"
-
-
-@pytest.mark.parametrize("kind", ["module", None])
-def test_tasks_without_an_answer_are_known_by_what_they_ask(tmp_path, kind):
-    """Of KernelBook, say: its rows have a module and no CUDA. As `adapt` leaves them, and as `import` does."""
-    given = [QUESTION % "torch.relu(x)", QUESTION % "torch.tanh(x)", "# a copy\n" + QUESTION % "torch.relu(x)"]
-    rows = [
-        {
-            "id": f"t:{i}",
-            "module_code": each,
-            "source": {"name": "t"},
-            **({"kind": kind, "answer_code": None} if kind else {}),
-        }
-        for i, each in enumerate(given)
-    ]
-    path = write_rows(tmp_path / "rows.jsonl", rows)
-    benchmark = tmp_path / "KernelBench" / "level1"
-    benchmark.mkdir(parents=True)
-    ends = "def get_inputs():\n    return []\ndef get_init_inputs():\n    return []\n"
-    (benchmark / "22_Tanh.py").write_text(given[1] + ends, encoding="utf-8")
-    assert deduplicate(tmp_path / "a", path).reasons == {"duplicate": 1}
-    held = deduplicate(tmp_path / "b", path, against={"kernelbench": benchmark.parent})
-    assert "contaminated" in held.reasons
-
-
 def renamed(program: str) -> str:
     """Every name the program chose gets another one; layout and comments change, too."""
     text = re.sub(r"//[^\n]*", "", program)
     text = re.sub(r"(?<![/.])\b(value|apply|bytes|devices|dx|dy|in|out)\b(?!\.)", r"other_\1", text)
     return re.sub(r"\n\s*", "\n ", text)
-
-
-COPIES = {"layout": lambda program: f"// a copy\n{program.replace(chr(10), chr(10) + ' ')}", "names": renamed}
-
-
-@pytest.mark.parametrize("kind", COPIES)
-def test_a_copy_is_found_behind_comments_and_names(tmp_path, kind):
-    copy = COPIES[kind](ORIGINAL)
-    assert copy != ORIGINAL
-    rows = [row("original", ORIGINAL), row("copy", copy), row("other", bundled(1)[1])]
-    summary = deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows))
-    assert summary.kept == 2 and reasons(tmp_path) == {"copy": "duplicate"}
 
 
 KERNEL = """__global__ void k(const float* x, float* y, int n) {
@@ -325,9 +254,3 @@ def test_a_module_is_known_by_other_names_and_another_operator_is_another_module
     assert module_fingerprint(other)[2] == fingerprints[0][2] and len({each[2] for each in fingerprints}) == 3
     divided = [module_fingerprint(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
     assert divided[0][0] != divided[1][0]  # to C++, what follows // is a comment
-
-
-def test_a_program_too_short_for_a_kernel_still_has_a_fingerprint():
-    found = fingerprints_of({"program": "int x;"})
-    assert found["kernels"] == [] and found["program"] == program("int  x; // y")
-    assert len(unpacked(kernel_fingerprints(KERNEL)[0])) == 128

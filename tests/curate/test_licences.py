@@ -184,24 +184,6 @@ def test_a_file_states_its_licence_before_its_folder_and_the_folder_before_the_u
     }
 
 
-def test_a_changed_licence_file_or_declaration_is_noticed_by_the_next_import(tmp_path, tree):
-    assert "none.cu" not in imported(tmp_path)
-    licence = tree / "LICENSE"
-    licence.write_text("Apache License\nVersion 2.0, January 2004\n", encoding="utf-8")
-    assert imported(tmp_path)["none.cu"]["source"]["licence"] == "Apache-2.0"
-    licence.write_text("Mozilla Public License Version 2.0\n", encoding="utf-8")
-    assert imported(tmp_path)["none.cu"]["source"]["licence"] == "MPL-2.0"
-    declaration = tree / "none.json"
-    declaration.write_text("[1]", encoding="utf-8")
-    assert "none.cu" not in imported(tmp_path)
-    declaration.unlink()
-    assert "none.cu" in imported(tmp_path)
-    declaration.write_text('{"description": "It copies."}', encoding="utf-8")
-    assert imported(tmp_path)["none.cu"]["description"] == "It copies."
-    licence.unlink()
-    assert "none.cu" not in imported(tmp_path)
-
-
 def test_what_the_code_of_a_row_says_of_itself_is_not_overruled(tmp_path):
     header = "// SPDX-License-Identifier: GPL-3.0-only\n"
     rows = [

@@ -139,13 +139,3 @@ def test_kernelbook_modules_get_kernelbenchs_arguments(tmp_path, given, made):
     else:
         assert names["get_init_inputs"]() == made
         assert names["Model"](*made)(*names["get_inputs"]()).shape == (4, 4)
-
-
-def test_a_data_set_that_was_saved_to_disk_is_read_without_saying_what_it_is(tmp_path):
-    datasets = pytest.importorskip("datasets")
-    (row,) = next(case["rows"] for case in CASES if case["preset"] == "the-stack")
-    rows = [{**row, "content": row["content"].replace("a *", f"{number} * a *")} for number in range(3)]
-    parts = {"train": datasets.Dataset.from_list(rows[:2]), "test": datasets.Dataset.from_list(rows[2:])}
-    datasets.DatasetDict(parts).save_to_disk(tmp_path / "saved")
-    summary = take_in(tmp_path / "work", tmp_path / "saved", preset="the-stack")
-    assert (summary.read, summary.kept) == (3, 3)

@@ -2,12 +2,10 @@
 
 import pytest
 from curation_steps import adapt, lines, prove, put, take_in
-from curation_tree import PROGRAM
-from fake_gpus import ready_row, write_copies
+from curation_tree import PROGRAM, write_program
 from fake_nvml import fake_gpus, fake_nvml
 
 from cuset_stage.curate import prove as module
-from cuset_stage.curate.parallel import cpu_count
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.mutants import make_mutants
 from cuset_stage.sandbox import SandboxError, find_toolkit
@@ -30,7 +28,11 @@ def gpus(monkeypatch):
 @pytest.fixture(scope="module")
 def row(tmp_path_factory):
     """As `adapt` leaves it. value() is the CPU's, too, so that of its mutants one changes what it computes there: `+` becomes `-`."""
-    return ready_row(tmp_path_factory.mktemp("row"), "x * x + 1.0f", "x * x + 1.0")
+    folder = tmp_path_factory.mktemp("row")
+    write_program(folder / "tree", "program", "x * x + 1.0f", "x * x + 1.0")
+    take_in(folder, folder / "tree")
+    assert adapt(folder).kept == 1
+    return lines(folder / "adapt" / "rows.jsonl")[0]
 
 
 def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_is(tmp_path, gpus, row, monkeypatch):
@@ -67,32 +69,6 @@ def test_what_was_found_of_the_same_program_in_the_same_way_is_not_run_again(tmp
         put(again, [{**proved, "verified": {**proved["verified"], **changed}}])
         assert prove(tmp_path, again, **asked).kept == 1
         assert lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["compile_s"] != "as it was", changed
-
-
-def test_programs_run_on_all_gpus_and_threads_are_there_for_all_cpus_and_gpus(tmp_path, gpus, monkeypatch):
-    # Right on the first GPU alone, so that the verdict tells where a program ran.
-    row = ready_row(
-        tmp_path,
-        "x * x",
-        "x * x",
-        'usleep(50000); if (std::strcmp(std::getenv("CUDA_VISIBLE_DEVICES"), "GPU-fake-0")) return 7;',
-    )
-    rows = write_copies(tmp_path / "rows.jsonl", row, 8)
-    asked = []
-    run_stage = module.run_stage
-    monkeypatch.setattr(module, "run_stage", lambda *a, **k: asked.append(k["workers"]) or run_stage(*a, **k))
-    summary = prove(tmp_path, rows, times=1, mutants=0, per_gpu=3)
-    assert asked == [cpu_count() + 3 * GPUS]
-    assert summary.unsettled == 0, summary.unsettled_rows
-    dropped = lines(tmp_path / "prove" / "dropped.jsonl")
-    assert summary.kept and summary.kept + len(dropped) == 8
-    assert dropped and all("returned 7" in each["detail"] for each in dropped), dropped[:1]
-
-
-def test_an_architecture_that_a_gpu_cannot_run_is_refused_before_the_first_row(tmp_path, gpus):
-    with pytest.raises(SandboxError, match=r"sm_100: GPU 0 .* is sm_90"):
-        prove(tmp_path, put(tmp_path / "rows.jsonl", []), arch="sm_100")
-    assert not (tmp_path / "prove").exists()
 
 
 def test_a_program_whose_later_run_differs_is_dropped_as_not_repeatable(tmp_path, row, monkeypatch):
@@ -157,10 +133,3 @@ def test_rows_of_cudabench_are_judged_by_their_own_scripts(tmp_path):
         and kept["task"]["prompt"].startswith("Task: square")
         and "bench.cu" not in kept["task"]
     )
-
-
-def test_nothing_is_run_where_programs_are_only_compiled(tmp_path, row):
-    broken = {**row, "id": "t:broken", "program": "int main() { return undeclared; }"}
-    summary = prove(tmp_path, put(tmp_path / "rows.jsonl", [row, broken]), compile_only=True)
-    assert (summary.kept, summary.reasons) == (1, {"compile_error": 1})
-    assert lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["verdict"] == "compiled"

@@ -1,20 +1,16 @@
-"""Selection: answers that are alike, ranking, balance."""
+"""Selection: answers that are alike, and ranking."""
 
 import json
-import random
-import tracemalloc
 from collections.abc import Iterable
 from math import nan
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from curation_steps import deduplicate, put, select
+from curation_steps import put, select
 from curation_tree import PROGRAM
 
-from cuset_stage.curate.select import beyond_balance, speeds, worse_answers
-from cuset_stage.curate.settings import SelectSettings
-from cuset_stage.settings import SettingsError
+from cuset_stage.curate.select import speeds, worse_answers
 
 
 ROOT = Path(__file__).parents[2]
@@ -97,14 +93,7 @@ def test_what_was_not_measured_or_elsewhere_does_not_rank(tmp_path, slow, fast):
 
 def table(**lines: dict) -> pd.DataFrame:
     """What ranking takes; a line by its name."""
-    empty = {
-        "group": 0,
-        "family": "big",
-        "tokens": 100,
-        "speedup": nan,
-        "run_s": nan,
-        "bench": 0,
-    }
+    empty = {"group": 0, "tokens": 100, "speedup": nan, "run_s": nan, "bench": 0}
     return pd.DataFrame.from_dict(
         {name: {**empty, "order": order, **line} for order, (name, line) in enumerate(lines.items())}, orient="index"
     )
@@ -144,50 +133,7 @@ def test_answers_to_one_prompt_are_answers_to_one_task(tmp_path):
     assert summary.kept == 2 and reasons(tmp_path) == {"r0": "not_among_best"}
 
 
-def test_a_full_family_is_thinned_over_all_lengths():
-    many = {f"{i:03d}": {"tokens": i} for i in range(100)}
-    few = {f"few{i}": {"tokens": i, "family": "small"} for i in range(3)}
-    why = beyond_balance(table(**many, **few), 8)
-    lengths = [line["tokens"] for name, line in many.items() if name not in why]
-    assert len(lengths) == 8 and not set(few) & set(why) and "family big has 100 rows" in why["099"]
-    assert [sum(start <= length < start + 25 for length in lengths) for start in (0, 25, 50, 75)] == [2, 2, 2, 2]
-
-
-def test_options_out_of_range_name_their_range():
-    for options, word in (
-        (["near=0"], "near='0': expected greater than 0"),
-        (["per_task=0"], "per_task='0': expected greater than 0"),
-    ):
-        with pytest.raises(SettingsError, match=word):
-            SelectSettings.read(["work", *options])
-
-
 def test_reasoning_counts_in_a_rows_length_when_it_will_be_written(tmp_path):
     path = write_rows(tmp_path / "rows.jsonl", [row("long", "int main() {}", reasoning="because " * 2000)])
     assert select(tmp_path, path, drop_long=True).kept == 1
     assert select(tmp_path, path, drop_long=True, reasoning=True).reasons == {"too_long": 1}
-
-
-@pytest.mark.slow
-def test_memory_of_duplicates_grows_by_numbers_and_not_by_rows(tmp_path):
-    """Counted, not measured: what Python and NumPy allocate. The rows have 4 kB each."""
-
-    def peak(count: int) -> int:
-        chance = random.Random(count)
-        given = (
-            row(
-                f"src:folder/{i}.cu",
-                f"int f[] = {{{str(chance.choices(range(10**9), k=12))[1:-1]}}};{' ' * 4000}",
-                family=f"{i % 9}",
-            )
-            for i in range(count)
-        )
-        path = write_rows(tmp_path / f"{count}.jsonl", given)
-        tracemalloc.start()
-        assert deduplicate(tmp_path / f"work{count}", path).kept == count
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    peak(2)  # what is imported
-    assert (peak(600) - peak(100)) / 500 < 1000

@@ -1,7 +1,7 @@
 """Commands and the folders of their stages: which rows a stage takes, and what is said where something is missing or wrong."""
 
 import json
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,8 +10,10 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.curate.funnel import read_funnel
-from cuset_stage.curate.rows import CurationError
+from cuset_stage.curate.parallel import in_threads
+from cuset_stage.curate.rows import CurationError, RowError
 from cuset_stage.curate.stage import locked, run_stage
+from cuset_stage.curate.store import Store
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -140,25 +142,40 @@ def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
         assert code == 1 and f"such as {file.name}, row 1: none of the columns" in output and "preset=" in output
 
 
-def test_an_import_without_code_names_the_columns_and_the_option(tmp_path):
-    """LLaMA-Factory's alpaca form, whose code stands in answers."""
-    file = tmp_path / "alpaca.json"
-    file.write_text(json.dumps([{"instruction": "Add.", "output": "```cuda\n__global__ void f() {}\n```"}]))
-    code, output = curate("import", tmp_path / "work", file, "licence=MIT")
-    assert (
-        code == 1
-        and "alpaca.json, row 1: none of the columns holds code or a task; there are: instruction, output" in output
-    )
-    assert "columns={answer: COLUMN}" in output
-    assert curate("import", tmp_path / "work", file, "licence=MIT", "columns={answer: output}")[0] == 0
-
-
-def test_rows_of_a_stage_keep_their_order(tmp_path):
-    """What is made of them is known again by its bytes: a training is not begun anew because one program took longer this time."""
+def test_rows_keep_their_order_and_are_counted_as_they_are_finished():
+    """A training on what is made of them is not begun anew because one program took longer; nor does one that hangs hide the others."""
+    others_are_done, finished = threading.Event(), []
 
     def work(row):
-        time.sleep(0.2 if row["number"] == 0 else 0.0)
-        return [row]
+        assert row or others_are_done.wait(60)
+        return row
 
-    run_stage(tmp_path, "prove", [{"number": number} for number in range(20)], work, settings={}, workers=4)
-    assert [row["number"] for row in lines(tmp_path / "rows.jsonl")] == list(range(20))
+    def count():
+        finished.append(1)
+        if len(finished) == 19:
+            others_are_done.set()
+
+    assert list(in_threads(work, range(20), 4, count)) == list(range(20)) and len(finished) == 20
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_was_found_before_a_stage_was_stopped_is_not_found_again(tmp_path, workers):
+    store, found, stops = Store(tmp_path / "proofs"), [], [6]
+
+    def find(number):
+        if number in stops:
+            raise CurationError("stopped")
+        found.append(number)
+        if number % 3 == 0:
+            raise RowError("third", "a third of them")
+        return {"square": number**2}
+
+    def work(row):
+        return [{**row, **store.finding(row["number"], lambda: find(row["number"]))}]
+
+    given = [{"id": f"t:{number}", "number": number, "source": {}} for number in range(9)]
+    with pytest.raises(CurationError, match="stopped"):
+        run_stage(tmp_path / "prove", "prove", given, work, settings={}, workers=workers)
+    stops.clear()
+    summary = run_stage(tmp_path / "prove", "prove", given, work, settings={}, workers=workers)
+    assert sorted(found) == list(range(9)) and (summary.kept, summary.dropped) == (6, 3)

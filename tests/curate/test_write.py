@@ -15,7 +15,7 @@ from written_tasks import Writers, put_kernels, recorded
 
 from cuset_stage.curate.funnel import print_funnel, read_funnel
 from cuset_stage.curate.proofs import Proofs
-from cuset_stage.curate.questions import KERNEL_LIMIT, ask_again, ask_for_reference, cut, read_draft, read_reference
+from cuset_stage.curate.questions import ask_again, ask_for_reference, read_draft, read_reference
 from cuset_stage.curate.rows import RowError
 from cuset_stage.curate.settings import WriteSettings
 
@@ -95,10 +95,8 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     assert not any("draft" in text or "<think>" in text for texts in questions for text in texts)
 
     (step,) = [step for step in read_funnel(work) if step["stage"] == "write"]
-    counts = {name: (each["all"], each["first_try"]) for name, each in step["written"]["steps"].items()}
-    assert counts == {
-        "kernels": (2, 2), "written": (2, 2), "compiled": (2, 1), "cases_made": (2, 1), "references_agree": (2, 0),
-        "right": (0, 0), "mutants_caught": (0, 0),
+    assert step["written"]["steps"] == {
+        "kernels": 2, "written": 2, "compiled": 2, "cases_made": 2, "references_agree": 2, "right": 0, "mutants_caught": 0,
     }  # fmt: skip
     as_json = run("funnel", work, "format=json")
     assert json.loads(as_json)[-1]["written"] == step["written"]
@@ -183,8 +181,8 @@ def test_replies_that_are_cut_off_name_the_key_that_ends_them(tmp_path, serve):
     server = serve(histogram=["```cuda\nint main() {"] * 3)
     output = run("write", work, f"endpoint={server.url}", "model=writer", "compile_only=true", "tries=5", status=1)
     (row,) = lines(work / "write" / "dropped.jsonl")
-    # A model that repeats itself is not asked the same again, and its kept reply is not counted as another try.
-    assert len(server.bodies) == len(row["data"]["written"]["tries"]) == 2
+    # A model that repeats itself is not asked the same again: the reply is kept.
+    assert len(server.bodies) == 2 and len(row["data"]["written"]["tries"]) == 5
     assert "closed: write less.\n" in output and "max_tokens" in output
 
 
@@ -270,20 +268,10 @@ def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong(
     assert again[3]["content"].startswith("This does not work yet:\n\nx is no array")
 
 
-def test_a_long_kernel_is_cut_before_its_end():
-    kernel = "__global__ void last(float* x) { x[threadIdx.x] = 1; }\n"
-    code = "__device__ int before;\n" * 4000 + kernel + "// behind\n" * 100
-    short = cut(code, "last")
-    assert len(short) < KERNEL_LIMIT + 100 and short.endswith(kernel.strip())
-    assert short.splitlines()[1] == "__device__ int before;"
-    assert cut(kernel, "last") == kernel.rstrip()
-
-
 @pytest.mark.parametrize(
     ("old", "new", "reason", "message"),
     [
         ('inputs["data"] % 64', 'inputs["bytes"] % 64', "reference_fails", "case power_of_two: the reference failed"),
-        ("rng.integers(0, 256, n)", "np.zeros(n)", "weak_cases", ""),
         (
             'np.bincount(inputs["data"] % 64, minlength=64).astype(np.uint32)',
             "np.zeros(64, np.uint32)",
@@ -295,18 +283,12 @@ def test_a_long_kernel_is_cut_before_its_end():
 def test_cases_that_cannot_be_made_or_tell_nothing_are_told(tmp_path, old, new, reason, message):
     assert old in HISTOGRAM
     proofs = Proofs(tmp_path, WriteSettings(folder=tmp_path, compile_only=True).proof)
-    if reason == "weak_cases" and not message:
-        proofs.check_cases(draft(HISTOGRAM.replace(old, new)))  # other cases still tell right from wrong
-        return
+    proofs.check_cases(
+        draft(HISTOGRAM.replace("rng.integers(0, 256, n)", "np.zeros(n)"))
+    )  # others tell right from wrong
     with pytest.raises(RowError) as error:
         proofs.check_cases(draft(HISTOGRAM.replace(old, new)))
     assert error.value.reason == reason and message in str(error.value) and "task t" not in str(error.value)
-
-
-def test_inputs_that_differ_each_time_are_told(tmp_path):
-    proofs = Proofs(tmp_path, WriteSettings(folder=tmp_path, compile_only=True).proof)
     drawn = draft(HISTOGRAM.replace("rng.integers(0, 256, n)", "np.random.default_rng().integers(0, 256, n)"))
     with pytest.raises(RowError, match="make_inputs makes other inputs each time"):
-        proofs.check_reference(
-            drawn, "def reference(inputs):\n    import numpy as np\n    return {'bins': np.zeros(64, np.uint32)}\n"
-        )
+        proofs.check_reference(drawn, read_reference(recorded("histogram_second"), False))

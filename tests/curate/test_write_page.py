@@ -25,7 +25,7 @@ def test_the_commands_of_the_page_make_a_data_set_of_kernels(request, tmp_path, 
     try:
         written, funnel = (shlex.split(line.replace("http://localhost:8000/v1", server.url))[1:] for line in commands)
         # Without the endpoint it takes the kept replies.
-        again = [*written[:-1], "write={model: Qwen3-Coder}", "fresh=true"]
+        again = [*written[:-1], "write={model: Qwen3-Coder}"]
         for words in (written, funnel, again):
             done = CliRunner().invoke(app, words)
             assert done.exit_code == 0, f"{words}\n{done.output}"

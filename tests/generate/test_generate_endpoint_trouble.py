@@ -5,12 +5,10 @@ import socket
 import time
 
 import chat_server
-import httpx
 import pytest
 from chat_server import ENDPOINT, KEY, sends
 
 from cuset_stage.generate import GenerationError
-from cuset_stage.generate.completion import retry_after
 from cuset_stage.generate.endpoint import EndpointBackend
 from cuset_stage.generate.plan import make_plan
 from cuset_stage.tasks.answers_file import read_answers
@@ -51,14 +49,6 @@ def test_pauses_grow_to_what_the_server_asks_for(server, fill):
     assert all(pause >= 0.5 * 0.1 * 2**number for number, pause in enumerate(pauses)) and pauses[3] >= 1.0
 
 
-def test_retry_after_is_a_number_of_seconds():
-    def seconds(value):
-        return retry_after(httpx.Response(429, headers={"Retry-After": value}))
-
-    assert seconds("7") == 7
-    assert seconds("soon") == seconds("-1") == seconds("nan") == retry_after(httpx.Response(429)) == 0
-
-
 def test_server_that_has_another_name_for_the_limit(server, fill):
     """Also for requests that are in flight when the first is refused, and without spending a try."""
 
@@ -92,14 +82,6 @@ def test_sample_that_fails_is_left_for_the_next_run(server, fill):
     assert sorted(line["sample"] for line in lines) == [0, 1, 2]
 
 
-def test_refused_prompt_is_not_tried_again(server, fill):
-    server.troubles = [sends({"error": {"message": "too long"}}, 400)]
-    summary, lines = fill(samples=2)
-    assert summary.failures[0].message == "status 400: too long"
-    assert len(server.bodies) == 2
-    assert len(lines) == 1
-
-
 def test_server_that_breaks_down_ends_the_run_and_loses_nothing(server, fill, tmp_path):
     server.troubles = [chat_server.answer] * 3
     server.always = sends(b"", 500)
@@ -122,41 +104,9 @@ def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, messag
     assert KEY not in str(error.value)
 
 
-def test_refused_key_keeps_answers_in_flight(server, fill, tmp_path):
-    """A 401 ends the run: answers that were on their way are written first, and nothing new is asked."""
-
-    def late(handler, body):
-        time.sleep(1.0)
-        chat_server.answer(handler, body)
-
-    server.troubles = [late, late, sends(b"", 401)]
-    with pytest.raises(GenerationError, match="the API key is missing or wrong"):
-        fill(samples=9, concurrency=3)
-    assert len(server.bodies) == 3
-    assert len(read_answers(tmp_path / "answers.jsonl")) == 2
-
-
 def test_nothing_listens(server, kernels):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         backend = EndpointBackend(ENDPOINT, f"http://127.0.0.1:{unused.getsockname()[1]}")
         with pytest.raises(GenerationError, match=r"nothing answers there .* Start the server first"):
             list(backend.replies(make_plan(kernels.tasks[:1], ENDPOINT, 1)))
-
-
-def test_stopped_run_goes_on_where_it_was(server, fill, tmp_path):
-    def stop(done, total):
-        if done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fill(tasks=3, samples=3, concurrency=2, progress=stop)
-    before = read_answers(tmp_path / "answers.jsonl")
-    assert len(before) == 4
-    asked = len(server.bodies)
-    with (tmp_path / "answers.jsonl").open("a") as file:
-        file.write('{"task": "torn')
-    summary, lines = fill(tasks=3, samples=3)
-    assert (summary.kept, summary.made) == (4, 5)
-    assert len(server.bodies) == asked + 5
-    assert len({line["answer"] for line in lines}) == len(lines) == 9

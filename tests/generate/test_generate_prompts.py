@@ -47,11 +47,6 @@ def test_factory_template_gives_the_same_prompt(templated, backend, ask, by_samp
     )
 
 
-def test_unknown_factory_template_names_its_neighbours(templated):
-    with pytest.raises(GenerationError, match=r"template=qwem: .*did you mean qwen"):
-        templated(None, template="qwem")
-
-
 @pytest.mark.parametrize(
     ("template", "system", "expected"),
     [

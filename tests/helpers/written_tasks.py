@@ -1,12 +1,9 @@
 """Kernels of which tasks are written, and a chat server that replies with what was recorded."""
 
-import json
 import shutil
 from pathlib import Path
 
 from chat_server import ChatServer, completion
-
-from cuset_stage.answers import read_answer
 
 
 RECORDED = Path(__file__).parent.parent / "curate" / "replies"
@@ -40,8 +37,5 @@ class Writers(ChatServer):
         name = task or f"{next(name for name, words in SUBJECT.items() if words in text)}_second"
         with self.lock:
             reply = self.said[name].pop(0) if self.said.get(name) else recorded(name)
-        if body.get("response_format") == {"type": "json_object"}:
-            blocks = {block.tag: read_answer(reply).code(block) for block in read_answer(reply).blocks}
-            reply = json.dumps(blocks | ({"json": json.loads(blocks["json"])} if "json" in blocks else {}))
         choice = {"message": {"role": "assistant", "content": reply}, "finish_reason": "stop"}
         handler.send(completion(body, choices=[choice]))

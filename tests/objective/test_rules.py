@@ -35,11 +35,6 @@ def with_options(tokens, options: Options):
     return (1 - tokens.confidence) ** options.gamma * (tokens.probability > options.above)
 
 
-@rule("half of the sure samples", sample_weight=lambda region: 1.0 - 0.5 * region)
-def weighs_samples(tokens):
-    return tokens.is_cuda
-
-
 @rule("anchored", kl=lambda options: 0.3, sample_weight=lambda region: 1.0 - region)
 def anchored(tokens):
     return tokens.confidence / tokens.confidence.mean()  # not pointwise
@@ -147,22 +142,6 @@ def test_options_want_a_settings_class():
         match=r"second argument, gamma, takes the options\. Annotate it with a settings class.*options: Options",
     ):
         of(without_a_class)
-
-
-def test_pydantic_options():
-    pydantic = pytest.importorskip("pydantic")
-
-    class Bounded(pydantic.BaseModel):
-        gamma: float = pydantic.Field(2.0, ge=0)
-
-    def bounded(tokens, options: Bounded):
-        return tokens.confidence**options.gamma
-
-    module = sys.modules[__name__]
-    module.bounded, bounded.__annotations__["options"] = bounded, Bounded
-    assert of(bounded, options={"gamma": 1}).rule_options.gamma == 1.0
-    with pytest.raises(InputError, match="greater than or equal to 0"):
-        of(bounded, options={"gamma": -1})
 
 
 # ---- what is refused
@@ -345,16 +324,6 @@ def test_every_statistic_is_right(trained, monkeypatch):
             index += 1
     assert index == len(seen["nll"])
     assert {name for name in STATISTICS if not seen[name].is_floating_point()} == {*INTEGERS, "is_cuda"}
-
-
-@pytest.mark.parametrize("function", [focal, with_options, weighs_samples, anchored, everything])
-@pytest.mark.parametrize("trained", TRAINED)
-def test_a_rule_is_the_same_fused(function, trained):
-    case = make_case(bias=True, trained=trained, seed=23)
-    weights = weights_of(case)
-    expected = case.dense(of(function), token_weights=weights)
-    for chunk_rows in (None, 17):
-        assert_same(case.fused(of(function), token_weights=weights, chunk_rows=chunk_rows), expected)
 
 
 # ---- any rule

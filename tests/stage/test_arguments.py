@@ -247,10 +247,3 @@ def test_inference_with_a_training_recipe_works(tmp_path):
     """chat, api and export read the same keys; they want a model of the SFT stage."""
     *_, finetuning_args, _ = get_infer_args({"model_name_or_path": "some-model", "template": "qwen", "stage": "cuset"})
     assert finetuning_args.stage == "sft"
-
-
-def test_the_web_ui_offers_the_stage():
-    from llamafactory.extras.constants import TRAINING_STAGES
-
-    assert next(iter(TRAINING_STAGES.values())) == "sft"
-    assert TRAINING_STAGES["CUDA-Sensitive Fine-Tuning (CuSeT)"] == "cuset"

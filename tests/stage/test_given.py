@@ -105,15 +105,6 @@ def test_a_wrong_value_is_an_error_with_the_fix(alpaca, changes, problem):
         read_given(row(**changes), alpaca)
 
 
-def test_kinds_may_overlap(alpaca):
-    spans = [
-        {"start": 0, "end": 7, "kind": "kernel_body"},
-        {"start": 2, "end": 5, "kind": "atomic"},
-        {"start": 0, "end": 5, "weight": 2},
-    ]
-    assert len(read_given(row(passages=spans), alpaca).responses[0].spans) == 3
-
-
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
@@ -183,11 +174,3 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
     assert "no row has the key 'importance', which is the weight column of the data set mine" in find_fault(args)
     (tmp_path / "mine.json").unlink()
     assert find_fault(args) == f"cannot read {tmp_path / 'mine.json'}: No such file or directory."
-
-
-def test_rows_without_messages_hide_no_other_fault(chat, tmp_path, data_args):
-    args = data_args(dataset="mine", dataset_dir=str(tmp_path))
-    (tmp_path / "mine.json").write_text(json.dumps([{"messages": None}, messages({"loss_weight": 1, "spans": []})]))
-    assert find_fault(args) is None
-    (tmp_path / "mine.json").write_text(json.dumps([{"messages": None}, messages({"loss_weight": 1})]))
-    assert "row 2: 'spans' of assistant message 1, is missing" in find_fault(args)

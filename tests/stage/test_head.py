@@ -108,13 +108,6 @@ def test_loss_and_gradients_are_those_of_the_logits(batch, objective, config_cla
             torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6, msg=name)
 
 
-def test_a_layer_that_is_not_armed_gives_logits(batch):
-    model = tiny()
-    expected = model(input_ids=batch["ids"]).logits
-    fused_loss(model, batch)
-    assert torch.equal(model(input_ids=batch["ids"]).logits, expected)
-
-
 @pytest.mark.parametrize(
     ("config_class", "changes"),
     [

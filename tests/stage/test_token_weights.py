@@ -123,18 +123,6 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, answers, data):
     assert np.array_equal(ours["token_weights"][0][-len(expected) :], expected)
 
 
-@pytest.mark.parametrize("tokenizer", ["sentencepiece_type", "slow"])
-def test_other_tokenizers(process, answers, request, tokenizer):
-    given = one(answers.answer, ("threadIdx.x", 0.25), ("größer, 더, 好", 4.0))
-    tokenizer, ours = process(
-        [["Scale.", answers.answer]], [given], tokenizer=request.getfixturevalue(tokenizer), template="llama2"
-    )
-    for weight, passage in ((0.25, "threadIdx.x"), (4.0, "größer, 더, 好")):
-        (run,) = weighted(tokenizer, ours, weight)
-        assert "".join(passage.split()) in "".join(run.split())
-        assert len(run) <= len(passage) + 8
-
-
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
 def test_every_template(process, answers, name):
     """Two turns with weights of their own, a span in each, and reasoning that is weighed lightly."""

@@ -2,12 +2,10 @@
 
 import contextlib
 import json
-import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import yaml
 from llamafactory.data import loader
@@ -108,12 +106,6 @@ def test_each_response_has_its_weight_however_sets_are_mixed(load, names, strate
     assert found == {text: weight for text, weight in EXPECTED.items() if text.startswith(wanted)}
 
 
-def test_processes_change_nothing(load):
-    tokenizer, one, _ = load("rows,plain")
-    _, two, _ = load("rows,plain", preprocessing_num_workers=2)
-    assert weights_of(tokenizer, two["train_dataset"]) == weights_of(tokenizer, one["train_dataset"])
-
-
 def test_what_the_weights_come_to_is_told(load):
     _, _, summaries = load("rows")
     assert summaries[1].startswith("Weights of the training data: 1.")
@@ -166,18 +158,6 @@ def test_a_missing_weight_is_told_with_file_row_and_fix(load, folder, streaming)
     options = {"streaming": True, "buffer_size": 2} if streaming else {}
     with pytest.raises(ValueError, match=r"rows.json: row 5: 'w', the weight column, is missing\. Give every row"):
         list(load("plain,rows", **options)[1]["train_dataset"])
-
-
-def test_in_a_file_that_is_not_json_the_row_is_named_by_its_prompt(load, folder):
-    frame = pd.DataFrame({"instruction": ["Go.", "Stop."], "output": ["One.", "Two."], "w": [1.0, math.nan]})
-    frame.to_parquet(folder / "rows.parquet")
-    info = json.loads((folder / "dataset_info.json").read_text())
-    info["rows"]["file_name"] = "rows.parquet"
-    (folder / "dataset_info.json").write_text(json.dumps(info))
-    with pytest.raises(
-        ValueError, match=r"rows.parquet: the row whose prompt is 'Stop.': 'w', the weight column, is missing"
-    ):
-        load("rows")
 
 
 def test_sft_reads_such_a_data_set_as_ever(folder, tiny_model, data_args):

@@ -106,11 +106,11 @@ class FunnelSettings(Settings):
 @command(curate, "funnel", FunnelSettings)
 def funnel(settings: FunnelSettings) -> None:
     """How many rows every stage kept, and why the others were dropped."""
-    from ..curate.funnel import as_records, print_funnel, read_funnel
+    from ..curate.funnel import print_funnel, read_funnel
 
     steps = read_funnel(settings.folder)
     if settings.format == "json":
-        typer.echo(json.dumps(as_records(steps), indent=2))
+        typer.echo(json.dumps(steps, indent=2))
     else:
         print_funnel(steps)
 

@@ -25,12 +25,12 @@ _ON_DEVICE = re.compile(r"\b(?:__device__|__global__|constexpr|[A-Z_]*DEVICE[A-Z
 
 @dataclass(frozen=True)
 class _Unit:
-    """Something that stands at a file's top level. names: what it introduces; namespaces: those around it, from outside."""
+    """Something that stands at a file's top level. names: what it introduces, nothing of what every excerpt has (an include); namespaces:
+    those around it, from outside."""
 
     span: Range
     names: tuple[str, ...]
     namespaces: tuple[str, ...] = ()
-    always: bool = False
 
 
 def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
@@ -60,7 +60,7 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
                     if unit.span not in needed and not _overlap(unit, own):
                         needed[unit.span] = unit
                         waiting.append(unit)
-        needed |= {unit.span: unit for unit in units if unit.always and not _overlap(unit, own)}
+        needed |= {unit.span: unit for unit in units if not unit.names and not _overlap(unit, own)}
         yield kernel, _written(source, sorted(needed.values(), key=lambda unit: unit.span))
 
 
@@ -89,7 +89,7 @@ def _units(source: Source, node: Node, namespaces: tuple[str, ...], seen: set[st
                 if kind not in _OTHERWISE or not first.intersection(unit.names):
                     yield unit
         elif kind in _ALWAYS:
-            yield _Unit(span, (), namespaces, always=True)
+            yield _Unit(span, (), namespaces)
         elif names := tuple(_introduced(source, each)):
             seen.update(names)
             yield _Unit(span, names, namespaces)

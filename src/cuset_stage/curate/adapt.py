@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from ..answers import extract_code
-from ..settings import read_yaml
 from ..tasks import ModuleTask, ProgramTask, TaskError, cudabench, native
 from ..tasks.messages import MODULE_SYSTEM, module_prompt
 from ..tasks.task_rows import Row as TaskRow
@@ -35,7 +33,6 @@ from .stage import Summary, input_rows, run_stage
 _IN_RECORD = (*TASK_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
 _SOLUTIONS = ("solution", "bench.cu", "intro", "alternative")
 _MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
-_FAMILIES = read_yaml(Path(__file__).with_name("families.yaml"))  # name -> regular expression
 _NO_TASK = (
     "no task: nothing says on which inputs the program runs and what is right; name a preset, or columns for inputs, outputs, cases "
     "and reference (data/README.md has the format)"
@@ -86,7 +83,7 @@ def _program(row: Row) -> Row:
         task = load_task({"id": row["id"], "task": record})
         record |= {"prompt": task.prompts[1], "system": task.system}
     name = row.get("name") or record.get("name") or record.get("task_name") or identity
-    family = record["family"] or record.get("task_name") or family_of(row)
+    family = record["family"] or record.get("task_name") or "other"
     return {
         "kind": "program", "form": "task", "name": name, "family": family, "code": code, "program": code, "task": record,
     }  # fmt: skip
@@ -109,7 +106,7 @@ def _module(row: Row) -> Row:
         if answer_code is None:
             raise RowError("no_code", "the answer holds no Python with ModelNew")
         check_module(answer_code, "ModelNew")
-    identity, family = task_identity(row), str(row.get("level") or family_of(row))
+    identity, family = task_identity(row), str(row.get("level") or row.get("family") or "other")
     name = row.get("name") or row["id"].rsplit(":", 1)[-1]
     record = {
         "kind": "module",
@@ -133,12 +130,6 @@ def _set_module(row: Row) -> Row:
         "kind": "module", "form": "task", "name": record["name"], "family": record["family"],
         "module_code": row["module_code"], "answer_code": row.get("code"), "task": record,
     }  # fmt: skip
-
-
-def family_of(row: Row) -> str:
-    """The row's family, else one told from words of its name and description; `other` when none fits."""
-    text = f"{row.get('name', '')} {row.get('description', '')}".lower()
-    return row.get("family") or next((name for name, words in _FAMILIES.items() if re.search(words, text)), "other")
 
 
 def task_identity(row: Row) -> str:

@@ -54,8 +54,6 @@ def _sample(rows: StageRows, settings: AnswerSettings) -> tuple[dict[str, list[A
     """The answers to each task by its id, in order, and what people should know of them."""
     recorded, open_backend = choose_backend(settings)
     path = settings.folder / f"samples-{digest(recorded.model_dump_json())[:12]}.jsonl"
-    if settings.fresh:
-        path.unlink(missing_ok=True)
     tasks = {}
     for row in rows:
         if _is_asked(row, settings):

@@ -37,7 +37,6 @@ def read_funnel(folder: Path) -> list[Step]:
                 "stage": stage,
                 **{key: round(sum(each[key] for each in summaries), 3) for key in _ADDED},
                 "reasons": dict(reasons.most_common()),
-                "peak_memory_mib": max(each["peak_memory_mib"] for each in summaries),
                 "sources": [each["name"] for each in summaries if each["name"]],
                 "settings": summaries[-1].get("settings", {}),  # version 0.1 kept them elsewhere
                 "written": written_funnel(folder) if stage == "write" else {},
@@ -48,72 +47,51 @@ def read_funnel(folder: Path) -> list[Step]:
     return steps
 
 
-def as_records(steps: list[Step]) -> list[Step]:
-    return [{key: value for key, value in step.items() if key != "settings"} for step in steps]
-
-
 def print_funnel(steps: list[Step]) -> None:
-    """The funnel as a table, and under it why rows were dropped."""
+    """The funnel as a table, under it why rows were dropped, and how far the kernels came of which `write` had tasks made."""
     from rich.console import Console
     from rich.table import Table
 
     console = Console()
     table = Table("stage", title="funnel", title_justify="left")
-    for column in ("read", "kept", "dropped", "to try again", "seconds", "peak MiB"):
+    for column in ("read", "kept", "dropped", "to try again", "seconds"):
         table.add_column(column, justify="right")
     for step in steps:
         numbers = (f"{step[key]:,}" for key in ("read", "kept", "dropped", "unsettled"))
-        table.add_row(step["stage"], *numbers, f"{step['seconds']:,.1f}", f"{step['peak_memory_mib']:,.0f}")
+        table.add_row(step["stage"], *numbers, f"{step['seconds']:,.1f}")
     console.print(table)
     for step in steps:
         if step["reasons"]:
             why = ", ".join(f"{reason} {count:,}" for reason, count in step["reasons"].items())
             console.print(f"{step['stage']}: {why}")
         if written := step["written"]:
-            _print_written(console, written, bool(step["settings"].get("gpu") or written["ran"]))
-
-
-def _print_written(console: Any, written: dict[str, Any], on_gpu: bool) -> None:
-    """on_gpu: whether the last run had one, or a finding came from a machine that has."""
-    from rich.table import Table
-
-    gpu = "" if on_gpu else "no GPU yet: nothing is known of right and mutants caught; "
-    tokens = f"{written['questions']:,} questions, tokens: {written['prompt_tokens']:,} asked, {written['tokens']:,} replied"
-    tokens += f", of {estimated:,} replies by estimate" if (estimated := written["estimated"]) else ""
-    table = Table("kernels", title="write", title_justify="left", caption=f"{gpu}{tokens}", caption_justify="left")
-    for column in ("all", "in the first try"):
-        table.add_column(column, justify="right")
-    for step, counts in written["steps"].items():
-        table.add_row(step.replace("_", " "), *(f"{count:,}" for count in counts.values()))
-    console.print(table)
+            reached = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in written["steps"].items())
+            console.print(f"write: {reached}")
+            # The last run had a GPU, or a finding came from a machine that has.
+            if not (step["settings"].get("gpu") or written["ran"]):
+                console.print("write: no GPU yet: nothing is known of right and mutants caught")
+            console.print(
+                f"write: {written['questions']:,} questions, tokens: {written['prompt_tokens']:,} asked, {written['tokens']:,} replied"
+            )
 
 
 def written_funnel(folder: Path) -> dict[str, Any]:
-    """Count how far kernels came in `write`, in their best try and in the first.
+    """Count how far kernels came in `write`, in their best try, and what their questions and replies took.
 
-    Empty where no kernel has been written of. tokens and prompt_tokens: of all tries; estimated: replies whose tokens the server did
-    not count; seconds: of their requests, one after the other.
+    Empty where no kernel has been written of. ran: whether a finding came from a GPU.
     """
-    counts: Counter[tuple[str, str]] = Counter()
+    reached: Counter[str] = Counter()
     spent: Counter[str] = Counter()
-    ran = 0
+    ran = False
     for row in (row for row, _ in settled_rows(folder / "write") if "written" in row):
         tries = row["written"]["tries"]
-        ranks = [_rank(each["reached"]) for each in tries]
-        for group, reached in (("all", max(ranks)), ("first_try", ranks[0])):
-            counts.update((group, step) for step in ("kernels", *WRITE_STEPS[:reached]))
-        for key in ("tokens", "prompt_tokens", "seconds", "estimated"):
-            spent[key] += sum(each[key] for each in tries)
-        spent.update({"tries": len(tries), "questions": sum(len(each["questions"]) for each in tries)})
-        ran += bool((row.get("verified") or {}).get("gpu"))
-    steps = {
-        step: {group: counts[group, step] for group in ("all", "first_try")} for step in ("kernels", *WRITE_STEPS)
-    }
-    return {"steps": steps, "ran": ran, **spent} if counts else {}
-
-
-def _rank(reached: str) -> int:
-    return WRITE_STEPS.index(reached) + 1 if reached else 0
+        best = max(("", *WRITE_STEPS).index(each["reached"]) for each in tries)
+        reached.update(("kernels", *WRITE_STEPS[:best]))
+        for each in tries:
+            spent.update({key: each[key] for key in ("tokens", "prompt_tokens")}, questions=len(each["questions"]))
+        ran = ran or bool((row.get("verified") or {}).get("gpu"))
+    steps = {step: reached[step] for step in ("kernels", *WRITE_STEPS)}
+    return {"steps": steps, "ran": ran, **spent} if reached else {}
 
 
 def pass_rates(prove: Path) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -109,10 +109,7 @@ def _with_input(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**given, "question": "\n".join(str(each) for each in parts if each)}
 
 
-_PREPARE: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
-    "last_turn": _last_turn,
-    "with_input": _with_input,
-}
+_PREPARE = {"last_turn": _last_turn, "with_input": _with_input}
 MAPS = {name: ColumnMap(**entry) for name, entry in read_yaml(Path(__file__).with_name("presets.yaml")).items()}
 
 

@@ -30,14 +30,26 @@ def cpu_count() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
+def in_threads(
+    work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int, finished: Callable[[], object]
+) -> Iterator[Outcome]:
     """Yield outcomes in the order of the rows, of programs that threads wait for; at most AHEAD times as many rows as threads are held, so
     that a program that hangs keeps no thread waiting.
 
     The threads are daemons: Ctrl-C waits for none of them, as what they make is kept when it is whole.
+
+    finished: called once for each row as soon as its work ends, also while an earlier row is still at work, and never twice at a time.
     """
+    counting = threading.Lock()
+
+    def counted(row: Row) -> Outcome:
+        outcome = work(row)
+        with counting:
+            finished()
+        return outcome
+
     if workers == 1:
-        yield from map(work, rows)
+        yield from map(counted, rows)
         return
     room, stopped = threading.Semaphore(AHEAD * workers), threading.Event()
 
@@ -50,7 +62,7 @@ def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int
 
     with ThreadPool(workers) as pool:
         try:
-            for outcome in pool.imap(work, given()):
+            for outcome in pool.imap(counted, given()):
                 room.release()
                 yield outcome
         finally:
@@ -58,12 +70,14 @@ def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int
             room.release()
 
 
-def in_processes(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
-    """Yield outcomes in the order of the rows, of what Python computes. With one worker, or few rows, this process does the work."""
+def in_processes(
+    work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int, finished: Callable[[], object]
+) -> Iterator[Outcome]:
+    """As `in_threads`, of what Python computes. With one worker, or few rows, this process does the work."""
     rows = iter(rows)
     first = list(islice(rows, CHUNK))
     if workers == 1 or len(first) < CHUNK:
-        yield from map(work, chain(first, rows))
+        yield from in_threads(work, chain(first, rows), 1, finished)
         return
     context = multiprocessing.get_context("forkserver")
     # Imported once, and shared by the processes: SciPy and what else comes with the stages.
@@ -72,7 +86,9 @@ def in_processes(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: i
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
         while window := list(islice(rows, AHEAD * CHUNK * workers)):
             try:
-                yield from pool.map(work, window, chunksize=CHUNK)
+                for outcome in pool.map(work, window, chunksize=CHUNK):
+                    finished()
+                    yield outcome
             except BrokenProcessPool:
                 raise CurationError("a process at work was lost, perhaps for want of memory; try workers=1.") from None
 

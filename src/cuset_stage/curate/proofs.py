@@ -50,7 +50,9 @@ class Proofs:
             if not judgement.compiled:
                 raise RowError(judgement.verdict.value, f"The program: {judgement.message}")
 
-        self._kept(["program", self._compiler, draft.program], find)
+        compiler = self._judge.compiler
+        flags = [compiler.toolkit.version, compiler.arch, list(compiler.flags)]
+        self._kept(["program", flags, draft.program], find)
 
     def check_cases(self, draft: Draft) -> None:
         """Raise RowError where inputs or right outputs of a case cannot be made, or an output passes that nobody computed."""
@@ -112,11 +114,6 @@ class Proofs:
 
         parts = ["run", draft.record, draft.program, self._settings.times, self._settings.mutants]
         return self._kept(parts, find if self._settings.runs_on_gpus else None).get("verified")
-
-    @property
-    def _compiler(self) -> list[Any]:
-        compiler = self._judge.compiler
-        return [compiler.toolkit.version, compiler.arch, list(compiler.flags)]
 
     def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any] | None] | None) -> dict[str, Any]:
         """The finding about `parts`, kept or made now."""

@@ -53,7 +53,7 @@ def run_prove(settings: ProveSettings) -> Summary:
     """
     rows = input_rows(settings, "answer")
     machine = _describe(settings)
-    store = Store(settings.folder / "proofs", settings.fresh)
+    store = Store(settings.folder / "proofs")
     given = {"schema": _SCHEMA, **machine, **{key: getattr(settings, key) for key in _ASKED}}
 
     def work(row: Row) -> list[Row]:

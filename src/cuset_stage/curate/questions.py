@@ -16,7 +16,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..answers import read_answer
-from ..cuda_source import Source
 from ..row_checks import RowModel
 from ..settings import read_yaml
 from ..tasks import ProgramTask, TaskError, native
@@ -80,11 +79,19 @@ class _Plan(RowModel):
 
 
 def ask_for_task(row: Row, arch: str | None) -> Messages:
-    """The question that shows a kernel, with what it needs of its file. arch: where the programs are for one kind of GPU."""
+    """The question that shows a kernel, with what it needs of its file. arch: where the programs are for one kind of GPU.
+
+    Raises:
+        RowError: it is too long to be shown.
+    """
     name = row.get("kernel")
     called = f"the kernel `{name}`" if name else "the kernel"
     built = f" Its program is built by nvcc for {arch}." if arch else ""
-    text = f"Make a task of {called}.{built}\n\n```cuda\n{cut(row['code'], name)}\n```"
+    if len(row["code"]) > KERNEL_LIMIT:
+        raise RowError(
+            "too_long", f"{len(row['code']):,} characters with what it needs; at most {KERNEL_LIMIT:,} are shown"
+        )
+    text = f"Make a task of {called}.{built}\n\n```cuda\n{row['code'].rstrip()}\n```"
     return ({"role": "system", "content": _TEXTS["author"]}, {"role": "user", "content": text})
 
 
@@ -118,16 +125,6 @@ def ask_again(question: Messages, reply: str, problem: str) -> Messages:
         f"This does not work yet:\n\n{problem}\n\nWrite the whole reply again, all of its blocks, with that put right."
     )
     return (*question, {"role": "assistant", "content": shown}, {"role": "user", "content": text})
-
-
-def cut(code: str, kernel: str | None, limit: int = KERNEL_LIMIT) -> str:
-    """The code, or of a longer one what stands before the kernel's end, from the first whole line on."""
-    if len(code) <= limit:
-        return code.rstrip()
-    ends = [each.body[1] for each in Source(code).functions if each.is_kernel and each.name == kernel]
-    end = ends[-1] if ends else len(code)
-    kept = code[max(0, end - limit) : end]
-    return "// What stands before this is left out: it is too long.\n" + kept.partition("\n")[2].rstrip()
 
 
 def read_draft(reply: str, cut_off: bool, identity: str, kernel: str | None) -> Draft:

@@ -7,7 +7,7 @@ kill -9, and goes on with the replies on another machine.
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from ..text import one_line
@@ -20,15 +20,13 @@ from .training_rows import token_counter
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply of a model. tokens, prompt_tokens: as the server counts them, else estimated; seconds: from question to reply."""
+    """A reply of a model. tokens, prompt_tokens: as the server counts them, else estimated."""
 
     question: str  # its hash
     text: str
     finish_reason: str | None
     tokens: int
     prompt_tokens: int
-    counted: bool
-    seconds: float
 
     @property
     def cut_off(self) -> bool:
@@ -56,7 +54,7 @@ class Replies:
         asked = {"messages": list(messages), **self._settings.sampling}
         path = self._store.file(asked)
         if kept := self._store.load(path):
-            return Reply(**kept["reply"])
+            return Reply(**{field.name: kept["reply"][field.name] for field in fields(Reply)})
         most = self._settings.most_tokens
         if self._settings.endpoint is None:
             raise NotSettled("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
@@ -90,6 +88,4 @@ class Replies:
             finish_reason=outcome.finish_reason,
             tokens=estimate((outcome.reasoning or "") + outcome.answer) if tokens is None else tokens,
             prompt_tokens=estimate("".join(each["content"] for each in messages)) if asked is None else asked,
-            counted=tokens is not None and asked is not None,
-            seconds=outcome.seconds or 0.0,
         )

@@ -70,7 +70,7 @@ def train(settings: RoundsSettings, number: int, lock: int) -> None:
     data_files = {path.name: file_sha256(path) for path in sorted(data.glob("*.json"))}
     state = json.dumps({"command": command, "recipe": recipe, "data": data_files}, indent=2, default=str) + "\n"
     record = folder / "training.json"
-    if settings.fresh or not record.is_file() or record.read_text(encoding="utf-8") != state:
+    if not record.is_file() or record.read_text(encoding="utf-8") != state:
         shutil.rmtree(model, ignore_errors=True)
         write_atomically(record, state)
     if (model / "train_results.json").is_file():  # what LLaMA-Factory writes behind the model

@@ -1,4 +1,4 @@
-"""Stage `select`: of answers to a task that are alike the fastest, the best answers, in balance.
+"""Stage `select`: of answers to a task that are alike the fastest, and the best answers.
 
 All rows are held: each was proved, which is dear, so that they are not many.
 
@@ -24,9 +24,6 @@ from .stage import Summary, all_but, input_rows, run_stage
 from .training_rows import answer_text, prompt_text, row_length, task_groups, token_counter
 
 
-LENGTH_BINS = 4
-
-
 def run_select(settings: SelectSettings) -> Summary:
     """Select among what `prove` left into `folder`/select/.
 
@@ -37,7 +34,7 @@ def run_select(settings: SelectSettings) -> Summary:
     count = token_counter(settings.tokenizer)
     table = pd.DataFrame(
         [{**_measured(row, count, settings.reasoning), "order": number_of(digest(row["id"]))} for row in rows],
-        columns=["id", "family", "tokens", "speedup", "run_s", "bench", "order"],
+        columns=["id", "tokens", "speedup", "run_s", "bench", "order"],
     ).astype({"tokens": int, "speedup": float, "run_s": float})  # also of no rows
     table["group"] = np.array(task_groups(rows), np.uint64)
     dropped: dict[int, tuple[str, str]] = {}
@@ -58,8 +55,6 @@ def run_select(settings: SelectSettings) -> Summary:
         drop("duplicate_near", alike(table, left(), sketches))
     if settings.per_task is not None:
         drop("not_among_best", worse_answers(left(), settings.per_task))
-    if settings.per_family is not None:
-        drop("family_full", beyond_balance(left(), settings.per_family))
     keys = settings.model_dump(exclude={"folder", "input"})
     return run_stage(settings.folder / "select", "select", rows, all_but(dropped), settings=keys)
 
@@ -73,7 +68,6 @@ def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[st
     seconds = sum(min(case["run_s"]) for case in measured.get("cases") or ())
     return {
         "id": row["id"],
-        "family": str(row.get("family") or "other"),
         "tokens": row_length(count, prompt_text(row), answer_text(row, reasoning=reasoning)),
         "speedup": nan if speedup is None else float(speedup),
         "run_s": seconds or nan,
@@ -85,9 +79,8 @@ def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[st
 # ---------------------------------------------------------------------------------------------------------- the rules
 #
 # Each takes a table, a line a row, and returns the lines to drop, with why. Columns: `order`, which is as good as chance and
-# repeatable; `group`, equal for answers to one task; `family`; `tokens` of prompt and answer;
-# `speedup` of a module over its reference; `run_s`, seconds a program takes for all its cases; `bench`, equal for programs whose
-# times can be compared. NaN stands for what there is not.
+# repeatable; `group`, equal for answers to one task; `tokens` of prompt and answer; `speedup` of a module over its reference; `run_s`,
+# seconds a program takes for all its cases; `bench`, equal for programs whose times can be compared. NaN stands for what there is not.
 
 
 def alike(table: pd.DataFrame, left: pd.DataFrame, sketches: Sketches) -> dict[int, str]:
@@ -125,23 +118,4 @@ def worse_answers(table: pd.DataFrame, count: int) -> dict[int, str]:
     return {
         each.Index: f"place {each.place} of {each.answers} answers by speed-up ({each.speed:.3f})"
         for each in ranked[ranked["place"] > count].itertuples()
-    }
-
-
-def beyond_balance(table: pd.DataFrame, most: int) -> dict[int, str]:
-    """The rows over `most` of each family.
-
-    They are taken in turns from the family's length quartiles, so that short programs do not crowd out long ones; within a quartile
-    faster ones first.
-    """
-    ranked = table.assign(slowness=-table["speedup"].fillna(0.0)).sort_values(["tokens", "order"])
-    groups = ranked.groupby("family")
-    ranked = ranked.assign(members=groups["tokens"].transform("size"), place=groups.cumcount())
-    ranked["quartile"] = ranked["place"] // np.ceil(ranked["members"] / LENGTH_BINS)
-    ranked = ranked.sort_values(["slowness", "order"])
-    ranked["turn"] = ranked.groupby(["family", "quartile"]).cumcount()
-    ranked = ranked.sort_values(["turn", "quartile", "order"])
-    return {
-        each.Index: f"the family {each.family} has {each.members} rows; {most} are taken"
-        for each in ranked[ranked.groupby("family").cumcount() >= most].itertuples()
     }

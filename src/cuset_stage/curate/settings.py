@@ -53,9 +53,10 @@ _RETIRED = {
     "concur": "per_task keeps the best answers to a task",
     "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input=",
     "formats": "alpaca files are written, which LLaMA-Factory reads as well as others",
-    "fresh": "this stage is done anew each time",
+    "fresh": "stages are done anew each time; delete `proofs`, `replies` or samples-*.jsonl to make what they keep again",
     "json_mode": "replies are fenced blocks, which every chat model writes",
     "most_cost": "most_tokens is the ceiling",
+    "per_family": "take as many rows of each family as you like from the exported files, which name it",
     "near_code": "kernels and modules count as a benchmark's from a similarity of 0.6",
     "near_prompt": "prompts count as a benchmark's from a similarity of 0.7",
     "prices": "most_tokens is the ceiling",
@@ -113,10 +114,6 @@ class StageSettings(_Stage):
     )
 
 
-class _Fresh(Settings):
-    fresh: bool = Field(False, description="sample and judge again what an earlier run has kept")
-
-
 class _Workers(Settings):
     workers: PositiveInt | None = Field(None, description="rows at a time; without it as many as there are CPUs")
 
@@ -172,7 +169,7 @@ class Answering(BackendSettings):
     )
 
 
-class AnswerSettings(StageSettings, Answering, _Fresh):
+class AnswerSettings(StageSettings, Answering):
     """Have a model answer tasks, several times each: a model of yours with its adapter, or an endpoint. If interrupted, resume."""
 
 
@@ -228,7 +225,7 @@ class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
         return ProofSettings(**self.model_dump(include=set(ProofSettings.model_fields)))
 
 
-class ProveSettings(StageSettings, ProofSettings, _Workers, _Fresh):
+class ProveSettings(StageSettings, ProofSettings, _Workers):
     """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
 
 
@@ -244,12 +241,11 @@ class _Select(_Near):
         description="most answers to one task, the best by the speed-up that prove measured: of a module over PyTorch, of a program over the "
         "median time of the answers to its task",
     )
-    per_family: PositiveInt | None = Field(None, description="most rows of a family, spread over its lengths")
     drop_long: bool = Field(False, description="drop rows that are longer than cutoff_len")
 
 
 class SelectSettings(StageSettings, _Select, _Lengths):
-    """Of answers that are alike keep the fastest; keep the best, in balance."""
+    """Of answers that are alike keep the fastest; keep the best."""
 
 
 class _Export(Settings):
@@ -285,7 +281,7 @@ STAGE_SETTINGS: dict[str, type[Settings]] = {
 """The stages in their order."""
 
 
-class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Select, _Export, _Lengths, _Fresh):
+class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Select, _Export, _Lengths):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")
@@ -331,7 +327,7 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
     def of(self, stage: type[T]) -> T:
         """The settings of one stage."""
         if stage is AnswerSettings:
-            return stage(folder=self.folder, fresh=self.fresh, **(self.answer.model_dump() if self.answer else {}))
+            return stage(folder=self.folder, **(self.answer.model_dump() if self.answer else {}))
         keys = {key: getattr(self, key) for key in stage.model_fields if key in type(self).model_fields}
         if stage is WriteSettings and self.write:
             keys |= self.write.model_dump(exclude_unset=True)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import resource
 import time
 import traceback
 from collections import Counter
@@ -72,7 +71,6 @@ class Summary:
     unsettled: int = 0
     unsettled_rows: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
-    peak_memory_mib: float = 0.0
 
     def add(self, outcome: _Outcome) -> None:
         self.read += 1
@@ -124,13 +122,11 @@ def run_stage(
                 for file in ("rows", "dropped", "unsettled")
             }
             bar = opened.enter_context(Progress(desc=name or stage, unit="row", total=getattr(rows, "total", None)))
-            for outcome in take(partial(_outcome, work), rows, workers or cpu_count()):
+            for outcome in take(partial(_outcome, work), rows, workers or cpu_count(), bar.update):
                 files[outcome.file].write(outcome.lines)
                 summary.add(outcome)
-                bar.update()
         summary.reasons = dict(Counter(summary.reasons).most_common())
         summary.seconds = round(time.perf_counter() - started, 3)
-        summary.peak_memory_mib = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
         write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2, default=str) + "\n")
     return summary
 

@@ -15,11 +15,11 @@ from .rows import RowError
 class Store:
     """JSON objects by the SHA-256 of what they are about: <first two digits>/<SHA-256>.json in `folder`.
 
-    So a run that was stopped goes on, and what one machine found holds on another. fresh: what was kept before is made again.
+    So a run that was stopped goes on, and what one machine found holds on another.
     """
 
-    def __init__(self, folder: Path, fresh: bool = False) -> None:
-        self.folder, self._fresh = folder, fresh
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def file(self, about: Any) -> Path:
         key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
@@ -27,7 +27,7 @@ class Store:
 
     def load(self, path: Path) -> dict[str, Any] | None:
         """None where there is no file."""
-        return None if self._fresh or not path.is_file() else json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
     def save(self, path: Path, value: Mapping[str, Any]) -> None:
         write_atomically(path, json.dumps(value, default=str) + "\n")

@@ -20,7 +20,6 @@ from .settings import ExportSettings
 
 BYTES_A_TOKEN = 3.0  # of CUDA C++ under the vocabularies of today's code models; only used without a tokenizer
 TEMPLATE_TOKENS = 32  # what a chat template adds to a row, generously
-QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95, 0.99]
 _BACKTICKS = re.compile(r"`{3,}")
 _THINK_TAG = re.compile(r"</?think>", re.IGNORECASE)
 
@@ -77,21 +76,15 @@ def row_length(count: Callable[[str], int], prompt: str, answer: str) -> int:
 def length_report(tokens: Sequence[int] | pd.Series, settings: ExportSettings) -> dict[str, Any]:
     """Counts and quantiles of row lengths in tokens; `over` is what training would cut."""
     lengths, most = pd.Series(tokens, dtype="int64"), settings.cutoff_len
-    report: dict[str, Any] = {
+    quantiles = lengths.quantile([0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1], interpolation="lower").dropna()
+    return {
         "counted_by": settings.tokenizer or f"estimate: {BYTES_A_TOKEN:g} bytes a token",
         "cutoff_len": most,
-        "rows": len(lengths),
         "over": int((lengths > most).sum()),
         "tokens": int(lengths.sum()),
         "tokens_lost": int((lengths - most).clip(lower=0).sum()),
+        "quantiles": {f"{q:.0%}": int(length) for q, length in quantiles.items()},  # of no rows there are none
     }
-    if len(lengths):
-        quantiles = lengths.quantile(QUANTILES, interpolation="lower")
-        report |= {
-            "quantiles": {f"{q:g}": int(length) for q, length in quantiles.items()},
-            "longest": int(lengths.max()),
-        }
-    return report
 
 
 # -------------------------------------------------------------------------------------------------------------- tasks
@@ -123,20 +116,13 @@ def task_keys(row: Row) -> tuple[str, ...]:
 
 def task_groups(rows: Sequence[Row]) -> list[int]:
     """The group of each row, equal for all answers to one task. A prompt may come under two task ids, and a task in two wordings."""
-    parent: dict[int, int] = {}
-
-    def root(key: int) -> int:
-        while (above := parent.setdefault(key, key)) != key:
-            key = above
-        return key
-
-    keys = [[number_of(key) for key in task_keys(row)] for row in rows]
-    for first, *others in keys:
-        for other in others:
-            # The smaller key stands for the group, so that the order of the rows decides nothing.
-            above, below = sorted((root(first), root(other)))
-            parent[below] = above
-    return [root(first) for first, *_ in keys]
+    all_keys = [[number_of(key) for key in task_keys(row)] for row in rows]
+    members_of: dict[int, list[int]] = {}  # key -> the sorted keys of its group
+    for keys in all_keys:
+        members = sorted({member for key in keys for member in members_of.get(key, [key])})
+        members_of.update(dict.fromkeys(members, members))
+    # The smallest key stands for the group, so that the order of the rows decides nothing.
+    return [members_of[first][0] for first, *_ in all_keys]
 
 
 def split_tasks(

@@ -38,5 +38,5 @@ def choose_backend(
 
     url, key = base_url(settings.endpoint), api_key(settings.api_key_env)
     recorded = RecordedSettings(**said, backend="endpoint")
-    options = {"retries": settings.retries, "timeout_s": settings.timeout, "tokenizer": settings.tokenizer}
-    return recorded, partial(EndpointBackend, recorded, url, api_key=key, concurrency=settings.batch_size, **options)
+    options = {"concurrency": settings.batch_size, "timeout_s": settings.timeout}
+    return recorded, partial(EndpointBackend, recorded, url, api_key=key, **options)

@@ -9,13 +9,11 @@ are not sent, such as top_k and repetition_penalty, unless `extra_body` says oth
 separate the reasoning (vLLM: --reasoning-parser): where the chat template opens the tag, an answer that was cut off inside its
 reasoning cannot be told from one without.
 
-Tokens are the server's own count (usage.completion_tokens, reasoning and end token included). Where it gives none, a tokenizer counts
-the text, without an end token. `tokens_from` in each line says which.
+Tokens are the server's own count (usage.completion_tokens, reasoning and end token included); where it gives none, none are recorded.
 """
 
 import asyncio
 import itertools
-import logging
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -24,13 +22,11 @@ from dataclasses import replace
 import httpx
 
 from ..tasks.answers_file import Answer
-from ..text import one_line
 from .completion import base_url, bearer, excerpt, may_pass, read_choice, read_usage, reason, retry_after
 from .plan import Failure, Request
 from .settings import GenerationError, RecordedSettings
 
 
-logger = logging.getLogger(__name__)
 FATAL = {
     401: "the API key is missing or wrong, see api_key_env",
     403: "the API key may not use it, see api_key_env",
@@ -48,10 +44,10 @@ class EndpointBackend:
     """Asks an endpoint with `concurrency` requests in flight; `api_key` is sent as a bearer token and never written anywhere.
 
     `timeout_s` limits a request from sending to the last byte. The first pause before one of the `retries` is `backoff_s`, each
-    following one twice as long, at most a minute. `tokenizer` (folder or Hub name) counts tokens where the endpoint does not.
+    following one twice as long, at most a minute.
 
     Raises:
-        GenerationError: it is no address, no header can hold the key, or the tokenizer cannot be loaded.
+        GenerationError: it is no address, or no header can hold the key.
     """
 
     def __init__(
@@ -64,7 +60,6 @@ class EndpointBackend:
         timeout_s: float = 600.0,
         retries: int = 5,
         backoff_s: float = 1.0,
-        tokenizer: str | None = None,
     ) -> None:
         self.url = base_url(endpoint)
         self._settings = settings
@@ -73,17 +68,9 @@ class EndpointBackend:
         self._timeout_s = timeout_s
         self._tries = retries + 1
         self._backoff_s = backoff_s
-        self._tokenizer = None
-        if tokenizer is not None:
-            from transformers import AutoTokenizer  # takes seconds
-
-            try:
-                self._tokenizer = AutoTokenizer.from_pretrained(tokenizer)
-            except (OSError, ValueError) as error:
-                raise GenerationError(f"tokenizer={tokenizer}: cannot be loaded ({one_line(error)}).") from None
         self._limit_key = "max_tokens"
         self._failed_in_row = 0
-        self._told_no_usage = self._has_answered = False
+        self._has_answered = False
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """One outcome a request, in any order, as soon as it is there.
@@ -94,29 +81,19 @@ class EndpointBackend:
         """
         timeout = httpx.Timeout(self._timeout_s, connect=15.0)
         limits = httpx.Limits(max_connections=self._concurrency + 1)
-        waiting, asked, trouble = iter(requests), set[asyncio.Task[Answer | Failure]](), None
+        waiting, asked = iter(requests), set[asyncio.Task[Answer | Failure]]()
         # The runner stands still between two outcomes.
         with asyncio.Runner() as runner:
             client = httpx.AsyncClient(headers=self._headers, timeout=timeout, limits=limits)
             try:
                 while True:
-                    if trouble is None:
-                        for request in itertools.islice(waiting, self._concurrency - len(asked)):
-                            asked.add(runner.get_loop().create_task(self._ask(client, request)))
+                    for request in itertools.islice(waiting, self._concurrency - len(asked)):
+                        asked.add(runner.get_loop().create_task(self._ask(client, request)))
                     if not asked:
-                        break
-                    limit = None if trouble is None else self._timeout_s
-                    done, asked = runner.run(asyncio.wait(asked, timeout=limit, return_when=asyncio.FIRST_COMPLETED))
-                    if not done:
-                        break
-                    for task in done:
-                        if task.exception() is not None:
-                            # No new requests; those in flight are paid for, and kept when they come, but not tried again.
-                            trouble, self._tries = trouble or task.exception(), 0
-                        elif trouble is None or isinstance(task.result(), Answer):
-                            yield task.result()
-                if trouble is not None:
-                    raise trouble
+                        return
+                    done, asked = runner.run(asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED))
+                    for task in sorted(done, key=lambda task: task.exception() is not None):  # answers before an error
+                        yield task.result()
             finally:
                 for task in asked:
                     task.cancel()
@@ -124,7 +101,7 @@ class EndpointBackend:
 
     async def _ask(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
         started = time.perf_counter()
-        for attempt in itertools.count(1):
+        for attempt in range(1, self._tries + 1):
             try:
                 async with asyncio.timeout(self._timeout_s):
                     outcome = await self._try(client, request)
@@ -147,8 +124,6 @@ class EndpointBackend:
             if attempt < self._tries:
                 pause = min(self._backoff_s * 2 ** (attempt - 1), LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(max(pause, min(wait, LONGEST_WAIT_S)))
-            if attempt >= self._tries:  # the last one, or the run is over meanwhile
-                break
         self._failed_in_row += 1
         if self._failed_in_row >= max(10, self._concurrency):
             raise GenerationError(
@@ -187,14 +162,8 @@ class EndpointBackend:
         except (ValueError, RecursionError) as error:
             raise _Again(f"not a chat completion ({error}): {excerpt(response)}", 0.0) from None
         tokens, prompt_tokens = read_usage(data)
-        text, source = (reasoning or "") + answer, "usage"
-        if tokens is None or (text and not tokens):  # some servers send zeros in place of a count
-            tokens, source = None, None
-            if self._tokenizer is not None:
-                tokens, source = len(self._tokenizer(text, add_special_tokens=False)["input_ids"]), "tokenizer"
-            elif not self._told_no_usage:
-                logger.warning("%s does not say how many tokens it used: give tokenizer=... to count them.", self.url)
-                self._told_no_usage = True
-        extra = {"endpoint": self.url, "tokens_from": source}
+        if answer or reasoning:
+            tokens = tokens or None  # some servers send zeros in place of a count
         counted = {"tokens": tokens, "prompt_tokens": prompt_tokens, "finish_reason": finish_reason}
+        extra = {"endpoint": self.url}
         return Answer(request.task, request.sample, answer, reasoning=reasoning, **counted, extra=extra)

@@ -220,15 +220,10 @@ class HFBackend:
             )
 
 
-def _path(name: str) -> str:
-    folder = Path(name).expanduser()
-    return str(folder) if folder.is_dir() else name
-
-
 def _load(kind: Any, name: str, **options: Any) -> Any:
     """kind.from_pretrained, with its errors as a sentence."""
-    what = "tokenizer" if kind is AutoTokenizer else "model"
+    what, folder = "tokenizer" if kind is AutoTokenizer else "model", Path(name).expanduser()
     with explained(
         f"cannot load the {what} of {name}; give a folder or a Hub name with config.json, weights and tokenizer"
     ):
-        return kind.from_pretrained(_path(name), **options)
+        return kind.from_pretrained(str(folder) if folder.is_dir() else name, **options)

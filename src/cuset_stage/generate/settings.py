@@ -1,8 +1,9 @@
 """What decides an answer, as it is recorded in every line of an answers file. Imports pydantic, nothing else that is large."""
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, model_validator
 
 from ..settings import Settings
 from ..text import InputError
@@ -59,6 +60,11 @@ class Sampling(Settings):
 class BackendSettings(Sampling):
     """Who answers, and how it is asked: what a command that samples can be told."""
 
+    retired: ClassVar[Mapping[str, str]] = {
+        "retries": "a request that fails is tried five times more",
+        "tokenizer": "tokens that the endpoint does not count are not recorded",
+    }
+
     endpoint: str | None = Field(None, description="an OpenAI-compatible server, such as http://localhost:8000/v1")
     samples: PositiveInt = Field(1, description="answers to each task")
     batch_size: PositiveInt = Field(
@@ -69,12 +75,10 @@ class BackendSettings(Sampling):
     trust_remote_code: bool = Field(False, description="run code that comes with the model")
     api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable with the endpoint's API key")
     timeout: PositiveFloat = Field(600.0, description="seconds a request may take")
-    retries: NonNegativeInt = Field(5, description="further tries of a request that fails")
-    tokenizer: str | None = Field(None, description="counts tokens when the endpoint does not: a folder or Hub name")
 
     @model_validator(mode="after")
     def _fits_the_backend(self) -> Self:
-        ours, theirs = ("adapter", "template", "template_args"), ("extra_body", "tokenizer")
+        ours, theirs = ("adapter", "template", "template_args"), ("extra_body",)
         for key in ours if self.endpoint else theirs:
             if getattr(self, key) is not None:
                 whose = "an endpoint: the server decides it" if self.endpoint else "a model of our own"

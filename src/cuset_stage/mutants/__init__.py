@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from tree_sitter import Node
 
@@ -58,21 +58,28 @@ def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[M
         raise ValueError(f"per_operator={per_operator}: at least 1")
     program = Program(source)
     seen = {_signature(source)}
-    chosen = [_choose(program, name, per_operator, random.Random(f"{seed}/{name}"), seen) for name in OPERATORS]
+    chosen = [_choose(program, name, edits(program), per_operator, seed, seen) for name, edits in OPERATORS.items()]
     return [mutant for turn in zip_longest(*chosen) for mutant in turn if mutant is not None]
 
 
-def _choose(program: Program, operator: str, count: int, rng: random.Random, seen: set[str]) -> list[Mutant]:
-    """The best edits of one operator: by tier, then other kinds of error and other lines before the same again."""
-    edits = sorted({edit for edit in OPERATORS[operator](program) if in_code(program, edit)})
+def _choose(
+    program: Program, operator: str, given: Iterable[Edit], count: int, seed: int, seen: set[str]
+) -> list[Mutant]:
+    """The best of the edits by tier; then other kinds and other lines come before the same again, of right versions the lines first."""
+    edits = sorted({edit for edit in given if in_code(program, edit)})
     if any(edit.tier < 2 for edit in edits):
         edits = [edit for edit in edits if edit.tier < 2]
-    rng.shuffle(edits)
+    random.Random(f"{seed}/{operator}").shuffle(edits)
     lines = {edit: program.source.count("\n", 0, edit.start) for edit in edits}
     taken: Counter[str | int] = Counter()  # of each variant, and in each line
+
+    def rank(edit: Edit) -> tuple[int, int, int]:
+        often = (taken[edit.variant], taken[lines[edit]])
+        return (edit.tier, *(often[::-1] if operator == EQUIVALENT else often))
+
     mutants: list[Mutant] = []
     while edits and len(mutants) < count:
-        edit = min(edits, key=lambda one: (one.tier, taken[one.variant], taken[lines[one]]))
+        edit = min(edits, key=rank)
         edits.remove(edit)
         mutant = apply_edit(program, edit, operator)
         signature = _signature(mutant.source)
@@ -134,20 +141,7 @@ def make_equivalents(source: str, *, count: int, seed: int = 0) -> list[Mutant]:
     Deterministic, and never runs anything: whether a version is right is for the judge to say.
     """
     program = Program(source)
-    edits = sorted(edit for edit in {*_swapped(program), *_increments(program)} if in_code(program, edit))
-    random.Random(f"{seed}/{EQUIVALENT}").shuffle(edits)
-    taken: Counter[str | int] = Counter()  # of each variant, and in each line
-    chosen = []
-    while edits and len(chosen) < count:
-        edit = min(edits, key=lambda one: (taken[_line(source, one)], taken[one.variant]))
-        edits.remove(edit)
-        taken.update([edit.variant, _line(source, edit)])
-        chosen.append(apply_edit(program, edit, EQUIVALENT))
-    return chosen
-
-
-def _line(source: str, edit: Edit) -> int:
-    return source.count("\n", 0, edit.start)
+    return _choose(program, EQUIVALENT, chain(_swapped(program), _increments(program)), count, seed, set())
 
 
 def _swapped(program: Program) -> Iterator[Edit]:
