@@ -8,9 +8,10 @@ from host_programs import PROGRAM, make_task
 
 from cuset_stage.judge import case_runs
 from cuset_stage.judge.case_runs import Program, limits_for, read_report
+from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
 from cuset_stage.judge.programs import ProgramJudge, needs_one_queue
-from cuset_stage.sandbox import Isolation, Limits, Verdict
+from cuset_stage.sandbox import Gpu, Isolation, Limits, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -82,29 +83,17 @@ def test_a_program_that_crashes_when_it_ends_fails(judge: ProgramJudge, task: Pr
     assert (judged.verdict, judged.case) == (Verdict.RUNTIME_ERROR, "right")
 
 
-@pytest.mark.parametrize("one_queue", [False, True])
-def test_with_few_queues_failures_count_of_programs_that_need_no_more(
-    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch, one_queue: bool
+@pytest.mark.parametrize("modes", [("right",), ("right", "plain")])
+def test_programs_that_need_no_more_have_one_queue_where_nothing_is_timed(
+    judge: ProgramJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modes: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(ProgramJudge, "few_queues", property(lambda _: True))
-    judge.prepare(task)
-
-    def verdicts(source: str) -> list[Verdict]:
-        built = judge.build(task, source)
-        ran = judge.run_together(Program(task, built.product, one_queue=one_queue))
-        return [run.result.verdict for run in ran]
-
-    assert verdicts(program()) == [Verdict.PASSED] * 3
-    assert verdicts(THIRD) == ([Verdict.MISMATCH] if one_queue else [])
-    assert verdicts(SHOWS) == ([Verdict.RUNTIME_ERROR] if one_queue else [])
-
-
-def test_a_program_with_streams_has_all_queues_before_it_fails(
-    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ProgramJudge, "few_queues", property(lambda _: True))
-    assert judge.judge(task, SHOWS).verdict is Verdict.RUNTIME_ERROR
-    assert judge.judge(task, f"using cudaStream_t = int;\n{SHOWS}").passed
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
+    task = make_task(tmp_path, *modes)
+    streams = f"using cudaStream_t = int;\n{SHOWS}"
+    assert judge.judge(task, SHOWS).passed
+    on_a_gpu = replace(judge, gpus=GpuPool([Gpu(0, "GPU-0", "none", "0", "9.0", 1 << 30)]))
+    assert on_a_gpu.judge(task, SHOWS).verdict is Verdict.RUNTIME_ERROR
+    assert on_a_gpu.judge(task, streams).passed
 
 
 @pytest.mark.parametrize(
