@@ -16,8 +16,7 @@ from cuset_stage.judge import case_runs
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.case_runs import Program
 from cuset_stage.judge.devices import GpuPool
-from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
-from cuset_stage.judge.gpu_counters import TENSOR, Counted
+from cuset_stage.judge.gpu_activity import Activity, Counted, Kernel, Transfer, Uploads, find_recorder
 from cuset_stage.judge.gpu_work import (
     HOST_WORK,
     INVENTED,
@@ -26,6 +25,7 @@ from cuset_stage.judge.gpu_work import (
     NOTHING_RAN,
     RESULT_UPLOADED,
     SMALL_INPUT,
+    TENSOR,
     Timed,
     Withheld,
     blocks_of,
@@ -125,7 +125,7 @@ def test_an_invented_record_is_called_that(
     on_a_gpu: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it says nothing of some case."""
-    monkeypatch.setattr(case_runs, "counting", lambda gpu: nullcontext(lambda: Counted(1.0, 0.0, 0.0)))
+    monkeypatch.setattr(case_runs, "counting", lambda gpu: nullcontext(lambda: Counted(0.0, 0.0)))
     for source in (recording(), recording().replace("  work();", "  static int calls;\n  if (!calls++) work();")):
         assert judged(on_a_gpu, task, source) == (Verdict.NO_GPU_WORK, (INVENTED,), None)
 
@@ -225,7 +225,7 @@ def test_tensor_cores_that_work_for_the_answer_alone_are_flagged(
     for own, its, flags in ((0.5, 0.0, (TENSOR,)), (0.5, 0.4, ()), (0.0, 0.0, ())):
         shares = iter((own, own, its))
         monkeypatch.setattr(
-            case_runs, "counting", lambda gpu, left=shares: nullcontext(lambda: Counted(1.0, 1.0, next(left)))
+            case_runs, "counting", lambda gpu, left=shares: nullcontext(lambda: Counted(1.0, next(left)))
         )
         found = replace(on_a_gpu).judge(task, recording())
         assert found.flags == flags and found.speedup == pytest.approx(3)

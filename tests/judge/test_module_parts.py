@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from cuset_stage.judge.closeness import element_at, module_distance
-from cuset_stage.judge.gpu_activity import Activity, Kernel
-from cuset_stage.judge.gpu_counters import TENSOR, Counted
+from cuset_stage.judge.gpu_activity import Activity, Counted, Kernel
 from cuset_stage.judge.gpu_work import (
     IDLE_KERNEL,
     MISSING,
     MORE,
     NO_KERNEL,
+    TENSOR,
     Counts,
     calls_of,
     kernel_uses,
@@ -156,14 +156,14 @@ def test_kernels_of_its_own_that_do_no_work(kernels: list[tuple[str, int]], flag
 
 def test_the_gpus_counters_against_the_clock() -> None:
     """25 calls, each with 60 us of the GPU beside the call, 40 of them in a call of nothing."""
-    nothing, reference = Counted(3.0, 25 * 40e-6, 0.0), Counted(3.0, 25 * 140e-6, 1e-9)
-    counts = Counts(nothing, reference, Counted(3.0, 25 * 60e-6, 0.0), 25)
+    nothing, reference = Counted(25 * 40e-6, 0.0), Counted(25 * 140e-6, 1e-9)
+    counts = Counts(nothing, reference, Counted(25 * 60e-6, 0.0), 25)
     assert counts.busy_s == pytest.approx(20e-6)
     assert counts.opinion(21e-6) == counts.opinion(None) == {"flags": []}
     assert counts.opinion(9e-6)["flags"] == [MORE] and counts.opinion(9e-6)["speedup"] is None
-    tensor = replace(counts, answer=replace(counts.answer, tensor_s=25 * 5e-6))
+    tensor = replace(counts, answer=counts.answer._replace(tensor_s=25 * 5e-6))
     assert tensor.opinion(21e-6) == {"flags": [TENSOR]} and tensor.tensor_cores
-    assert not replace(tensor, reference=replace(reference, tensor_s=25 * 5e-6)).tensor_cores  # it uses them, too
+    assert not replace(tensor, reference=reference._replace(tensor_s=25 * 5e-6)).tensor_cores  # it uses them, too
 
 
 @pytest.mark.parametrize(
@@ -258,10 +258,7 @@ HONEST = {
     "reversed": lambda a, b: a.flip(1) @ b.flip(0),
     "three_tf32": lambda a, b: tf32(a) @ tf32(b) + (a - tf32(a)) @ tf32(b) + tf32(a) @ (b - tf32(b)),
 }
-ONE_OPERAND = {
-    "first": lambda a, b: tf32(a) @ b,
-    "second": lambda a, b: a @ tf32(b),
-}
+ONE_OPERAND = {"first": lambda a, b: tf32(a) @ b, "second": lambda a, b: a @ tf32(b)}
 LOWERED = {
     "tf32": lambda a, b: tf32(a) @ tf32(b),
     "half": lambda a, b: a.half().float() @ b.half().float(),

@@ -11,14 +11,7 @@ import pytest
 from task_factory import cuset_row, load_row
 
 from cuset_stage.judge.judgement import CaseResult, Judgement
-from cuset_stage.judge.results import (
-    ResultsError,
-    ResultsWriter,
-    Sample,
-    code_sha256,
-    read_results,
-    sample_record,
-)
+from cuset_stage.judge.results import ResultsError, ResultsWriter, Sample, code_sha256, read_results, sample_record
 from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks.answers_file import Answer
 

@@ -18,10 +18,9 @@ from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Verdict, c
 from ..tasks import Case, ProgramTask
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool
-from .gpu_activity import RECORD, Activity, Recorder, read_activity
-from .gpu_counters import counting
-from .gpu_work import Withheld, blocks_of, gpu_use, plan
-from .judgement import CaseResult, Clock
+from .gpu_activity import RECORD, Activity, Recorder, counting, read_activity
+from .gpu_work import Withheld, blocks_of, plan
+from .judgement import CaseResult, Clock, GpuUse
 from .oracle import CaseCache, PreparedCase
 
 
@@ -188,25 +187,20 @@ class CaseRunner:
         Yields how the process ran, what it did on the GPU, its calls of `main` (`read_report`), and the outputs that are there, by case.
         """
         cases = program.task.cases
-        places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(prepared)))]
+        places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(cases)))]
         inputs = {
             f"{place}{name}": path
-            for place, files_of in zip(places, prepared, strict=True)
-            for name, path in files_of.inputs.items()
+            for place, files in zip(places, prepared, strict=True)
+            for name, path in files.inputs.items()
         }
-        files = [
-            [f"{place}{tensor.file}" for tensor in case.outputs] for place, case in zip(places, cases, strict=True)
+        outputs = [
+            {tensor.file: f"{place}{tensor.file}" for tensor in case.outputs}
+            for place, case in zip(places, cases, strict=True)
         ]
-        optional = [REPORT, *itertools.chain(*files)]
-        running = self._running(program, inputs=inputs, optional=optional, withheld=withheld)
-        with running as (ran, activity):
+        optional = [REPORT, *itertools.chain(*(names.values() for names in outputs))]
+        with self._running(program, inputs=inputs, optional=optional, withheld=withheld) as (ran, activity):
             written = [
-                {
-                    tensor.file: ran.outputs[name]
-                    for tensor, name in zip(case.outputs, names, strict=True)
-                    if name in ran.outputs
-                }
-                for case, names in zip(cases, files, strict=True)
+                {file: ran.outputs[name] for file, name in names.items() if name in ran.outputs} for names in outputs
             ]
             yield ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), written
 
@@ -267,12 +261,16 @@ class CaseRunner:
             yield ran, replace(activity, counted=count)
 
     def _failed(self, case: Case, ran: Ran, activity: Activity) -> CaseRun:
-        return CaseRun(
-            self._result(case, ran.verdict, ran.finished.seconds, activity), _explain(ran), activity=activity
-        )
+        """The message is the sandbox's, with the end of what the program printed."""
+        printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
+        message = f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message
+        result = CaseResult(case.name, ran.verdict, ran.finished.seconds, gpu=self._gpu_use(activity))
+        return CaseRun(result, message, activity=activity)
 
-    def _result(self, case: Case, verdict: Verdict, seconds: float, activity: Activity) -> CaseResult:
-        return CaseResult(case.name, verdict, seconds, gpu=gpu_use(activity) if self.recorder else None)
+    def _gpu_use(self, activity: Activity) -> GpuUse | None:
+        if self.recorder is None:
+            return None
+        return GpuUse(activity.busy_s, len(activity.kernels), activity.bytes_to_gpu, activity.bytes_from_gpu)
 
     def _compared(
         self,
@@ -286,20 +284,14 @@ class CaseRunner:
         begin = time.perf_counter()
         compared = compare_outputs(task, case, prepared, outputs, isolation=self.isolation)
         verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
-        result = replace(
-            self._result(case, verdict, seconds, activity),
-            max_abs_error=compared.max_abs_error,
-            max_rel_error=compared.max_rel_error,
-        )
-        message = "" if compared.passed else compared.message
-        run = CaseRun(result, message, time.perf_counter() - begin, activity)
+        errors = compared.max_abs_error, compared.max_rel_error
+        result = CaseResult(case.name, verdict, seconds, *errors, self._gpu_use(activity))
+        run = CaseRun(result, compared.message, time.perf_counter() - begin, activity)
         if not compared.passed or not self.recorder:
             return run
-        input_bytes, output_bytes = (
-            sum(path.stat().st_size for path in files.values()) for files in (prepared.inputs, outputs)
-        )
+        sizes = [sum(path.stat().st_size for path in files.values()) for files in (prepared.inputs, outputs)]
         blocks = blocks_of(outputs[tensor.file] for tensor in case.outputs)
-        return replace(run, input_bytes=input_bytes, output_bytes=output_bytes, blocks=blocks)
+        return replace(run, input_bytes=sizes[0], output_bytes=sizes[1], blocks=blocks)
 
 
 def limits_for(task: ProgramTask, limits: Limits) -> Limits:
@@ -334,9 +326,3 @@ def read_report(path: Path | None, seconds: float) -> list[tuple[int, int]]:
             break
         calls.append((begin, end))
     return calls
-
-
-def _explain(ran: Ran) -> str:
-    """Returns the sandbox's message with the end of the program's output."""
-    printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
-    return f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message

@@ -133,7 +133,6 @@ class ProgramTask:
     source: str  # "tasks.jsonl:12"
     split: str | None = None
     gpu: str | None = None  # the GPU the set names for this task
-    idioms: tuple[str, ...] = ()
     alternative: str | None = None  # another right program, when the set has one: the pairs of two right programs
     project: Project | None = None
     time_limit: float | None = None  # seconds that the set gives a run
