@@ -44,10 +44,7 @@ ONCE = program(("if (mode == 1)", "if (mode == 1 || calls > 1)"))
 THIRD = program(("if (mode == 1)", "if (calls < 3)"))
 STDLIB = ("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>")
 SHOWS = program(("int mode = -1;", 'if (getenv("CUDA_DEVICE_MAX_CONNECTIONS")) return 1;\n  int mode = -1;'), STDLIB)
-LEAVES = program(
-    ("  fclose(file);\n  return 0;", "  fclose(file);\n  exit(0);"),
-    ("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>"),
-)
+LEAVES = program(("  fclose(file);\n  return 0;", "  fclose(file);\n  exit(0);"), STDLIB)
 DIES = program(("if (mode == 1)", "if (calls == 3) __builtin_trap();\n  if (mode == 1)"))
 
 FORKS = program(
@@ -63,6 +60,8 @@ def test_all_cases_in_one_process(judge: ProgramJudge, task: ProgramTask, isolat
     assert together(judge, task, FORKS) == [passed] * 3
     assert together(judge, task, ONCE) == [passed]
     assert together(judge, task, THIRD) == [Verdict.MISMATCH]
+    judged = judge.judge(task, THIRD)
+    assert (judged.verdict, judged.case) == (Verdict.MISMATCH, "right")
     judged = judge.judge(task, program())
     assert judged.passed and judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
     assert judged.cases[1].run_s > 0.3  # the slow one sleeps so long
@@ -113,11 +112,6 @@ def test_which_programs_need_one_queue(source: str, one: bool) -> None:
     assert needs_one_queue(source) is one
 
 
-def test_a_program_that_is_right_only_in_later_calls_fails(judge: ProgramJudge, task: ProgramTask) -> None:
-    judged = judge.judge(task, THIRD)
-    assert (judged.verdict, judged.case) == (Verdict.MISMATCH, "right")
-
-
 def test_a_time_limit_is_each_cases_own(judge: ProgramJudge, task: ProgramTask) -> None:
     slow = program(("if (mode == 8)", "if (true)"), ("usleep(300000)", "usleep(1000000)"))
     brief = replace(judge, limits=Limits(wall_s=2.5))
@@ -125,19 +119,17 @@ def test_a_time_limit_is_each_cases_own(judge: ProgramJudge, task: ProgramTask) 
     assert brief.judge(task, slow).passed
 
 
-def test_what_a_task_asks_for_is_within_the_limits(judge: ProgramJudge, task: ProgramTask) -> None:
-    """CUDABench's largest outputs have more bytes than a file may by default."""
+def test_what_a_task_asks_for_is_within_the_limits(
+    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CUDABench's largest outputs have more bytes than a file may by default; and large cases have a process each."""
     tight = replace(judge, limits=replace(judge.limits, file_bytes=300))
     judged = tight.judge(task, PROGRAM)
     assert judged.passed, judged.message
     limits = limits_for(task, Limits(memory_bytes=1, file_bytes=None, folder_bytes=1 << 40))
     assert (limits.memory_bytes, limits.file_bytes, limits.folder_bytes) == (2 * 820, None, 1 << 40)
-
-
-def test_one_process_a_case(judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_runs, "MOST_BYTES", 100)
-    assert together(judge, task, program()) == []
-    assert judge.judge(task, program()).passed
+    assert together(judge, task, program()) == [] and judge.judge(task, program()).passed
 
 
 FORGED = program(

@@ -140,7 +140,9 @@ def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
         integers = {name: value for name, value in parameters.items() if type(value) is int}
         try:
             tree = ast.parse(entry.strip(), mode="eval")
-            if not all(isinstance(part, _ARITHMETIC) or _is_integer(part) for part in ast.walk(tree)):
+            if not all(
+                isinstance(part, _ARITHMETIC) or type(getattr(part, "value", 0.0)) is int for part in ast.walk(tree)
+            ):
                 raise SyntaxError
             size = eval(compile(tree, "shape", "eval"), {"__builtins__": {}}, integers)
         except (NameError, ZeroDivisionError) as error:
@@ -150,7 +152,3 @@ def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
     if type(size) is not int or not 0 < size <= MAX_SIZE:
         raise ShapeError(f"{entry!r} is {size!r}, a size is positive and at most {MAX_SIZE}, and an integer")
     return size
-
-
-def _is_integer(part: ast.AST) -> bool:
-    return isinstance(part, ast.Constant) and type(part.value) is int
