@@ -21,7 +21,7 @@ from ..tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
 from .closeness import MODULE_TOLERANCES, read_values
 from .comparison import compare_outputs
 from .modules.process import ModuleRunner
-from .modules.session import Content
+from .modules.session import Content, Module
 from .oracle import CaseCache, PreparedCase
 from .oracle_scripts import BROKEN, OracleError, oracle_folder, run_generate, written_files
 from .wrong_outputs import (
@@ -330,15 +330,15 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
 
     runner = ModuleRunner("cpu", isolation=isolation)
     with scratch_folder() as files, runner.reference(task, None) as model:
-        init = model.draw(None, files / "init")
-        given = [model.draw(seed, files / f"given-{seed}") for seed in MODULE_SEEDS]
+
+        def drawn(module: Module, name: str) -> list[Content]:
+            return [module.draw(seed, files / f"{name}-{seed}") for seed in (None, *MODULE_SEEDS)]
+
+        init, *given = drawn(model, "given")
         if "time" in task.reference:
             time.sleep(1.1)  # a generator may be seeded with the time in seconds
         with runner.reference(task, None) as other:
-            again = [
-                other.draw(None, files / "again"),
-                *(other.draw(seed, files / f"again-{seed}") for seed in MODULE_SEEDS),
-            ]
+            again = drawn(other, "again")
         if _digests([init, *given]) != _digests(again):
             text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"
             fix = "draw from the global generators of torch, numpy.random or random, without a seed from the clock"

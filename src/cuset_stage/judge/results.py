@@ -78,8 +78,8 @@ Findings = Annotated[dict[str, list[str]], Field(description="an object of task 
 Notes = Annotated[dict[str, dict[str, str]], Field(description="an object of code -> task -> text")]
 Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth, "thorough": Truth, "seed": Count}
 Audited = {"findings": Findings, "notes": Notes, "audited": Count}
+# The header: `describe_run` makes it.
 RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generation=Object, **Judging, **Audited)
-"""The header: `describe_run` makes it."""
 
 
 @dataclass(frozen=True)

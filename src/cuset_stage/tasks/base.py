@@ -21,8 +21,8 @@ DTYPE_BYTES: Mapping[str, int] = {
     "complex128": 16,
     **{f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
+# Bytes of an element in a file: also of what NumPy cannot read.
 FILE_BYTES: Mapping[str, int] = {**DTYPE_BYTES, "bfloat16": 2}
-"""Bytes of an element in a file: also of what NumPy cannot read."""
 ORACLE_VERSION = 2  # raised when the way inputs, references or verdicts are made changes: old caches are then not read
 
 
