@@ -91,6 +91,8 @@ def test_two_processes_write_one_record(tmp_path: Path) -> None:
         RIGHT.replace("K 100", "K -100"),
         RIGHT.replace("4096", "many"),
         RIGHT.replace("C 10 ", "C "),
+        RIGHT.replace("end", "U 1 2 3 4 5 6\nend"),
+        RIGHT.replace("end", "U 1 2 3 4 -5\nend"),
         b"begin\n\xff\x00\nend\n",
         f"begin\nK {'9' * 5000} 1 1 1 1 1 1 1 x\nend\n",
     ],

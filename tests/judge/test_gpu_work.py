@@ -67,7 +67,7 @@ int main() {
   work();"""
 
 
-def recording(uploads: str = "4096 0 0 4096", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
+def recording(uploads: str = "4096 0 0 4096 0", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
     """The right program, which says that a kernel ran; without its inputs it writes nothing, as a program of the GPU would write wrong."""
     source = "#include <cstdlib>\n#include <ctime>\n#include <dlfcn.h>\n#include <string>\n" + PROGRAM
     said = {
@@ -144,9 +144,9 @@ def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) ->
 @pytest.mark.parametrize(
     ("uploads", "when_withheld", "verdict", "flag"),
     [
-        ("4096 0 0 4096", "(void)0", Verdict.NO_GPU_WORK, NOT_NEEDED),
-        ("4096 8192 0 8192", "exit(0)", Verdict.NO_GPU_WORK, RESULT_UPLOADED),
-        ("0 0 4096 4096", "(void)0", Verdict.PASSED, HOST_WORK),
+        ("4096 0 0 4096 0", "(void)0", Verdict.NO_GPU_WORK, NOT_NEEDED),
+        ("4096 8192 0 8192 0", "exit(0)", Verdict.NO_GPU_WORK, RESULT_UPLOADED),
+        ("0 0 4096 4096 0", "(void)0", Verdict.PASSED, HOST_WORK),
     ],
 )
 def test_a_run_without_inputs_on_the_gpu(
@@ -236,7 +236,7 @@ def test_work_that_cannot_be_examined_has_no_speed(on_a_gpu: ProgramJudge, task:
     """A kernel that does nothing would be faster than the task's own."""
     task = replace(task, solution=recording(nanoseconds=15_000))
     small = replace(task, cases=task.cases[:1], id="small")
-    idle = recording("0 0 0 0", when_withheld="(void)0")
+    idle = recording("0 0 0 0 0", when_withheld="(void)0")
     assert judged(on_a_gpu, small, idle) == (Verdict.PASSED, (SMALL_INPUT,), None)
     assert judged(on_a_gpu, small, recording())[2] == pytest.approx(3)
     with patch("cuset_stage.judge.gpu_work.MOST_INPUT", 100):

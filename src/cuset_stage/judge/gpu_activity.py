@@ -180,20 +180,17 @@ def read_activity(path: Path) -> Activity:
         kind, _, rest = line.partition(" ")
         try:
             if kind == "K":
-                *numbers, name = rest.split(" ", 8)
-                start, end, *shape = map(_count, numbers)
-                if len(shape) != 6:
-                    raise ValueError
-                kernels.append(Kernel(start, _after(start, end), tuple(shape[:3]), tuple(shape[3:]), name))
+                numbers, name = rest.split(" ")[:8], rest.split(" ", 8)[-1]
+                start, end, *shape = _numbers(numbers, 8)
+                kernels.append(Kernel(start, end, tuple(shape[:3]), tuple(shape[3:]), name))
             elif kind == "C":
-                start, end, what, size = map(_count, rest.split(" "))
-                transfers.append(Transfer(start, _after(start, end), what, size))
+                transfers.append(Transfer(*_numbers(rest.split(" "), 4)))
             elif kind == "S":
-                start, end, size = map(_count, rest.split(" "))
-                transfers.append(Transfer(start, _after(start, end), None, size))
+                start, end, size = _numbers(rest.split(" "), 3)
+                transfers.append(Transfer(start, end, None, size))
             elif kind == "U":
-                one = Uploads(*map(_count, rest.split(" ")))
-                uploads = Uploads(*map(sum, zip(uploads, one, strict=True)))
+                more = _numbers(rest.split(" "), len(uploads), timed=False)
+                uploads = Uploads(*map(sum, zip(uploads, more, strict=True)))
             elif line in ("begin", "end"):
                 begun, ended = begun + (line == "begin"), ended + (line == "end")
             else:
@@ -205,17 +202,14 @@ def read_activity(path: Path) -> Activity:
     return Activity(tuple(kernels), tuple(transfers), complete and begun == ended > 0, uploads)
 
 
-def _count(text: str) -> int:
-    """A number that a results file holds, and Python writes."""
-    if len(text) > 19 or not 0 <= (value := int(text)) < 2**63:
+def _numbers(parts: Sequence[str], count: int, *, timed: bool = True) -> list[int]:
+    """So many numbers that a results file holds, and Python writes; timed: which begin with a start and an end. Raises ValueError."""
+    if len(parts) != count or not all(part.isdigit() and len(part) < 19 for part in parts):
         raise ValueError
-    return value
-
-
-def _after(start: int, end: int) -> int:
-    if not 0 <= end - start < LONGEST_NS:
+    numbers = [*map(int, parts)]
+    if timed and not 0 <= numbers[1] - numbers[0] < LONGEST_NS:
         raise ValueError
-    return end
+    return numbers
 
 
 def why_no_counters(gpu: Gpu) -> str | None:
