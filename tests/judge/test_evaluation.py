@@ -1,6 +1,8 @@
 """A run over many answers: what is judged, what is taken up again, and what a killed run leaves."""
 
+import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -318,6 +320,43 @@ def start(command: list[str], cache: Path, scratch: Path) -> subprocess.Popen:
         # tests started in the background have SIGINT ignored, and would hand that on
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on(run: Any, cache: Path, scratch: Path, tmp_path: Path) -> None:
+    """kill -9 at random points, again and again: in the end every sample is judged once, and nothing runs any more."""
+    answers = [answer_row("three", number, f"{PROGRAM}// {number}") for number in range(2)]
+    answers += [answer_row("three", 2), answer_row("two", 0), answer_row("one", 0), answer_row("one", 1, None)]
+    command = arguments(
+        write_lines(tmp_path / "answers.jsonl", answers),
+        write_lines(tmp_path / "tasks.jsonl", TASKS),
+        tmp_path / "results.jsonl",
+    )
+    rng = random.Random(7)
+    lines = 0
+    for _ in range(5):
+        process = start(command, cache, scratch)
+        time.sleep(rng.uniform(0.6, 2.5))
+        process.kill()
+        process.communicate()
+        wait_until_gone(scratch)
+        if (tmp_path / "results.jsonl").exists():
+            now = len((tmp_path / "results.jsonl").read_bytes().splitlines())
+            assert now >= lines, "a judged sample was lost"
+            lines = now
+    _, results = run(answers)
+    assert len(results.samples) == len(answers)
+    text = (tmp_path / "results.jsonl").read_text()
+    assert Counter((row["task"], row["sample"]) for row in map(json.loads, text.splitlines()[1:])) == Counter(
+        (row["task"], row["sample"]) for row in answers
+    )
+    wanted = {"three": "passed", "two": "mismatch"}
+    assert verdicts(results) == {
+        (row["task"], row["sample"]): "no_code"
+        if row["sample"] and row["task"] == "one"
+        else wanted.get(row["task"], "passed")
+        for row in answers
+    }
 
 
 def test_ctrl_c_keeps_what_is_judged(run: Any, cache: Path, scratch: Path, tmp_path: Path) -> None:
