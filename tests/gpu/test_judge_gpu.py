@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.devices import GpuPool, Turns, hold_driver, probe_gpu
-from cuset_stage.judge.gpu_activity import Recorder, find_recorder
-from cuset_stage.judge.gpu_counters import why_no_counters
+from cuset_stage.judge.gpu_activity import Recorder, find_recorder, why_no_counters
 from cuset_stage.judge.gpu_work import IDLE_KERNEL, MISSING, NO_KERNEL
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement

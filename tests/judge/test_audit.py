@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit
-from cuset_stage.judge.audit.wrong_outputs import CHUNK, Output
 from cuset_stage.judge.oracle import CaseCache
+from cuset_stage.judge.wrong_outputs import CHUNK, Output
 from cuset_stage.sandbox import Finished
 from cuset_stage.tasks import Tensor, load_tasks
 
@@ -48,17 +48,9 @@ def accepts(condition: str) -> dict:
 # ------------------------------------------------------------------------------------------------------- sound oracles
 
 
-def test_a_sound_row_has_no_findings(codes, sandboxed):
-    assert codes(cudabench_row()) == {}
-
-
-def test_a_sound_task_of_our_own_has_no_findings(codes, sandboxed):
-    assert codes(cuset_row()) == {}
-
-
-def test_a_bundled_task_has_no_findings(pytestconfig):
-    folder = pytestconfig.rootpath / "data" / "kernels"
-    (task,) = load_tasks(folder, only=["stream_compaction"])
+def test_sound_tasks_have_no_findings(codes, sandboxed, pytestconfig):
+    assert codes(cudabench_row()) == codes(cuset_row()) == {}
+    (task,) = load_tasks(pytestconfig.rootpath / "data" / "kernels", only=["stream_compaction"])
     assert audit_task(task, CaseCache()).findings == ()
 
 
@@ -69,14 +61,10 @@ def test_a_script_that_accepts_everything(codes):
     found = codes(cudabench_row(**{"compare.py": "print('T')"}))
     for code in ("ZEROS_PASS", "ONES_PASS", "CONSTANT_PASSES", "INPUT_PASSES", "RANDOM_PASSES", "NOISE_PASSES"):
         assert found.pop(Code[code]) is Severity.ERROR
-    # These our judge refuses before it asks compare.py.
-    notes = (Code.SCRIPT_ACCEPTS_NOTHING, Code.SCRIPT_ACCEPTS_EMPTY, Code.SCRIPT_ACCEPTS_NAN)
-    assert found == dict.fromkeys(notes, Severity.NOTE)
+    assert found == {}
 
 
-@pytest.mark.parametrize(
-    "number", [1, 5, 23, 90, *(pytest.param(number, marks=pytest.mark.slow) for number in (3, 8, 12, 17, 30))]
-)
+@pytest.mark.parametrize("number", [1, 23, 90])
 def test_a_machine_that_fails_meanwhile_finds_no_oracle_sound(tmp_path, monkeypatch, number):
     """What cannot be tried is not known to be refused; a finished audit is kept for good."""
     runs = itertools.count(1)
@@ -97,8 +85,9 @@ def test_a_machine_that_fails_meanwhile_finds_no_oracle_sound(tmp_path, monkeypa
     ("condition", "expected"),
     [
         ("y.size == 0 or (y == r).all() or (y == 0).all() or np.isnan(y).all()",
-         {Code.ZEROS_PASS: "error", Code.SCRIPT_ACCEPTS_EMPTY: "note", Code.SCRIPT_ACCEPTS_NAN: "note"}),
+         {Code.ZEROS_PASS: "error"}),
         ("(y == r).all() or (y == y[0]).all() and y[0] not in (0, 1)", {Code.CONSTANT_PASSES: "error"}),
+        ("np.allclose(y[:8], r[:8])", {Code.PART_UNCHECKED: "warning"}),
         ("np.allclose(y, r, rtol=0.02)", {Code.NOISE_PASSES: "warning"}),
         ("False", {Code.REFERENCE_REFUSED: "error"}),
     ],
@@ -107,22 +96,14 @@ def test_one_weakness_of_a_script(codes, condition, expected):
     assert codes(accepts(condition)) == expected
 
 
-WEAK = {
-    "middle": ("np.abs(y - r).max() <= (r.max() - r.min()) * 0.51", {Code.CONSTANT_PASSES: "error"}),
-    "mean": ("np.allclose(y, r) or np.abs(y - r.mean()).max() < 1e-3", {Code.CONSTANT_PASSES: "error"}),
-    "first part": ("np.allclose(y[:8], r[:8])", {Code.PART_UNCHECKED: "warning"}),
-}
-
-
-@pytest.mark.parametrize("kind", WEAK)
-def test_constants_in_the_middle_and_parts(codes, kind):
-    condition, expected = WEAK[kind]
+@pytest.mark.parametrize(
+    "condition",
+    ["np.abs(y - r).max() <= (r.max() - r.min()) * 0.51", "np.allclose(y, r) or np.abs(y - r.mean()).max() < 1e-3"],
+    ids=["middle", "mean"],
+)
+def test_a_constant_in_the_middle_or_the_mean(codes, condition):
     gen = GEN.replace("rng.normal(size=64)", "(np.append(np.full(62, 3.0), [0, 4.0]) + rng.normal(size=64) * 0.01)")
-    row = accepts(condition) if kind == "first part" else accepts(condition) | {"gen.py": gen}
-    found = codes(row)
-    assert {code: str(found.get(code)) for code in expected} == expected
-    if kind == "first part":
-        assert found == expected
+    assert codes(accepts(condition) | {"gen.py": gen})[Code.CONSTANT_PASSES] is Severity.ERROR
 
 
 def test_a_copy_of_any_input(codes, tmp_path):
@@ -225,10 +206,12 @@ def test_zeros_have_to_pass_in_every_case(codes):
     assert codes(cuset_row(reference=source)) == {}
 
 
-def test_cases_of_one_size(codes):
+def test_cases_of_one_size(codes, tmp_path):
     same = [{"name": name, "parameters": {"n": 8}} for name in "ab"]
     assert codes(cuset_row(cases=same)) == {Code.ONE_SIZE: Severity.WARNING}
     assert codes(cuset_row(cases=same[:1])) == {Code.ONE_SIZE: Severity.NOTE}
+    audit = load_audit(load_row(tmp_path, cuset_row(cases=same[:1])))
+    assert audit.flagged == () and [finding.code for finding in audit.notes] == [Code.ONE_SIZE]
 
 
 def test_every_dtype(codes):
@@ -320,13 +303,6 @@ def test_audits_are_kept_by_content(tmp_path):
     assert load_audit(load_row(tmp_path, cuset_row())) is None
 
 
-def test_notes_are_apart(tmp_path):
-    task = load_row(tmp_path, cuset_row(cases=[{"name": "a", "parameters": {"n": 8}}]))
-    audit_task(task, CaseCache())
-    audit = load_audit(task)
-    assert audit.flagged == () and [finding.code for finding in audit.notes] == [Code.ONE_SIZE]
-
-
 def test_the_command(tmp_path):
     rows = [
         cuset_row(),
@@ -345,7 +321,6 @@ def test_the_command(tmp_path):
     (finding,) = lines[1]["findings"]
     assert set(finding) == {"task", "code", "severity", "message"}
     assert (finding["task"], finding["code"], finding["severity"]) == ("weak", "noise_passes", "error")
-    assert [line["task"] for line in lines if "task" in line] == ["double", "weak"]
     assert CliRunner().invoke(app, [*command, "strict=true"]).exit_code == 1
     assert CliRunner().invoke(app, [*command, "strict=true", "only=double"]).exit_code == 0
     assert CliRunner().invoke(app, [*command, "strict=true", "limit=1"]).exit_code == 0
@@ -357,11 +332,8 @@ def test_the_command(tmp_path):
     [
         (["absent.jsonl"], "absent.jsonl: no such file or folder"),
         (["{set}", "only=doubel"], "did you mean double?"),
-        (["{set}", "jobs=0"], "jobs='0': expected greater than 0"),
-        (["{set}", "--jobs", "2"], "settings are written key=value; did you mean jobs"),
         (["{set}", "output={folder}"], "this is a folder; give the name of a file"),
         (["{set}", "output={set}"], "this is the task file; findings go to another one"),
-        (["{set}", "format=csv"], "format='csv': expected 'auto', 'cudabench', 'cuset', "),
     ],
 )
 def test_bad_commands(tmp_path, arguments, message):

@@ -8,9 +8,10 @@ from host_programs import PROGRAM, make_task
 
 from cuset_stage.judge import case_runs
 from cuset_stage.judge.case_runs import Program, limits_for, read_report
+from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
 from cuset_stage.judge.programs import ProgramJudge, needs_one_queue
-from cuset_stage.sandbox import Isolation, Limits, Verdict
+from cuset_stage.sandbox import Gpu, Isolation, Limits, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -43,10 +44,7 @@ ONCE = program(("if (mode == 1)", "if (mode == 1 || calls > 1)"))
 THIRD = program(("if (mode == 1)", "if (calls < 3)"))
 STDLIB = ("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>")
 SHOWS = program(("int mode = -1;", 'if (getenv("CUDA_DEVICE_MAX_CONNECTIONS")) return 1;\n  int mode = -1;'), STDLIB)
-LEAVES = program(
-    ("  fclose(file);\n  return 0;", "  fclose(file);\n  exit(0);"),
-    ("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>"),
-)
+LEAVES = program(("  fclose(file);\n  return 0;", "  fclose(file);\n  exit(0);"), STDLIB)
 DIES = program(("if (mode == 1)", "if (calls == 3) __builtin_trap();\n  if (mode == 1)"))
 
 FORKS = program(
@@ -62,6 +60,8 @@ def test_all_cases_in_one_process(judge: ProgramJudge, task: ProgramTask, isolat
     assert together(judge, task, FORKS) == [passed] * 3
     assert together(judge, task, ONCE) == [passed]
     assert together(judge, task, THIRD) == [Verdict.MISMATCH]
+    judged = judge.judge(task, THIRD)
+    assert (judged.verdict, judged.case) == (Verdict.MISMATCH, "right")
     judged = judge.judge(task, program())
     assert judged.passed and judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
     assert judged.cases[1].run_s > 0.3  # the slow one sleeps so long
@@ -82,29 +82,17 @@ def test_a_program_that_crashes_when_it_ends_fails(judge: ProgramJudge, task: Pr
     assert (judged.verdict, judged.case) == (Verdict.RUNTIME_ERROR, "right")
 
 
-@pytest.mark.parametrize("one_queue", [False, True])
-def test_with_few_queues_failures_count_of_programs_that_need_no_more(
-    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch, one_queue: bool
+@pytest.mark.parametrize("modes", [("right",), ("right", "plain")])
+def test_programs_that_need_no_more_have_one_queue_where_nothing_is_timed(
+    judge: ProgramJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modes: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(ProgramJudge, "few_queues", property(lambda _: True))
-    judge.prepare(task)
-
-    def verdicts(source: str) -> list[Verdict]:
-        built = judge.build(task, source)
-        ran = judge.run_together(Program(task, built.product, one_queue=one_queue))
-        return [run.result.verdict for run in ran]
-
-    assert verdicts(program()) == [Verdict.PASSED] * 3
-    assert verdicts(THIRD) == ([Verdict.MISMATCH] if one_queue else [])
-    assert verdicts(SHOWS) == ([Verdict.RUNTIME_ERROR] if one_queue else [])
-
-
-def test_a_program_with_streams_has_all_queues_before_it_fails(
-    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ProgramJudge, "few_queues", property(lambda _: True))
-    assert judge.judge(task, SHOWS).verdict is Verdict.RUNTIME_ERROR
-    assert judge.judge(task, f"using cudaStream_t = int;\n{SHOWS}").passed
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
+    task = make_task(tmp_path, *modes)
+    streams = f"using cudaStream_t = int;\n{SHOWS}"
+    assert judge.judge(task, SHOWS).passed
+    on_a_gpu = replace(judge, gpus=GpuPool([Gpu(0, "GPU-0", "none", "0", "9.0", 1 << 30)]))
+    assert on_a_gpu.judge(task, SHOWS).verdict is Verdict.RUNTIME_ERROR
+    assert on_a_gpu.judge(task, streams).passed
 
 
 @pytest.mark.parametrize(
@@ -124,11 +112,6 @@ def test_which_programs_need_one_queue(source: str, one: bool) -> None:
     assert needs_one_queue(source) is one
 
 
-def test_a_program_that_is_right_only_in_later_calls_fails(judge: ProgramJudge, task: ProgramTask) -> None:
-    judged = judge.judge(task, THIRD)
-    assert (judged.verdict, judged.case) == (Verdict.MISMATCH, "right")
-
-
 def test_a_time_limit_is_each_cases_own(judge: ProgramJudge, task: ProgramTask) -> None:
     slow = program(("if (mode == 8)", "if (true)"), ("usleep(300000)", "usleep(1000000)"))
     brief = replace(judge, limits=Limits(wall_s=2.5))
@@ -136,19 +119,17 @@ def test_a_time_limit_is_each_cases_own(judge: ProgramJudge, task: ProgramTask) 
     assert brief.judge(task, slow).passed
 
 
-def test_what_a_task_asks_for_is_within_the_limits(judge: ProgramJudge, task: ProgramTask) -> None:
-    """CUDABench's largest outputs have more bytes than a file may by default."""
+def test_what_a_task_asks_for_is_within_the_limits(
+    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CUDABench's largest outputs have more bytes than a file may by default; and large cases have a process each."""
     tight = replace(judge, limits=replace(judge.limits, file_bytes=300))
     judged = tight.judge(task, PROGRAM)
     assert judged.passed, judged.message
     limits = limits_for(task, Limits(memory_bytes=1, file_bytes=None, folder_bytes=1 << 40))
     assert (limits.memory_bytes, limits.file_bytes, limits.folder_bytes) == (2 * 820, None, 1 << 40)
-
-
-def test_one_process_a_case(judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_runs, "MOST_BYTES", 100)
-    assert together(judge, task, program()) == []
-    assert judge.judge(task, program()).passed
+    assert together(judge, task, program()) == [] and judge.judge(task, program()).passed
 
 
 FORGED = program(

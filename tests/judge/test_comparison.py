@@ -378,8 +378,7 @@ def test_a_compare_py_that_does_not_end(by_script, sandboxed, monkeypatch):
     assert not chosen.passed and re.match(stopped + ", where the reference passes", chosen.message)
     with pytest.raises(OracleError, match=stopped):  # also on the reference: nobody's fault but the judge's
         by_script(
-            STRICT + "import time\nwhile time.process_time() < 2: pass\nprint('T' if ok else 'F')",
-            lambda y: y + 1,
+            STRICT + "import time\nwhile time.process_time() < 2: pass\nprint('T' if ok else 'F')", lambda y: y + 1
         )
 
 

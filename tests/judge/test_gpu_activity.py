@@ -15,14 +15,7 @@ from cuset_stage.judge.gpu_activity import (
     find_recorder,
     read_activity,
 )
-from cuset_stage.sandbox import (
-    Compiler,
-    Isolation,
-    SandboxError,
-    Toolkit,
-    find_toolkit,
-    run_program,
-)
+from cuset_stage.sandbox import Compiler, Isolation, SandboxError, Toolkit, find_toolkit, run_program
 
 
 # What the driver does at the first call of a program: load the library and call its entry.
@@ -54,12 +47,7 @@ def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, mo
     program = Compiler(cache=cache / "programs", flags=(*HOST_FLAGS, "-ldl")).compile(LOADS).binary
     environment = recorder.environment("{folder}")
     with run_program(
-        program,
-        inputs=recorder.files,
-        outputs={},
-        optional=[RECORD],
-        environment=environment,
-        isolation=isolation,
+        program, inputs=recorder.files, outputs={}, optional=[RECORD], environment=environment, isolation=isolation
     ) as ran:
         assert ran.verdict is None, ran.message
         assert not read_activity(ran.outputs[RECORD]).kernels
@@ -103,6 +91,8 @@ def test_two_processes_write_one_record(tmp_path: Path) -> None:
         RIGHT.replace("K 100", "K -100"),
         RIGHT.replace("4096", "many"),
         RIGHT.replace("C 10 ", "C "),
+        RIGHT.replace("end", "U 1 2 3 4 5 6\nend"),
+        RIGHT.replace("end", "U 1 2 3 4 -5\nend"),
         b"begin\n\xff\x00\nend\n",
         f"begin\nK {'9' * 5000} 1 1 1 1 1 1 1 x\nend\n",
     ],

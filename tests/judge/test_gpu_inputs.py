@@ -19,24 +19,13 @@ X, Y, OUTPUT_BLOCKS = 400_012, 20_000, 200 * 32  # bytes
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, ...]]:
     """What the calls say, by name: whether the GPU's memory was as it should be, and inputs, outputs, others, copied, shared."""
     folder = tmp_path_factory.mktemp("calls")
-    cupti, includes = gpu_activity._find_cupti(find_toolkit())
-    options = [f"-I{path}" for path in (*includes, gpu_activity.SOURCES[0].parent)]
-    for command in (
-        ["g++", "-shared", "-fPIC", "-DDRIVER", CALLS, "-o", folder / "libcuda.so.1"],
-        [
-            "g++",
-            "-std=c++17",
-            "-O1",
-            *options,
-            CALLS,
-            cupti,
-            f"-Wl,-rpath,{cupti.parent}",
-            "-ldl",
-            "-o",
-            folder / "calls",
-        ],
+    cupti, folders = gpu_activity._find_cupti(find_toolkit())
+    includes = [f"-I{path}" for path in (*folders, gpu_activity.SOURCES[0].parent)]
+    for options in (
+        ["-shared", "-fPIC", "-DDRIVER", CALLS, "-o", folder / "libcuda.so.1"],
+        ["-std=c++17", "-O1", *includes, CALLS, cupti, f"-Wl,-rpath,{cupti.parent}", "-ldl", "-o", folder / "calls"],
     ):
-        subprocess.run(command, check=True, timeout=300)
+        subprocess.run(["g++", *options], check=True, timeout=300)
     rng = np.random.default_rng(0)
     for name, size in (("x", X), ("y", Y)):
         rng.integers(1, 255, size, np.uint8).tofile(folder / name)  # no byte is zero

@@ -16,8 +16,7 @@ from cuset_stage.judge import case_runs
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.case_runs import Program
 from cuset_stage.judge.devices import GpuPool
-from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
-from cuset_stage.judge.gpu_counters import TENSOR, Counted
+from cuset_stage.judge.gpu_activity import Activity, Counted, Transfer, Uploads, find_recorder
 from cuset_stage.judge.gpu_work import (
     HOST_WORK,
     INVENTED,
@@ -26,12 +25,12 @@ from cuset_stage.judge.gpu_work import (
     NOTHING_RAN,
     RESULT_UPLOADED,
     SMALL_INPUT,
+    TENSOR,
     Timed,
     Withheld,
     blocks_of,
     case_to_examine,
     examine,
-    kernel_uses,
 )
 from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.judge.oracle import CaseCache
@@ -68,16 +67,18 @@ int main() {
   work();"""
 
 
-def recording(uploads: str = "4096 0 0 4096", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
+def recording(uploads: str = "4096 0 0 4096 0", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
     """The right program, which says that a kernel ran; without its inputs it writes nothing, as a program of the GPU would write wrong."""
-    head = "#include <cstdlib>\n#include <ctime>\n#include <dlfcn.h>\n#include <string>\n" + PROGRAM.replace(
-        "int main() {", RECORDS
-    )
-    return (
-        head.replace("UPLOADS", uploads)
-        .replace("NANOSECONDS", str(nanoseconds))
-        .replace("WHEN_WITHHELD", when_withheld)
-    )
+    source = "#include <cstdlib>\n#include <ctime>\n#include <dlfcn.h>\n#include <string>\n" + PROGRAM
+    said = {
+        "int main() {": RECORDS,
+        "UPLOADS": uploads,
+        "NANOSECONDS": str(nanoseconds),
+        "WHEN_WITHHELD": when_withheld,
+    }
+    for old, new in said.items():
+        source = source.replace(old, new)
+    return source
 
 
 @pytest.fixture
@@ -100,13 +101,14 @@ def on_a_gpu(judge: ProgramJudge, monkeypatch: pytest.MonkeyPatch) -> ProgramJud
 def task(tmp_path: Path) -> ProgramTask:
     """Two cases of 404 and 4,404 bytes of input."""
     found = make_task(tmp_path, "right", "slow")
+    small, case = found.cases
     large = replace(
-        found.cases[1],
-        inputs=(found.cases[1].inputs[0], replace(found.cases[1].inputs[1], shape=(1100,))),
-        outputs=(replace(found.cases[1].outputs[0], shape=(1100,)),),
+        case,
+        inputs=(case.inputs[0], replace(case.inputs[1], shape=(1100,))),
+        outputs=(replace(case.outputs[0], shape=(1100,)),),
         parameters={"n": 1100, "mode": MODES["right"]},
     )
-    return replace(found, cases=(found.cases[0], large))
+    return replace(found, cases=(small, large))
 
 
 def judged(judge: ProgramJudge, task: ProgramTask, source: str) -> Any:
@@ -125,7 +127,7 @@ def test_an_invented_record_is_called_that(
     on_a_gpu: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it says nothing of some case."""
-    monkeypatch.setattr(case_runs, "counting", lambda gpu: nullcontext(lambda: Counted(1.0, 0.0, 0.0)))
+    monkeypatch.setattr(case_runs, "counting", lambda gpu: nullcontext(lambda: Counted(0.0, 0.0)))
     for source in (recording(), recording().replace("  work();", "  static int calls;\n  if (!calls++) work();")):
         assert judged(on_a_gpu, task, source) == (Verdict.NO_GPU_WORK, (INVENTED,), None)
 
@@ -134,18 +136,17 @@ def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) ->
     found = judge.judge(task, recording())
     assert (found.verdict, found.flags) == (Verdict.PASSED, ()), found.message
     assert found.kernel_s == pytest.approx(10e-6)
-    assert [(use.name, use.launches, use.grid, use.block) for use in found.kernels] == [
-        ("work", 2, (2, 1, 1), (32, 1, 1))
-    ]
+    (use,) = found.kernels
+    assert (use.name, use.launches, use.grid, use.block) == ("work", 2, (2, 1, 1), (32, 1, 1))
     assert [(case.gpu.launches, case.gpu.bytes_to_gpu) for case in found.cases] == [(1, 4096), (1, 4096)]
 
 
 @pytest.mark.parametrize(
     ("uploads", "when_withheld", "verdict", "flag"),
     [
-        ("4096 0 0 4096", "(void)0", Verdict.NO_GPU_WORK, NOT_NEEDED),
-        ("4096 8192 0 8192", "exit(0)", Verdict.NO_GPU_WORK, RESULT_UPLOADED),
-        ("0 0 4096 4096", "(void)0", Verdict.PASSED, HOST_WORK),
+        ("4096 0 0 4096 0", "(void)0", Verdict.NO_GPU_WORK, NOT_NEEDED),
+        ("4096 8192 0 8192 0", "exit(0)", Verdict.NO_GPU_WORK, RESULT_UPLOADED),
+        ("0 0 4096 4096 0", "(void)0", Verdict.PASSED, HOST_WORK),
     ],
 )
 def test_a_run_without_inputs_on_the_gpu(
@@ -225,7 +226,7 @@ def test_tensor_cores_that_work_for_the_answer_alone_are_flagged(
     for own, its, flags in ((0.5, 0.0, (TENSOR,)), (0.5, 0.4, ()), (0.0, 0.0, ())):
         shares = iter((own, own, its))
         monkeypatch.setattr(
-            case_runs, "counting", lambda gpu, left=shares: nullcontext(lambda: Counted(1.0, 1.0, next(left)))
+            case_runs, "counting", lambda gpu, left=shares: nullcontext(lambda: Counted(1.0, next(left)))
         )
         found = replace(on_a_gpu).judge(task, recording())
         assert found.flags == flags and found.speedup == pytest.approx(3)
@@ -235,11 +236,8 @@ def test_work_that_cannot_be_examined_has_no_speed(on_a_gpu: ProgramJudge, task:
     """A kernel that does nothing would be faster than the task's own."""
     task = replace(task, solution=recording(nanoseconds=15_000))
     small = replace(task, cases=task.cases[:1], id="small")
-    assert judged(on_a_gpu, small, recording("0 0 0 0", when_withheld="(void)0")) == (
-        Verdict.PASSED,
-        (SMALL_INPUT,),
-        None,
-    )
+    idle = recording("0 0 0 0 0", when_withheld="(void)0")
+    assert judged(on_a_gpu, small, idle) == (Verdict.PASSED, (SMALL_INPUT,), None)
     assert judged(on_a_gpu, small, recording())[2] == pytest.approx(3)
     with patch("cuset_stage.judge.gpu_work.MOST_INPUT", 100):
         found = on_a_gpu.judge(replace(task, id="large"), recording())
@@ -266,11 +264,7 @@ def run(activity: Activity, passed: bool, size: int = MIB, ended: bool = True) -
         (activity(Uploads(), MIB), True, HOST_WORK),  # it goes up by a way that is not looked into
         (activity(Uploads(MIB, 0, MIB, 2 * MIB), MIB, MIB), False, HOST_WORK),
         (activity(Uploads(0, 4096, 0, MIB), MIB), False, RESULT_UPLOADED),
-        (
-            activity(Uploads(MIB, 2048, 0, 2 * MIB), 2 * MIB),
-            False,
-            None,
-        ),  # some values of outputs stand in tables, too
+        (activity(Uploads(MIB, 2048, 0, 2 * MIB), 2 * MIB), False, None),  # some values stand in tables, too
         (activity(Uploads(MIB, 0, 1000, MIB + 1000), MIB + 1000), False, None),
         (activity(Uploads(MIB, 0, 0, MIB), MIB, down=4), False, NOT_FROM_GPU),
         (activity(Uploads(MIB, 0, 0, MIB, shared=MIB), MIB, down=0), False, None),
@@ -294,11 +288,10 @@ def test_without_inputs_it_counts_what_comes_and_goes() -> None:
     assert examine(run(activity(Uploads(4000, 0, 0, 4000), 4000), False, 4000)) is None
     assert examine(run(activity(Uploads()), True, 5000)) == NOT_NEEDED
     assert examine(run(activity(Uploads(), down=0), True, 12)) == NOT_FROM_GPU
+    assert (
+        examine(run(activity(down=0), False, ended=False)) is None
+    )  # it never ended without its inputs, so it needs them
     assert examine(run(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12)) == RESULT_UPLOADED
-
-
-def test_a_program_that_never_ends_without_its_inputs_needs_them() -> None:
-    assert examine(run(activity(down=0), False, ended=False)) is None
 
 
 def test_the_case_that_is_examined() -> None:
@@ -320,13 +313,6 @@ def test_blocks_of_outputs(tmp_path: Path) -> None:
     assert not blocks_of([tmp_path / "small"])
 
 
-def test_kernels_by_name() -> None:
-    kernels = [Kernel(0, 10, (1,), (32,), "a"), Kernel(0, 30, (2,), (64,), "a"), Kernel(0, 100, (3,), (1,), "b")]
-    first, second = kernel_uses([Activity((kernels[0],)), Activity(tuple(kernels[1:]))])
-    assert (first.name, second.name, second.launches, second.grid, second.block) == ("b", "a", 2, (2,), (64,))
-    assert second.seconds == pytest.approx(40e-9)
-
-
 def test_where_nothing_can_be_recorded_it_is_said(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_nvml(monkeypatch, fake_gpus(1))
     said, results = run([answer_row("one", 0)], "no_gpu=false")
@@ -339,13 +325,10 @@ def test_where_nothing_can_be_recorded_it_is_said(run: Any, monkeypatch: pytest.
     assert "require_gpu and no_gpu contradict each other" in said
     said, _ = run([answer_row("one", 0)], "no_gpu=false", "require_gpu=true", "record_gpu=false", code=2)
     assert "require_gpu needs the record that record_gpu=false leaves out" in said
-    _, results = run([answer_row("one", 0)], "no_gpu=false", "record_gpu=false")
-    assert results.run["gpu_work_recorded"] == "record_gpu=false"
-
-
-def test_what_modules_do_is_always_recorded() -> None:
     with pytest.raises(SandboxError, match="record_gpu=false is about CUDA programs"):
         Bench(EvaluationSpec(no_gpu=True, record_gpu=False), "python")
+    _, results = run([answer_row("one", 0)], "no_gpu=false", "record_gpu=false")
+    assert results.run["gpu_work_recorded"] == "record_gpu=false"
 
 
 def test_a_record_is_held_against_the_gpus_counters() -> None:

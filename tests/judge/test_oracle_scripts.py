@@ -81,9 +81,8 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) ->
             if "serve" in process.cmdline():
                 process.kill()
                 killed.append(process)
-    # Its supervisor holds the channel a moment longer.
     idle = list(itertools.chain(*oracle_scripts._idle.values()))
-    while any(map(is_alive, killed)) or any(one.alive and not one.hung_up() for one in idle):
+    while any(map(is_alive, killed)) or any(one.alive for one in idle):
         time.sleep(0.02)
     assert run("three", "pass") == 0
 

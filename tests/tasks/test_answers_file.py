@@ -81,22 +81,21 @@ def test_broken_line_is_named(tmp_path, record, message):
     assert str(error.value).startswith(f"{file}:2: ")
 
 
-def test_line_that_is_not_json_is_named(tmp_path):
-    file = tmp_path / "a.jsonl"
-    file.write_text('{"task": "t"\n\n' + json.dumps(line()) + "\n")
-    with pytest.raises(AnswersError, match=r"a\.jsonl:1: not JSON"):
-        read_answers(file)
+def test_what_is_no_answers_file_is_named(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"task": "t"\n\n' + json.dumps(line()) + "\n")
+    for name, message in (
+        ("a.jsonl", r"a\.jsonl:1: not JSON"),
+        ("none.jsonl", r"cannot read .*none\.jsonl: No such file"),
+        (".", "a folder; answers are a JSONL file"),
+    ):
+        with pytest.raises(AnswersError, match=message):
+            read_answers(tmp_path / name)
 
 
 def test_same_sample_twice_names_both_lines(tmp_path):
     file = write(tmp_path / "a.jsonl", line(), line(sample=1), line())
     with pytest.raises(AnswersError, match=r"a\.jsonl:3: sample 0 of task 't' is already at .*a\.jsonl:1;"):
         read_answers(file)
-
-
-def test_missing_file(tmp_path):
-    with pytest.raises(AnswersError, match=r"cannot read .*none\.jsonl: No such file"):
-        read_answers(tmp_path / "none.jsonl")
 
 
 def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
@@ -169,8 +168,3 @@ with Appender(Path({str(file)!r})) as appender:
     assert list(read_objects(file)) == [(1, {"kept": 1})]
     with pytest.raises(LinesError, match="cannot write"):
         Appender(file / "below.jsonl")
-
-
-def test_a_folder_is_no_answers_file(tmp_path):
-    with pytest.raises(AnswersError, match="a folder; answers are a JSONL file"):
-        read_answers(tmp_path)

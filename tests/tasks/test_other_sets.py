@@ -1,6 +1,7 @@
 """ComputeEval and robust-kbench: copies with the keys and files of the real ones are read, and what breaks them is named."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -61,27 +62,18 @@ def test_the_second_of_two_commands_may_be_another_program(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"build_command": "make"}, r"problems.jsonl:1: build_command: is 'make'; expected nvcc with -o test.out"),
-        ({"build_command": "nvcc -o test.out 'x"}, r"build_command: cannot be split into arguments"),
-        (
-            {"build_command": "nvcc -o test.out a.cu b.cu"},
-            r"build_command: compiles \['a.cu', 'b.cu'\] beside the given",
-        ),
-        ({"test_command": "python test.py"}, r"test_command: is 'python test.py'; expected the program alone"),
-        (
-            {"context_files": [{"path": "../x.h", "content": ""}]},
-            r"context_files\[0\].path is '../x.h'; expected a rel",
-        ),
-        (
-            {"context_files": [{"path": "/x.h", "content": ""}]},
-            r"context_files\[0\].path is '/x.h'; expected a relative",
-        ),
-        ({"type": "cuda_rust"}, r"type is 'cuda_rust'; expected cuda_cpp or cuda_python"),
-        ({"timeout_seconds": -1}, r"timeout_seconds is -1; expected seconds"),
+        ({"build_command": "make"}, "build_command: is 'make'; expected nvcc with -o test.out"),
+        ({"build_command": "nvcc -o test.out 'x"}, "build_command: cannot be split into arguments"),
+        ({"build_command": "nvcc -o test.out a.cu b.cu"}, "build_command: compiles ['a.cu', 'b.cu'] beside the given"),
+        ({"test_command": "python test.py"}, "test_command: is 'python test.py'; expected the program alone"),
+        ({"context_files": [{"path": "../x.h", "content": ""}]}, "context_files[0].path is '../x.h'; expected a rel"),
+        ({"context_files": [{"path": "/x.h", "content": ""}]}, "context_files[0].path is '/x.h'; expected a relative"),
+        ({"type": "cuda_rust"}, "type is 'cuda_rust'; expected cuda_cpp or cuda_python"),
+        ({"timeout_seconds": -1}, "timeout_seconds is -1; expected seconds"),
     ],
 )
 def test_bad_problems(tmp_path, changes, says):
-    with pytest.raises(TaskError, match=says):
+    with pytest.raises(TaskError, match=re.escape(f"problems.jsonl:1: {says}")):
         load_problem(tmp_path, **changes)
 
 
@@ -151,7 +143,7 @@ def test_a_backward_of_ones_own_is_called(tmp_path):
         (
             "config_forward.json",
             "{}",
-            r"config_forward.json: multi_init_configs is missing; expected a list of at least",
+            "config_forward.json: multi_init_configs is missing; expected a list of at least",
         ),
         ("config_forward.json", "[]", r"config_forward.json: found .*, expected an object"),
         ("func_forward.py", "def f(:", r"scale/func_forward.py: code: not Python"),

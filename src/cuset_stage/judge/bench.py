@@ -23,8 +23,7 @@ from ..sandbox import (
     scratch_folder,
 )
 from .devices import GpuPool, hold_driver
-from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity
-from .gpu_counters import why_no_counters
+from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity, why_no_counters
 from .judge_spec import EvaluationSpec, JudgeSpec
 from .modules import ModuleJudge
 from .modules.process import RUN_LIMITS

@@ -13,16 +13,14 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Verdict, compile_library, run_program
 from ..tasks import Case, ProgramTask
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool
-from .gpu_activity import RECORD, Activity, Recorder, read_activity
-from .gpu_counters import counting
-from .gpu_work import Withheld, blocks_of, gpu_use, plan
-from .judgement import CaseResult, Clock
+from .gpu_activity import RECORD, Activity, Recorder, counting, read_activity
+from .gpu_work import Withheld, blocks_of, plan
+from .judgement import CaseResult, Clock, GpuUse
 from .oracle import CaseCache, PreparedCase
 
 
@@ -30,9 +28,9 @@ SOURCE = Path(__file__).with_name("all_cases.cpp")
 FOLDER = ".cases"  # in the folder of a run
 LIBRARY, REPORT = f"{FOLDER}/all_cases.so", f"{FOLDER}/report"
 UNDER = ["/usr/bin/env", f"LD_PRELOAD={LIBRARY}"]  # the sandbox starts with the environment of a run
+# The driver makes one queue between host and GPU in place of 8, in half the time; in a third where programs share a busy GPU. Work in
+# several streams then waits for each other.
 FEW_QUEUES = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
-"""The driver makes one queue between host and GPU in place of 8, in half the time; in a third where programs share a busy GPU. Work in
-several streams then waits for each other."""
 MOST_REPORT = 1 << 16  # bytes
 MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process: they share its limits
 
@@ -40,21 +38,12 @@ MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process: the
 @dataclass(frozen=True)
 class Program:
     """What runs: the compiled answer to a task. clock: of the judge's own time. one_queue: whether it cannot have work in several streams
-    (`needs_one_queue`)."""
+    (`needs_one_queue`), so that a run which is not timed gets FEW_QUEUES."""
 
     task: ProgramTask
     binary: Path
     clock: Clock = field(default_factory=Clock)
     one_queue: bool = False
-
-
-class Together(NamedTuple):
-    """A process that ran on all cases. calls: what `read_report` says of it. outputs: of each case, those that are there."""
-
-    ran: Ran
-    activity: Activity
-    calls: list[tuple[int, int]]
-    outputs: list[dict[str, Path]]
 
 
 @dataclass(frozen=True)
@@ -105,15 +94,6 @@ class CaseRunner:
         compiler = self.compiler
         return compile_library((SOURCE,), ("-cudart", "none"), compiler.toolkit, compiler.isolation).binary
 
-    @property
-    def few_queues(self) -> bool:
-        """Whether a first try is with FEW_QUEUES, because no times are measured; a program that needs one queue has no more in later ones."""
-        return self.gpus is not None and not (self.recorder and self.gpus.per_gpu == 1)
-
-    def counts(self, program: Program) -> bool:
-        """True if a failure in the process of all cases is the program's fault, because it had as many queues as it can use."""
-        return program.one_queue or not self.few_queues
-
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
         """The data of one case, from the cache.
 
@@ -146,8 +126,8 @@ class CaseRunner:
         """
         prepared = self.case(program.task, case)
         outputs = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
-        given = {"alone": alone, "withheld": withheld, "few": self.few_queues and program.one_queue}
-        with self._running(program, inputs=prepared.inputs, outputs=outputs, **given) as (ran, activity):
+        running = self._running(program, inputs=prepared.inputs, outputs=outputs, alone=alone, withheld=withheld)
+        with running as (ran, activity):
             if ran.verdict is not None:
                 return self._failed(case, ran, activity)
             run = self._compared(program.task, case, prepared, ran.outputs, ran.finished.seconds, activity)
@@ -171,9 +151,8 @@ class CaseRunner:
         return Withheld(activity, passed, ended, own.input_bytes, *sizes, len(own.blocks))
 
     def run_together(self, program: Program) -> list[CaseRun] | None:
-        """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed, where that `counts`.
-        Empty where a process of its own tells better how the first one failed; None where none was run, because each case needs one.
-        Raises what `run` raises.
+        """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed. Empty where a process
+        of its own tells better how the first one failed; None where none was run, because each case needs one. Raises what `run` raises.
         """
         task = program.task
         prepared = self._shared(task)
@@ -181,7 +160,7 @@ class CaseRunner:
             return None
         with self._running_together(program, prepared) as (ran, activity, calls, written):
             if ran.verdict is not None:  # after a call that returned 0, too: its process might have ended in this way
-                return [] if calls or not self.counts(program) else [self._failed(task.cases[0], ran, activity)]
+                return [] if calls else [self._failed(task.cases[0], ran, activity)]
             runs: list[CaseRun] = []
             parts = activity.split([begin for begin, _ in calls])
             for case, files, outputs, call, part in zip(task.cases, prepared, written, calls, parts, strict=False):
@@ -193,7 +172,7 @@ class CaseRunner:
                 run = replace(self._compared(task, case, files, outputs, seconds, part), together=True)
                 if not runs:
                     run = replace(run, process=activity)
-                if run.passed or (not runs and self.counts(program)):
+                if run.passed or not runs:
                     runs.append(run)
                 if not run.passed:
                     break
@@ -202,36 +181,32 @@ class CaseRunner:
     @contextmanager
     def _running_together(
         self, program: Program, prepared: Sequence[PreparedCase], withheld: bytes | None = None
-    ) -> Iterator[Together]:
-        """Run the program on all cases in one process, as `_running` does on one."""
+    ) -> Iterator[tuple[Ran, Activity, list[tuple[int, int]], list[dict[str, Path]]]]:
+        """Run the program on all cases in one process, as `_running` does on one.
+
+        Yields how the process ran, what it did on the GPU, its calls of `main` (`read_report`), and the outputs that are there, by case.
+        """
         cases = program.task.cases
-        places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(prepared)))]
+        places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(cases)))]
         inputs = {
             f"{place}{name}": path
-            for place, files_of in zip(places, prepared, strict=True)
-            for name, path in files_of.inputs.items()
+            for place, files in zip(places, prepared, strict=True)
+            for name, path in files.inputs.items()
         }
-        files = [
-            [f"{place}{tensor.file}" for tensor in case.outputs] for place, case in zip(places, cases, strict=True)
+        outputs = [
+            {tensor.file: f"{place}{tensor.file}" for tensor in case.outputs}
+            for place, case in zip(places, cases, strict=True)
         ]
-        optional = [REPORT, *itertools.chain(*files)]
-        running = self._running(program, inputs=inputs, optional=optional, withheld=withheld, few=self.few_queues)
-        with running as (ran, activity):
+        optional = [REPORT, *itertools.chain(*(names.values() for names in outputs))]
+        with self._running(program, inputs=inputs, optional=optional, withheld=withheld) as (ran, activity):
             written = [
-                {
-                    tensor.file: ran.outputs[name]
-                    for tensor, name in zip(case.outputs, names, strict=True)
-                    if name in ran.outputs
-                }
-                for case, names in zip(cases, files, strict=True)
+                {file: ran.outputs[name] for file, name in names.items() if name in ran.outputs} for names in outputs
             ]
-            yield Together(ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), written)
+            yield ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), written
 
     def _shared(self, task: ProgramTask) -> list[PreparedCase] | None:
         """The data of all cases where they may share a process, else None."""
-        size = sum(case.nbytes for case in task.cases)
-        useful = size <= MOST_BYTES if len(task.cases) > 1 else self.few_queues
-        if task.project or not useful:
+        if task.project or len(task.cases) == 1 or sum(case.nbytes for case in task.cases) > MOST_BYTES:
             return None
         return [self.case(task, case) for case in task.cases]
 
@@ -245,16 +220,15 @@ class CaseRunner:
         optional: Sequence[str] = (),
         alone: bool = False,
         withheld: bytes | None = None,
-        few: bool = False,
     ) -> Iterator[tuple[Ran, Activity]]:
-        """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`. few: with FEW_QUEUES."""
+        """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`."""
         clock, stdin = program.clock, plan(inputs, withheld)
-        environment = FEW_QUEUES if few else {}
+        timed = self.recorder and self.gpus and self.gpus.per_gpu == 1
+        environment = FEW_QUEUES if program.one_queue and self.gpus and not timed else {}
         inputs = {**inputs, LIBRARY: self.library}
         if self.recorder:
             inputs = {**inputs, **self.recorder.files}
             environment = {**environment, **self.recorder.environment("{folder}")}
-        timed = self.recorder and self.gpus and self.gpus.per_gpu == 1
         with ExitStack() as files:
             with (
                 clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu,
@@ -287,12 +261,16 @@ class CaseRunner:
             yield ran, replace(activity, counted=count)
 
     def _failed(self, case: Case, ran: Ran, activity: Activity) -> CaseRun:
-        return CaseRun(
-            self._result(case, ran.verdict, ran.finished.seconds, activity), _explain(ran), activity=activity
-        )
+        """The message is the sandbox's, with the end of what the program printed."""
+        printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
+        message = f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message
+        result = CaseResult(case.name, ran.verdict, ran.finished.seconds, gpu=self._gpu_use(activity))
+        return CaseRun(result, message, activity=activity)
 
-    def _result(self, case: Case, verdict: Verdict, seconds: float, activity: Activity) -> CaseResult:
-        return CaseResult(case.name, verdict, seconds, gpu=gpu_use(activity) if self.recorder else None)
+    def _gpu_use(self, activity: Activity) -> GpuUse | None:
+        if self.recorder is None:
+            return None
+        return GpuUse(activity.busy_s, len(activity.kernels), activity.bytes_to_gpu, activity.bytes_from_gpu)
 
     def _compared(
         self,
@@ -306,20 +284,14 @@ class CaseRunner:
         begin = time.perf_counter()
         compared = compare_outputs(task, case, prepared, outputs, isolation=self.isolation)
         verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
-        result = replace(
-            self._result(case, verdict, seconds, activity),
-            max_abs_error=compared.max_abs_error,
-            max_rel_error=compared.max_rel_error,
-        )
-        message = "" if compared.passed else compared.message
-        run = CaseRun(result, message, time.perf_counter() - begin, activity)
+        errors = compared.max_abs_error, compared.max_rel_error
+        result = CaseResult(case.name, verdict, seconds, *errors, self._gpu_use(activity))
+        run = CaseRun(result, compared.message, time.perf_counter() - begin, activity)
         if not compared.passed or not self.recorder:
             return run
-        input_bytes, output_bytes = (
-            sum(path.stat().st_size for path in files.values()) for files in (prepared.inputs, outputs)
-        )
+        sizes = [sum(path.stat().st_size for path in files.values()) for files in (prepared.inputs, outputs)]
         blocks = blocks_of(outputs[tensor.file] for tensor in case.outputs)
-        return replace(run, input_bytes=input_bytes, output_bytes=output_bytes, blocks=blocks)
+        return replace(run, input_bytes=sizes[0], output_bytes=sizes[1], blocks=blocks)
 
 
 def limits_for(task: ProgramTask, limits: Limits) -> Limits:
@@ -354,9 +326,3 @@ def read_report(path: Path | None, seconds: float) -> list[tuple[int, int]]:
             break
         calls.append((begin, end))
     return calls
-
-
-def _explain(ran: Ran) -> str:
-    """Returns the sandbox's message with the end of the program's output."""
-    printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
-    return f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message

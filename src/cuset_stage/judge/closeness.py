@@ -17,10 +17,10 @@ from ..tasks.base import FILE_BYTES
 
 
 CHUNK = 1 << 16  # elements, few enough for a processor's cache
+# KernelBench's, absolute and relative, by dtype; other dtypes are compared exactly.
 MODULE_TOLERANCES = {
     "float16": 1e-2, "bfloat16": 1e-2, "float32": 1e-4, "float64": 1e-4, "complex64": 1e-4, "complex128": 1e-4,
 }  # fmt: skip
-"""KernelBench's, absolute and relative, by dtype; other dtypes are compared exactly."""
 
 
 @dataclass

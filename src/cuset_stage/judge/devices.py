@@ -3,7 +3,6 @@ timed runs."""
 
 import functools
 import os
-import random
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from ..sandbox import Finished, Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed, scratch_folder
 from ..sandbox.gpus import used_memory
@@ -113,11 +113,6 @@ class GpuPool:
         self.per_gpu = per_gpu
         self.isolation = isolation
         self.lost: dict[str, str] = {}  # uuid -> what is wrong with it
-        # For programs that need a GPU alone: those that have none such now, how many such programs wait, and what keeps others away.
-        self._changed = threading.Condition()
-        self._free = list(self.gpus)
-        self._waiting = 0
-        self._kept: dict[str, ExitStack] = {}
         self._short_at = 0.0  # when a GPU was short of memory last
 
     def __len__(self) -> int:
@@ -130,12 +125,26 @@ class GpuPool:
 
     @contextmanager
     def lease(self, *, alone: bool = False) -> Iterator[Gpu]:
-        """A GPU for one run, as soon as one is free. alone: with no other run on it. Raises NoGpuLeft when none works any more."""
-        if alone and self.per_gpu > 1:
-            with self._alone() as gpu:
+        """A GPU for one run, as soon as one is free. alone: with no other run on it. Raises NoGpuLeft when none works any more.
+
+        Where programs share a GPU, they come to it one after another through its gate, a lease like any other, of this process or another.
+        Who needs the GPU alone keeps the gate, so that those who are there leave and nobody follows.
+        """
+        gpus = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
+        if not gpus:
+            raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
+        if self.per_gpu == 1:
+            with lease_gpu(gpus) as gpu:
                 yield gpu
-        else:
-            with lease_gpu(self._working(), slots=self.per_gpu) as gpu:
+            return
+        gates = {replace(gpu, uuid=f"{gpu.uuid}-gate"): gpu for gpu in gpus}
+        with ExitStack() as gate:
+            gpu = gates[gate.enter_context(lease_gpu(list(gates)))]
+            with lease_gpu([gpu], slots=self.per_gpu, alone=alone):
+                if alone:
+                    yield gpu
+                    return
+                gate.close()
                 self._look_at_memory(gpu)
                 try:
                     yield gpu
@@ -144,50 +153,13 @@ class GpuPool:
 
     def _look_at_memory(self, gpu: Gpu) -> None:
         """Where programs share a GPU, each looks as it begins and ends, so while a program runs those beside it do."""
-        if self.per_gpu > 1 and not 0 < used_memory(gpu)[0] < ENOUGH * gpu.memory_bytes:
+        if not 0 < used_memory(gpu)[0] < ENOUGH * gpu.memory_bytes:
             self._short_at = time.monotonic()
 
     def was_short_of_memory(self, since: float) -> bool:
         """True if a GPU has been short of memory since then, by time.monotonic(), or if its driver does not say. cudaMalloc may have failed, and a
         program that does not check it may have written anything."""
         return self._short_at >= since
-
-    def _working(self) -> list[Gpu]:
-        """In another order each time, so that judges of one machine seldom ask for the same one."""
-        if working := [gpu for gpu in self.gpus if gpu.uuid not in self.lost]:
-            return random.sample(working, len(working))
-        raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
-
-    @contextmanager
-    def _alone(self) -> Iterator[Gpu]:
-        """Others leave a GPU once for all who ask for one alone: it is kept from them as long as somebody asks. All ask for whichever GPU is
-        free first, so that a program that hangs on one holds up none of them."""
-        with self._changed:
-            self._waiting += 1
-            try:
-                working = self._working
-                gpu = self._changed.wait_for(lambda: next((gpu for gpu in working() if gpu in self._free), None))
-            finally:
-                self._waiting -= 1
-            self._free.remove(gpu)
-            self._give_back()
-        try:
-            if gpu.uuid not in self._kept:
-                with ExitStack() as stack:
-                    stack.enter_context(lease_gpu([gpu], slots=self.per_gpu, alone=True))
-                    self._kept[gpu.uuid] = stack.pop_all()
-            yield gpu
-        finally:
-            with self._changed:
-                self._free.append(gpu)
-                self._give_back()
-                self._changed.notify_all()
-
-    def _give_back(self) -> None:
-        """Let others have the GPUs again that nobody uses or waits for alone."""
-        for gpu in self._free:
-            if not self._waiting and (kept := self._kept.pop(gpu.uuid, None)):
-                kept.close()
 
     def blame(self, gpu: Gpu, failed: Finished, said: str = "") -> str | None:
         """Returns what is wrong with the GPU of a run that failed, or None. A lost GPU is not leased again.

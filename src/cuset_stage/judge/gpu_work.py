@@ -1,7 +1,7 @@
 """What the GPU's own account says of an answer: whether the GPU did the work, and whether a time can be believed.
 
-The account is what runs recorded (gpu_activity.py), written inside the answer's process, which could write something else; and the GPU's
-counters (gpu_counters.py), which no answer can change.
+The account (gpu_activity.py) is what runs recorded, written inside the answer's process, which could write something else; and the GPU's
+counters, which no answer can change.
 
 Programs: each run is recorded. One that passes is run once more, as before, with its inputs withheld from the GPU: wherever bytes of an
 input file go there, the GPU gets zeros (gpu_inputs.cpp). What is right all the same on the largest case was computed on the host: without
@@ -27,9 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..spans.scrub import scrub
-from .gpu_activity import Activity, Kernel
-from .gpu_counters import TENSOR, Counted, tensor_cores
-from .judgement import GpuUse, KernelUse
+from .gpu_activity import Activity, Counted, Kernel
+from .judgement import KernelUse
 
 
 NO_GPU_WORK = "no_gpu_work"  # what the flags of such programs begin with
@@ -45,6 +44,8 @@ INVENTED = f"{NO_GPU_WORK}: the record of its kernels says more than the GPU did
 UNRECORDED = "no speed-up: the GPU was busy for longer than the record of its kernels says"
 UNRECORDED_S = 1e-3  # a process: what making a context takes is 1.3 to 1.8 ms on an H200
 
+TENSOR = "tensor_cores: they worked for the answer, and not for the reference"
+TENSOR_SHARE = 0.01  # of the time in which the GPU works, in which its tensor cores do
 SHARE = 0.8  # of the record that the counters have to confirm
 LEAST_INPUT = 4096  # bytes of input: less may go up as arguments of kernels, so that a program is right without it proves nothing
 MOST_INPUT = 2 << 30  # with more the search for inputs takes too long
@@ -121,22 +122,21 @@ def examine(run: Withheld, source: str = "") -> str | None:
     return HOST_WORK if run.passed or others >= max(run.output_bytes, SMALL_RESULT) else None
 
 
-def gpu_use(activity: Activity) -> GpuUse:
-    return GpuUse(activity.busy_s, len(activity.kernels), activity.bytes_to_gpu, activity.bytes_from_gpu)
-
-
 def kernel_uses(activities: Iterable[Activity]) -> tuple[KernelUse, ...]:
     """The kernels of all runs by name, those first that took longest; grid and block are those of the longest launch."""
-    launches: dict[str, list] = {}
-    for activity in activities:
-        for kernel in activity.kernels:
-            launches.setdefault(kernel.name[:500], []).append(kernel)
+    launches: dict[str, list[Kernel]] = {}
+    for kernel in (kernel for activity in activities for kernel in activity.kernels):
+        launches.setdefault(kernel.name[:500], []).append(kernel)
     uses = []
     for name, found in launches.items():
-        longest = max(found, key=lambda one: one.end - one.start)
-        seconds = sum(one.end - one.start for one in found) / 1e9
-        uses.append(KernelUse(name, len(found), seconds, longest.grid, longest.block))
+        longest = max(found, key=Kernel.length)
+        uses.append(KernelUse(name, len(found), sum(map(Kernel.length, found)) / 1e9, longest.grid, longest.block))
     return tuple(sorted(uses, key=lambda use: -use.seconds)[:MOST_KERNELS])
+
+
+def tensor_cores(answer: float, reference: float) -> bool:
+    """Whether the answer has tensor cores work and the reference does not, by their shares of the time."""
+    return reference < TENSOR_SHARE / 10 and answer > TENSOR_SHARE
 
 
 class Timed(NamedTuple):
@@ -196,43 +196,34 @@ def second_opinion(
     if calls is None:
         return {"flags": [MISSING], "speedup": None}
     flags, more = [], {}
-    own_ns, further_ns = shares(calls, reference)
+    names, needed = ([Counter(kernel.name for kernel in call.kernels) for call in some] for some in (calls, reference))
+    own_ns, further_ns = _shares(calls, functools.reduce(operator.or_, needed))
+    # whether some kernel that every call of the reference runs is missing
+    replaces = not all(functools.reduce(operator.and_, needed) <= some for some in names)
     if own_ns is None:
         flags.append(NO_KERNEL)
-    elif not replaces(calls, reference) or own_ns < further_ns:
+    elif not replaces or own_ns < further_ns:
         flags.append(IDLE_KERNEL)
         more = {"speedup": None}
-    busy = min(call.busy_s for call in calls)
-    if longer := _longer(busy, kernel_s):
+    if longer := _longer(min(call.busy_s for call in calls), kernel_s):
         flags.append(MORE)
         more = longer
     return {"flags": flags, "kernels": kernel_uses(calls), **more}
 
 
-def names_of(calls: Sequence[Activity]) -> list[Counter[str]]:
-    return [Counter(kernel.name for kernel in call.kernels) for call in calls]
-
-
-def replaces(calls: Sequence[Activity], reference: Sequence[Activity]) -> bool:
-    """True if some kernel that every call of the reference runs is missing."""
-    needed = functools.reduce(operator.and_, names_of(reference))
-    return not all(needed <= names for names in names_of(calls))
-
-
-def shares(calls: Sequence[Activity], reference: Sequence[Activity]) -> tuple[int | None, int]:
+def _shares(calls: Sequence[Activity], known: Counter[str]) -> tuple[int | None, int]:
     """Nanoseconds of its own kernels (None: it has none), and of those of PyTorch and its libraries that the reference does not run, or
-    not as often (of several, the longest count). What the reference runs is PyTorch's, whatever its name."""
-    known = functools.reduce(operator.or_, names_of(reference))
+    not as often (of several, the longest count). known: what the reference runs, which is PyTorch's, whatever its name."""
     own, further = list[int](), 0
     for call in calls:
         left = Counter(known)
-        for kernel in sorted(call.kernels, key=lambda one: one.end - one.start):
-            if kernel.name in known and left[kernel.name] > 0:
+        for kernel in sorted(call.kernels, key=Kernel.length):
+            if left[kernel.name] > 0:
                 left[kernel.name] -= 1
             elif kernel.name in known or _LIBRARIES.match(kernel.name):
-                further += kernel.end - kernel.start
+                further += kernel.length()
             else:
-                own.append(kernel.end - kernel.start)
+                own.append(kernel.length())
     return sum(own) if own else None, further
 
 

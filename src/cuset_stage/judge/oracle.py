@@ -11,7 +11,6 @@ import importlib.metadata
 import itertools
 import json
 import shutil
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
@@ -121,13 +120,12 @@ class CaseCache:
         # a ScriptOracle may write its references beside the outputs
         need = case.nbytes + sum(tensor.nbytes or 0 for tensor in case.outputs)
         self._entries.make_room(need, f"task {task.id}, case {case.name}")
-        started = time.monotonic()
         with oracle_folder() as work:
             kept = work.parent / "kept"  # out of reach of the scripts
             kept.mkdir()
             make = self._run_scripts if isinstance(task.oracle, ScriptOracle) else self._run_reference
             record = make(task, case, work, kept) | {"task": task.id, "case": case.name, "versions": _versions(task)}
-            self._store(record | {"seconds": round(time.monotonic() - started, 3)}, kept, place)
+            self._store(record, kept, place)
         if prepared := _read(place):
             return prepared
         raise SandboxError(f"task {task.id}, case {case.name}: {place} changes while it is read")
@@ -194,11 +192,12 @@ def _take(task: ProgramTask, case: Case, work: Path, kept: Path, sizes: Mapping[
 
 def _read(place: Path) -> PreparedCase | None:
     """None when the case is not there, or is not what its manifest says."""
-    manifest = place / "manifest.json"
     try:
-        record = json.loads(manifest.read_text(encoding="utf-8"))
-        if not all(_unchanged(place / name, entry) for name, entry in record["files"].items()):
-            return None
+        record = json.loads((place / "manifest.json").read_text(encoding="utf-8"))
+        for name, entry in record["files"].items():
+            status = (place / name).stat()
+            if (status.st_size, status.st_mtime_ns) != (entry["bytes"], entry["mtime_ns"]):
+                return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
     files = {key: {name: place / file for name, file in record[key].items()} for key in FILES}
@@ -208,11 +207,6 @@ def _read(place: Path) -> PreparedCase | None:
         tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
         self_check=None if record["self_check"] is None else Said(**record["self_check"]),
     )
-
-
-def _unchanged(path: Path, entry: Mapping[str, Any]) -> bool:
-    status = path.stat()
-    return (status.st_size, status.st_mtime_ns) == (entry["bytes"], entry["mtime_ns"])
 
 
 def _versions(task: ProgramTask) -> dict[str, str]:

@@ -11,7 +11,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,9 +39,9 @@ DRIVER = Path(__file__).with_name("oracle_driver.py")
 # On 32 cores, importing NumPy takes 3 s of processor time, and a compare.py multiplies no matrices.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONPATH": "", "CUSET_STAGE_DISABLE": "1"}
+# For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what the machine
+# has, less a tenth.
 ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
-"""For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what
-the machine has, less a tenth."""
 COMPARE_LIMITS = replace(ORACLE_LIMITS, wall_s=300.0)
 A_DAY_S = 86400.0  # of a server: each script has its own time limit
 BROKEN = {"refused": "prints F", "crashed": "stops with a traceback", "silent": "prints neither T nor F"}
@@ -212,37 +212,29 @@ class ScriptServer:
         self._scripts += 1
         name = str(self._scripts)
         request = {"folder": name, "arguments": list(arguments), "files": dict(scripts)}
-        answer = b""
-        with suppress(OSError):  # it has ended; or a time-out
+        answer, late = b"", False
+        try:
             self._channel.settimeout(self.limits.wall_s)
             self._channel.sendall(json.dumps(request).encode() + b"\n")
             answer = self._answers.readline()
+        except TimeoutError:
+            late = True
+        except OSError:
+            pass  # it has ended
         if not answer.endswith(b"\n"):
-            out_of_time = self._process.alive and not self.hung_up()
-            ended = self.close()
-            return Finished(stopped="wall") if out_of_time else ended
+            ended = self.close(0.0 if late else 5.0)  # so that what ended it is known
+            return Finished(stopped="wall") if late else ended
         os.rename(self._folder / name, work)
         return Finished(**json.loads(answer))
-
-    def hung_up(self) -> bool:
-        """True if the process has closed its end of the channel; it then ends by itself."""
-        self._channel.settimeout(0)
-        try:
-            return not self._channel.recv(1)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
 
     @property
     def alive(self) -> bool:
         return self._process.alive
 
-    def close(self) -> Finished:
-        """End it; how it ended."""
+    def close(self, patience_s: float = 0.0) -> Finished:
+        """End it, unless it does so by itself within these seconds; how it ended."""
         atexit.unregister(self.close)
-        by_itself = self._channel.fileno() >= 0 and self.hung_up()
-        ended = self._process.end(5.0 if by_itself else 0.0)  # so that what ended it is known
+        ended = self._process.end(patience_s)
         self._answers.close()
         self._channel.close()
         self._folders.close()
@@ -258,15 +250,11 @@ def run_script(
 ) -> Finished:
     """`ScriptServer.run` in one that has nothing to do, or a new one; scripts with torch, which takes seconds to import, have theirs."""
     idle = _idle[limits, isolation, any("torch" in text for text in scripts.values())]
-    server = None
-    while server is None:
-        try:
-            server = idle.pop()
-        except IndexError:
-            server = ScriptServer(limits, isolation)
-        if not server.alive or server.hung_up():  # it was ended while it had nothing to do
+    try:
+        while not (server := idle.pop()).alive:  # it was ended while it had nothing to do
             server.close()
-            server = None
+    except IndexError:
+        server = ScriptServer(limits, isolation)
     finished = server.run(arguments, scripts, work)
     if server.alive:
         idle.append(server)

@@ -16,8 +16,18 @@ from ..spans.scrub import scrub
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from .case_runs import CaseRun, CaseRunner, Program
-from .gpu_counters import TENSOR, tensor_cores
-from .gpu_work import INVENTED, NO_GPU_WORK, NOTHING_RAN, UNRECORDED, Timed, case_to_examine, examine, kernel_uses
+from .gpu_work import (
+    INVENTED,
+    NO_GPU_WORK,
+    NOTHING_RAN,
+    TENSOR,
+    UNRECORDED,
+    Timed,
+    case_to_examine,
+    examine,
+    kernel_uses,
+    tensor_cores,
+)
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import PreparedCase
 from .oracle_scripts import OracleError

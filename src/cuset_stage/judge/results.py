@@ -78,8 +78,8 @@ Findings = Annotated[dict[str, list[str]], Field(description="an object of task 
 Notes = Annotated[dict[str, dict[str, str]], Field(description="an object of code -> task -> text")]
 Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth, "thorough": Truth, "seed": Count}
 Audited = {"findings": Findings, "notes": Notes, "audited": Count}
+# The header: `describe_run` makes it.
 RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generation=Object, **Judging, **Audited)
-"""The header: `describe_run` makes it."""
 
 
 @dataclass(frozen=True)
@@ -393,7 +393,6 @@ def evaluate(
     kept = _take_up(output, header, keys, wanted)
     verdicts = Counter(Verdict(line["verdict"]) for key, line in kept.items() if key in wanted)
     summary = Summary(verdicts, resumed=verdicts.total())
-    left = [sample for sample in samples if sample.key not in kept]
     begin = time.monotonic()
 
     with ResultsWriter(output, header, kept.values()) as writer:
@@ -408,10 +407,16 @@ def evaluate(
             progress(summary)
 
         progress(summary)
-        for sample in left:
+        same_code: dict[tuple[str, str], list[Sample]] = {}
+        for sample in samples:
+            if sample.key in kept:
+                continue
             if sample.code is None:
                 record(sample, Judgement(Verdict.NO_CODE, message="the answer holds no code"))
-        for job, judgement in backend.run(make_jobs(sample for sample in left if sample.code is not None)):
+            else:
+                same_code.setdefault((sample.task.id, sample.sha256), []).append(sample)
+        jobs = [Job(same[0].task, same[0].code or "", tuple(same)) for same in same_code.values()]
+        for job, judgement in backend.run(jobs):
             if not judgement.infra:
                 summary.overheads.append(judgement.overhead_s)
             first, *same = job.samples
@@ -419,14 +424,6 @@ def evaluate(
             for sample in same:
                 record(sample, judgement, first)
     return summary
-
-
-def make_jobs(samples: Iterable[Sample]) -> list[Job]:
-    """One job for all samples of a task with the same code, in the order of the first of them."""
-    groups: dict[tuple[str, str], list[Sample]] = {}
-    for sample in samples:
-        groups.setdefault((sample.task.id, sample.sha256), []).append(sample)
-    return [Job(group[0].task, group[0].code or "", tuple(group)) for group in groups.values()]
 
 
 def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample | None = None) -> dict[str, Any]:

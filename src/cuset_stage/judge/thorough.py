@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..mutants.adverse import CONTROL, VARIANTS, make_adverse
 from ..sandbox import Compiler, Gpu, Isolation, Limits, SandboxError, Toolkit, Verdict, run_program
@@ -20,7 +20,7 @@ from ..tasks import Case, ProgramTask
 from ..text import shorten
 from .devices import NoGpuLeft
 from .judgement import Built, Judgement
-from .oracle import OracleError, PreparedCase
+from .oracle_scripts import OracleError
 
 
 TOOLS: Mapping[str, Verdict] = {
@@ -53,12 +53,11 @@ int main() {
 """
 
 
-@dataclass(frozen=True)
-class Reported:
-    """What a tool said of one run: whether it came to its end, and the kinds of error, without places and numbers. said: its log's end."""
+class Reported(NamedTuple):
+    """The reports of a tool on one run: whether it came to its end, and the kinds of error, without places and numbers. said: its log's end."""
 
     complete: bool
-    errors: frozenset[str]
+    errors: set[str]
     said: str = ""
 
 
@@ -72,7 +71,7 @@ class Sanitizer:
 
     def run(self, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: Gpu | None, limits: Limits) -> Reported:
         """Run a program under a tool; `limits` are those of a run without. Raises SandboxError when this machine cannot."""
-        many = {
+        slowed = {
             name: SLOWER * value
             for name in ("wall_s", "memory_bytes", "processes")
             if (value := getattr(limits, name))
@@ -81,29 +80,26 @@ class Sanitizer:
         command += ["--log-file", _REPORT]
         if tool == "memcheck":  # a program may ask the driver for what it does not have
             command += ["--report-api-errors", "no"]
-        running = run_program(
+        with run_program(
             binary,
             inputs=inputs,
             outputs={},
             optional=[_REPORT],
             under=command,
             visible=(*self.toolkit.visible, self.program.resolve().parent),
-            limits=replace(limits, **many),
+            limits=replace(limits, **slowed),
             gpu=gpu,
             isolation=self.isolation,
             network=True,  # compute-sanitizer talks to itself so
-        )
-        with running as ran:
+        ) as ran:
             log = ""
             if _REPORT in ran.outputs:  # the program may have written to it: anything, of any length
                 with ran.outputs[_REPORT].open(errors="replace") as file:
                     log = file.read(MOST_REPORT)
-            errors = read_reports(log)
-            if ran.finished.returncode == _FOUND and not errors:
-                errors = {f"{tool} found an error"}
-            complete = ran.finished.returncode in (0, _FOUND) and "SUMMARY:" in log
+            code = ran.finished.returncode
+            errors = read_reports(log) or ({f"{tool} found an error"} if code == _FOUND else set())
             printed = f"{log.strip()}\n{ran.message}\n{ran.finished.stderr.strip()}".strip()
-            return Reported(complete, frozenset(errors), printed[-1000:])
+            return Reported(code in (0, _FOUND) and "SUMMARY:" in log, errors, printed[-1000:])
 
     def check(self, compiler: Compiler, gpu: Gpu, limits: Limits) -> None:
         """Raises SandboxError where it does not find an error that is there: what it then says of answers is worth nothing."""
@@ -146,11 +142,11 @@ def examined_cases(task: ProgramTask) -> Sequence[Case]:
 
 @dataclass
 class Examiner:
-    """Looks again at what has passed."""
+    """Looks again at what has passed. judge: a ProgramJudge that does not."""
 
-    judge: Any  # a ProgramJudge that does not look again
+    judge: Any
     sanitizer: Sanitizer
-    _solutions: dict[tuple[str, str, str], Reported] = field(default_factory=dict)
+    _of_solutions: dict[tuple[str, str, str], set[str]] = field(default_factory=dict)
 
     def examine(self, task: ProgramTask, built: Built, judgement: Judgement) -> Judgement:
         """The judgement, or what is found instead; a flag names the tools that did not finish."""
@@ -171,17 +167,25 @@ class Examiner:
     def _sanitized(
         self, task: ProgramTask, binary: Path, judgement: Judgement, unfinished: list[str]
     ) -> tuple[Verdict, str, str] | None:
-        limits = self.judge.limits
-        took = max((result.run_s for result in judgement.cases), default=0.0)
+        """Verdict, case and message, if a tool reports what it does not report of the task's own solution."""
+        took = max(result.run_s for result in judgement.cases)
         # A tool that hangs does so with each case.
-        limits = replace(limits, wall_s=min(limits.wall_s, 12.0 + 10.0 * took))
+        limits = replace(self.judge.limits, wall_s=min(self.judge.limits.wall_s, 12.0 + 10.0 * took))
+
+        def run(binary: Path, case: Case) -> Reported:
+            prepared, gpus = self.judge.case(task, case), self.judge.gpus
+            with gpus.lease() if gpus else nullcontext() as gpu:
+                return self.sanitizer.run(tool, binary, prepared.inputs, gpu, limits)
+
         for tool, verdict in TOOLS.items():
             for case in examined_cases(task):
-                prepared = self.judge.case(task, case)
-                reported = self._run(tool, binary, prepared, limits)
-                errors = reported.errors
-                if errors:
-                    errors -= self._of_solution(tool, task, case, prepared, limits)
+                reported = run(binary, case)
+                errors, key = reported.errors, (task.fingerprint, case.name, tool)
+                if errors and task.solution is not None:
+                    if key not in self._of_solutions:
+                        solution = self.judge.compile(task, task.solution).binary
+                        self._of_solutions[key] = run(solution, case).errors if solution else set()
+                    errors = errors - self._of_solutions[key]
                 if errors:
                     return verdict, case.name, f"{tool}: {'; '.join(sorted(errors))}\n{reported.said}"
                 if not reported.complete:
@@ -189,37 +193,12 @@ class Examiner:
                     break  # with larger inputs it would not end either
         return None
 
-    def _run(self, tool: str, binary: Path, prepared: PreparedCase, limits: Limits) -> Reported:
-        gpus = self.judge.gpus
-        with gpus.lease() if gpus else nullcontext() as gpu:
-            return self.sanitizer.run(tool, binary, prepared.inputs, gpu, limits)
-
-    def _of_solution(
-        self, tool: str, task: ProgramTask, case: Case, prepared: PreparedCase, limits: Limits
-    ) -> frozenset[str]:
-        """The errors of the task's own solution; asked for only where an answer has some."""
-        if task.solution is None:
-            return frozenset()
-        key = (task.fingerprint, case.name, tool)
-        if key not in self._solutions:
-            compiled = self.judge.compile(task, task.solution)
-            reported = (
-                self._run(tool, compiled.binary, prepared, limits) if compiled.binary else Reported(False, frozenset())
-            )
-            self._solutions[key] = reported
-        return self._solutions[key].errors
-
     def _adverse(self, task: ProgramTask, code: str) -> tuple[Verdict, str, str] | None:
+        """The same, if the program is wrong in an adverse form and right in the control form; None also where no kernel is found in it."""
         for variant, (pattern, late) in enumerate(VARIANTS):
-            judgement = self._in_form(task, code, variant)
-            if judgement is not None and judgement.verdict in WRONG:
-                control = self._in_form(task, code, CONTROL)
-                if control is not None and control.passed:
+            if (form := make_adverse(code, variant)) and (judgement := self.judge.judge(task, form)).verdict in WRONG:
+                control = make_adverse(code, CONTROL)
+                if control and self.judge.judge(task, control).passed:
                     how = f"with shared memory full of {pattern:#x} and {'odd' if late else 'even'} warps late"
                     return Verdict.UNDEFINED, judgement.case, f"{how}: {judgement.verdict}: {judgement.message}"
         return None
-
-    def _in_form(self, task: ProgramTask, code: str, variant: int) -> Judgement | None:
-        """None for a program in which no kernel was found."""
-        form = make_adverse(code, variant)
-        return self.judge.judge(task, form) if form else None

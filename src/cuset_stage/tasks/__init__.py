@@ -42,11 +42,7 @@ __all__ = [
 ]
 
 ROWS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench, "computeeval": computeeval}
-FOLDERS = {  # in the order in which they are looked for
-    "cuset": native,
-    "robust-kbench": robust_kbench,
-    "kernelbench": kernelbench,
-}
+FOLDERS = {"cuset": native, "robust-kbench": robust_kbench, "kernelbench": kernelbench}  # in this order looked for
 FORMATS = tuple({**ROWS, **FOLDERS})
 MULTIKERNELBENCH = (
     "MultiKernelBench is no longer read. Use KernelBench, or copy the files of reference/*/ that define get_inputs into a folder "
@@ -71,7 +67,14 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
     if not path.exists():
         raise TaskError(f"{path}: no such file or folder; give the path of your copy of the task set")
     if path.is_dir():
-        chosen = _folder_format(path) if format == "auto" else format
+        chosen = format
+        if format == "auto":
+            chosen = next((name for name, reader in FOLDERS.items() if reader.is_folder(path)), None)
+        if chosen is None and (path / "prompt_generators").is_dir() and (path / "reference").is_dir():
+            raise TaskError(f"{path}: {MULTIKERNELBENCH}")
+        if chosen is None:
+            layouts = "; or ".join(f"{reader.LAYOUT} ({name})" for name, reader in FOLDERS.items())
+            raise TaskError(f"{path}: expected {layouts} in it")
         if chosen not in FOLDERS:
             raise TaskError(f"{path}: a folder; {chosen} is one JSONL file, give the path of that file")
         reader = FOLDERS[chosen]
@@ -80,7 +83,13 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
         if path.suffix not in ROW_FILES:
             raise TaskError(f"{path}: expected a folder or a file that ends in {', '.join(ROW_FILES)}")
         rows, sha256 = read_rows(path)
-        chosen = _row_format(path, set(rows[0].values)) if format == "auto" else format
+        chosen, keys = format, set(rows[0].values)
+        if format == "auto":
+            chosen = next((name for name, reader in ROWS.items() if keys >= reader.SIGN), None)
+        if chosen is None:
+            signs = "; ".join(f"{name} has {', '.join(sorted(reader.SIGN))}" for name, reader in ROWS.items())
+            there = ", ".join(sorted(keys))
+            raise TaskError(f"{path}: the first row has the keys {there}, which is no format we know ({signs})")
         if chosen not in ROWS:
             raise TaskError(f"{path}: a file; {chosen} is a folder, give the path of your clone")
         reader = ROWS[chosen]
@@ -98,26 +107,6 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
         seen[task.id] = task.source
     whole = TaskSet(path=path, format=chosen, tasks=tuple(tasks), sha256=sha256, left_out=left_out)
     return replace(whole, tasks=_choose(whole, split, only))
-
-
-def _row_format(path: Path, keys: set[str]) -> str:
-    for name, reader in ROWS.items():
-        if keys >= reader.SIGN:
-            return name
-    signs = "; ".join(f"{name} has {', '.join(sorted(reader.SIGN))}" for name, reader in ROWS.items())
-    raise TaskError(
-        f"{path}: the first row has the keys {', '.join(sorted(keys))}, which is no format we know ({signs})"
-    )
-
-
-def _folder_format(path: Path) -> str:
-    for name, reader in FOLDERS.items():
-        if reader.is_folder(path):
-            return name
-    if (path / "prompt_generators").is_dir() and (path / "reference").is_dir():
-        raise TaskError(f"{path}: {MULTIKERNELBENCH}")
-    layouts = "; or ".join(f"{reader.LAYOUT} ({name})" for name, reader in FOLDERS.items())
-    raise TaskError(f"{path}: expected {layouts} in it")
 
 
 def _choose(whole: TaskSet, split: str | None, only: Sequence[str]) -> tuple[Task, ...]:

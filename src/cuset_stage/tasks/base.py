@@ -21,8 +21,8 @@ DTYPE_BYTES: Mapping[str, int] = {
     "complex128": 16,
     **{f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
+# Bytes of an element in a file: also of what NumPy cannot read.
 FILE_BYTES: Mapping[str, int] = {**DTYPE_BYTES, "bfloat16": 2}
-"""Bytes of an element in a file: also of what NumPy cannot read."""
 ORACLE_VERSION = 2  # raised when the way inputs, references or verdicts are made changes: old caches are then not read
 
 
@@ -133,7 +133,6 @@ class ProgramTask:
     source: str  # "tasks.jsonl:12"
     split: str | None = None
     gpu: str | None = None  # the GPU the set names for this task
-    idioms: tuple[str, ...] = ()
     alternative: str | None = None  # another right program, when the set has one: the pairs of two right programs
     project: Project | None = None
     time_limit: float | None = None  # seconds that the set gives a run

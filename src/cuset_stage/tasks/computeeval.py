@@ -4,7 +4,6 @@ A problem is a program of several files: the answer (solution.cu or solution.cpp
 with a main that returns 0 when they pass. `cuda_python` problems (cuTile) are no programs that nvcc compiles, and left out.
 """
 
-import fnmatch
 import itertools
 import re
 import shlex
@@ -142,7 +141,10 @@ def read_task(row: Row) -> ProgramTask | None:
 
 
 def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str | None) -> tuple[list[str], str]:
-    """nvcc's options, without the output and an architecture that is said to be the machine's own, and the answer's path."""
+    """nvcc's options, without the output and an architecture that is said to be the machine's own, and the answer's path.
+
+    A star in a path stays within its folder, as in a shell.
+    """
     test = re.fullmatch(r"\./([\w.+-]+)", read.test_command.strip())
     if test is None:
         row.fail("test_command", f"is {read.test_command!r}; expected the program alone, such as ./test.out")
@@ -150,7 +152,7 @@ def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str |
         commands = [shlex.split(part) for part in read.build_command.split("&&")]
     except ValueError as error:
         row.fail("build_command", f"cannot be split into arguments: {error}")
-    makes = [command for command in commands if command[:1] == ["nvcc"] and test[1] in _after(command, "-o")]
+    makes = [one for one in commands if one[:1] == ["nvcc"] and ("-o", test[1]) in itertools.pairwise(one)]
     if not makes:
         row.fail(
             "build_command", f"is {read.build_command!r}; expected nvcc with -o {test[1]}, which test_command runs"
@@ -163,22 +165,11 @@ def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str |
             continue
         elif argument.startswith("-") or not argument.endswith(SOURCES):
             options.append(argument)
-        elif given := [path for path in files if _matches(path, argument)]:
-            options += given
         else:
-            options.append(argument)
-            missing.append(argument)
+            given = [path for path in files if PurePosixPath("/", path).match(f"/{argument}")]
+            options += given or [argument]
+            missing += [] if given else [argument]
     answer = missing[0] if missing else solution
     if len(missing) > 1 or answer is None:
         row.fail("build_command", f"compiles {missing or 'no file'} beside the given files; expected one, the answer")
     return options, answer
-
-
-def _after(command: list[str], option: str) -> list[str]:
-    return [value for name, value in itertools.pairwise(command) if name == option]
-
-
-def _matches(path: str, pattern: str) -> bool:
-    """True if the path matches the pattern as in a shell, where a star stays within its folder."""
-    parts, patterns = PurePosixPath(path).parts, PurePosixPath(pattern).parts
-    return len(parts) == len(patterns) and all(map(fnmatch.fnmatchcase, parts, patterns))

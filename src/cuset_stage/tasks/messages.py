@@ -13,8 +13,8 @@ from .base import FILE_BYTES, ProgramTask, ScriptOracle, Task, TaskError, Tensor
 from .prompt_file import PromptFile
 
 
+# The wordings for CUDABench that this package has had, as answers and reports name them. Answers that name none are of the first.
 EDITIONS = tuple(f"cuset-stage, edition {number}" for number in (1, 2))
-"""The wordings for CUDABench that this package has had, as answers and reports name them. Answers that name none are of the first."""
 
 
 def prompts_of(run: Mapping[str, Any]) -> Any:

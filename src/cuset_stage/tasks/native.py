@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ..row_checks import RowModel, Texts
+from ..row_checks import RowModel
 from .base import DTYPE_BYTES, Case, ProgramTask, ReferenceOracle, Tensor
-from .task_rows import Filled, MaybeText, Name, Row, check_names, check_text, read_json, read_text
+from .task_rows import Filled, MaybeText, Name, Row, check_names, read_json, read_text
 
 
 SIGN = {"id", "prompt", "inputs", "outputs", "reference"}
@@ -58,7 +58,6 @@ class _TaskRow(RowModel):
     solution: MaybeText = None
     alternative: MaybeText = None
     split: MaybeText = None
-    idioms: Texts | None = None
 
 
 def read_task(row: Row) -> ProgramTask:
@@ -87,7 +86,6 @@ def read_task(row: Row) -> ProgramTask:
         alternative=read.alternative,
         source=row.where,
         split=read.split,
-        idioms=tuple(read.idioms or ()),
     )
 
 
@@ -111,7 +109,6 @@ def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
     tasks, digest = [], hashlib.sha256()
     for folder in folders:
         values = read_json(folder / "task.json", dict)
-        check_text(str(folder / "task.json"), values)
         optional = {key: name for key, name in _FILES_IF_THERE.items() if (folder / name).exists()}
         for key, name in (_FILES | optional).items():
             values[key] = read_text(folder / name)
@@ -143,7 +140,9 @@ def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
         integers = {name: value for name, value in parameters.items() if type(value) is int}
         try:
             tree = ast.parse(entry.strip(), mode="eval")
-            if not all(isinstance(part, _ARITHMETIC) or _is_integer(part) for part in ast.walk(tree)):
+            if not all(
+                isinstance(part, _ARITHMETIC) or type(getattr(part, "value", 0.0)) is int for part in ast.walk(tree)
+            ):
                 raise SyntaxError
             size = eval(compile(tree, "shape", "eval"), {"__builtins__": {}}, integers)
         except (NameError, ZeroDivisionError) as error:
@@ -153,7 +152,3 @@ def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
     if type(size) is not int or not 0 < size <= MAX_SIZE:
         raise ShapeError(f"{entry!r} is {size!r}, a size is positive and at most {MAX_SIZE}, and an integer")
     return size
-
-
-def _is_integer(part: ast.AST) -> bool:
-    return isinstance(part, ast.Constant) and type(part.value) is int

@@ -27,13 +27,8 @@ class PromptFile:
     label: str
 
 
-def prompt_path(path: Path) -> Path:
-    """The prompt file of a clone of CUDABench, or of its folder Generate; `path` itself where it is neither."""
-    return next((place for place in (path / FILE, path / Path(FILE).name) if place.is_file()), path)
-
-
 def read_prompts(path: Path) -> PromptFile:
-    """Read the prompts of a clone of CUDABench, or of the file itself.
+    """Read the prompts of a clone of CUDABench, of its folder Generate, or of the file itself.
 
     The system prompt is sent as it stands, as the benchmark does: braces that are doubled in it stay doubled, and a placeholder in it
     is not filled.
@@ -42,7 +37,7 @@ def read_prompts(path: Path) -> PromptFile:
         TaskError: there is no such file, it does not assign a string literal to both names, or PROMPT has other placeholders than
             PLACEHOLDERS.
     """
-    file = prompt_path(path)
+    file = next((place for place in (path / FILE, path / Path(FILE).name) if place.is_file()), path)
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -62,14 +57,8 @@ def read_prompts(path: Path) -> PromptFile:
                 f"prompts={file}: {name} {what}; {_EXPECTED}, where {' and '.join(NAMES)} are string literals."
             )
     system, prompt = (texts[name] for name in NAMES)
-    _check_placeholders(prompt, file)
-    digest = hashlib.sha256(f"{system}\0{prompt}".encode()).hexdigest()
-    return PromptFile(system, prompt, f"{file.name}, SHA-256 {digest[:16]}")
-
-
-def _check_placeholders(prompt: str, file: Path) -> None:
     expected = (
-        f"expected {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}, each as it is here, and other braces doubled"
+        f"expected {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}, each as it is here, other braces doubled"
     )
     try:
         prompt.format(**dict.fromkeys(PLACEHOLDERS, ""))
@@ -77,5 +66,7 @@ def _check_placeholders(prompt: str, file: Path) -> None:
         raise TaskError(f"prompts={file}: PROMPT cannot be filled ({error!r}); {expected}.") from None
     if "{task_description}" not in prompt:
         raise TaskError(
-            f"prompts={file}: PROMPT lacks {{task_description}}, so every task would be asked alike; {expected}."
+            f"prompts={file}: PROMPT lacks {{task_description}}, so all tasks are asked alike; {expected}."
         )
+    digest = hashlib.sha256(f"{system}\0{prompt}".encode()).hexdigest()
+    return PromptFile(system, prompt, f"{file.name}, SHA-256 {digest[:16]}")

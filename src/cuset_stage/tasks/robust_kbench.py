@@ -16,7 +16,7 @@ from ..row_checks import RowModel
 from .base import ModuleTask, TaskError
 from .kernelbench import check_defines
 from .messages import KERNEL_SYSTEM, kernel_prompt
-from .task_rows import NAME, Row, check_text, read_json, read_text
+from .task_rows import NAME, Row, read_json, read_text
 
 
 LAYOUT = "<task>/config_forward.json"
@@ -55,9 +55,7 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
 
 
 def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
-    values = read_json(config, dict)
-    check_text(str(config), values)
-    settings = _settings(Row(str(config), values))
+    settings = _settings(Row(str(config), read_json(config, dict)))
     code = read_text(config.with_name(f"func_{direction}.py"))
     row = Row(f"{config.parent.name}/func_{direction}.py", {})
     check_defines(row, code, ("Model", "get_inputs", *(["AutogradFunction"] if direction == "backward" else [])))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 from pydantic import BeforeValidator, Field, ValidationError
 
 from ..files import file_sha256
-from ..jsonl import TOO_DEEP, LinesError, read_objects
+from ..jsonl import LinesError, read_objects
 from ..row_checks import RowModel, wrong_value
 from ..text import shown
 from .base import TaskError, Tensor
@@ -57,20 +57,6 @@ def check_names(row: Row, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...
             seen.add(tensor.name)
 
 
-def check_text(where: str, record: Mapping[str, Any]) -> None:
-    """Raise TaskError for text that is not Unicode, which JSON can write ("\\ud800"): no file can hold it."""
-    for key, value in record.items():
-        try:
-            json.dumps([key, value], ensure_ascii=False, default=str).encode()
-        except UnicodeEncodeError as error:
-            code = ord(error.object[error.start])
-            raise TaskError(
-                f"{where}: {key!a}: holds half of a surrogate pair (\\u{code:04x}); expected Unicode text"
-            ) from None
-        except RecursionError:
-            raise TaskError(f"{where}: {key!a}: {TOO_DEEP}") from None
-
-
 def read_rows(path: Path) -> tuple[list[Row], str]:
     """The rows of a JSONL, JSON (a list of objects) or Parquet file, and the SHA-256 of the file.
 
@@ -89,7 +75,6 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
     for number, record in records:
         if not isinstance(record, dict):
             raise TaskError(f"{path}:{number}: expected an object, found {shown(record)}")
-        check_text(f"{path}:{number}", record)
     if not records:
         raise TaskError(f"{path}: holds no rows")
     return [Row(f"{path.name}:{number}", record) for number, record in records], sha256
@@ -109,9 +94,7 @@ def read_json(path: Path, kind: type) -> Any:
     """The list or dict that a JSON file holds. Raises TaskError."""
     try:
         value = json.loads(read_text(path))
-    except RecursionError:
-        raise TaskError(f"{path}: {TOO_DEEP}") from None
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise TaskError(f"{path}: not JSON ({error})") from None
     if not isinstance(value, kind):
         expected = "a list of objects; one object a line is .jsonl" if kind is list else "an object"

@@ -13,8 +13,8 @@ import numpy as np
 from .session import Saved
 
 
+# Errors below are none of a lower precision, by dtype. Rounding to half or TF32 errs by 2^-12.3 of a number, in the mean square.
 LEAST = {"float32": 2.0**-14, "float64": 2.0**-27}
-"""Errors below are none of a lower precision, by dtype. Rounding to half or TF32 errs by 2^-12.3 of a number, in the mean square."""
 TIMES = 10.0  # as large as the reference's own, or larger
 STRICT_TIMES = 4.0
 SMALL_SPREAD = 64.0  # a spread of less than the 64th part of the size is taken as that

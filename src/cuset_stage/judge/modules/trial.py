@@ -25,8 +25,7 @@ from ...sandbox.folders import cache_root
 from ...tasks import ModuleTask
 from ...text import shorten
 from ..closeness import element_at
-from ..gpu_activity import Activity, Recorder
-from ..gpu_counters import Counted, counting
+from ..gpu_activity import Activity, Counted, Recorder, counting
 from ..gpu_work import Counts, calls_of, second_opinion
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
 from ..oracle_scripts import OracleError

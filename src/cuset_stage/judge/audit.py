@@ -9,25 +9,28 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from ...files import file_sha256
-from ...sandbox import Isolation, SandboxError, scratch_folder
-from ...tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
-from ..closeness import MODULE_TOLERANCES, read_values
-from ..comparison import compare_outputs
-from ..modules.process import ModuleRunner
-from ..modules.session import Content, Saved
-from ..oracle import CaseCache, PreparedCase
-from ..oracle_scripts import BROKEN, OracleError, oracle_folder, run_compare, run_generate, written_files
-from .findings import Audit, Code, Finding, Severity, load_audit, store_audit
+from pydantic import TypeAdapter
+
+from ..files import file_sha256, write_atomically
+from ..sandbox import Isolation, SandboxError, cache_root, scratch_folder
+from ..tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
+from .closeness import MODULE_TOLERANCES, read_values
+from .comparison import compare_outputs
+from .modules.process import ModuleRunner
+from .modules.session import Content, Module
+from .oracle import CaseCache, PreparedCase
+from .oracle_scripts import BROKEN, OracleError, oracle_folder, run_generate, written_files
 from .wrong_outputs import (
-    NAN,
     NOISY_OUTPUTS,
     WRONG_OUTPUTS,
     Candidate,
+    Code,
     Output,
+    Severity,
     constants,
     input_copies,
     profile,
@@ -37,9 +40,61 @@ from .wrong_outputs import (
 
 __all__ = ["Audit", "Code", "Finding", "Severity", "audit_task", "audit_tasks", "load_audit"]
 
+AUDIT_VERSION = 5  # raised when checks change: earlier audits are then made again
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 MODULE_TOLERANCE = MODULE_TOLERANCES["float32"]  # absolute and relative
 MODULE_SEEDS = (0, 1)  # of the draws of a module's inputs
+
+
+@dataclass(frozen=True)
+class Finding:
+    task: str
+    code: Code
+    severity: Severity
+    message: str
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The findings of one task, the worst first. complete: False when something of this machine, such as a GPU that is not
+    there, kept the audit from its end; it is then not kept."""
+
+    task: str
+    fingerprint: str
+    findings: tuple[Finding, ...]
+    seconds: float
+    complete: bool = True
+
+    @property
+    def flagged(self) -> tuple[Finding, ...]:
+        """The findings that put a verdict on the task in doubt."""
+        return tuple(finding for finding in self.findings if finding.severity is not NOTE)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity is NOTE)
+
+    def as_record(self) -> dict[str, Any]:
+        """A line of audit.jsonl: "findings" are those that put a verdict in doubt, "notes" the others."""
+        record = {"task": self.task, "fingerprint": self.fingerprint}
+        record |= {"findings": [*map(asdict, self.flagged)], "notes": [*map(asdict, self.notes)]}
+        return record | {"seconds": round(self.seconds, 3), "complete": self.complete}
+
+
+_STORED = TypeAdapter(tuple[int, Audit])  # with AUDIT_VERSION
+
+
+def _place(fingerprint: str) -> Path:
+    return cache_root() / "audit" / fingerprint[:2] / f"{fingerprint}.json"
+
+
+def load_audit(task: Task) -> Audit | None:
+    """The task's audit, when one was made with the task's present content; else None."""
+    try:
+        version, audit = _STORED.validate_json(_place(task.fingerprint).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return audit if version == AUDIT_VERSION else None
 
 
 def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
@@ -53,18 +108,17 @@ def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
     findings: list[Finding] = []
     complete = True
     try:
-        if isinstance(task, ProgramTask):
-            if task.project is None:  # else its own tests decide, and its output says only that they have ended
-                ProgramAudit(task, cases, findings).run()
-        else:
+        if isinstance(task, ModuleTask):
             findings += audit_module(task, cases.isolation)
+        elif task.project is None:  # else its own tests decide, and its output says only that they have ended
+            ProgramAudit(task, cases, findings).run()
     except (OracleError, SandboxError) as error:
         complete = False
         findings.append(Finding(task.id, Code.ORACLE_FAILS, ERROR, str(error)))
     worst_first = sorted(findings, key=lambda finding: list(Severity).index(finding.severity))
     audit = Audit(task.id, task.fingerprint, tuple(worst_first), time.monotonic() - started, complete)
     if complete:
-        store_audit(audit)
+        write_atomically(_place(task.fingerprint), _STORED.dump_json((AUDIT_VERSION, audit)).decode())
     return audit
 
 
@@ -78,8 +132,7 @@ def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1, again
         pool.shutdown(cancel_futures=True)
 
 
-@dataclass(frozen=True)
-class _View:
+class _View(NamedTuple):
     """A case, its files, and its outputs as candidates see them."""
 
     case: Case
@@ -102,19 +155,20 @@ class ProgramAudit:
 
     def run(self) -> None:
         """Raises OracleError when a case cannot be made."""
-        oracle = self.task.oracle
-        prepared = [self.cases.prepare(self.task, case) for case in self.task.cases]
-        if isinstance(oracle, ScriptOracle):  # a row of CUDABench is one size, and another row the next
+        cases = self.task.cases
+        prepared = [self.cases.prepare(self.task, case) for case in cases]
+        if isinstance(self.task.oracle, ScriptOracle):  # a row of CUDABench is one size, and another row the next
             self._check_script(prepared[0])
-        else:
-            self._check_sizes()
+        elif len(cases) == 1:
+            self.add(Code.ONE_SIZE, NOTE, "there is one case, so one size: a program may be right for it alone")
+        elif len({tuple(tensor.shape for tensor in case.inputs + case.outputs) for case in cases}) == 1:
+            text = f"all {len(cases)} cases have the same sizes: a program that is right for these alone passes"
+            self.add(Code.ONE_SIZE, WARNING, text)
         with self._made_again(prepared) as again:
             views = self._views(prepared, again)
             for view in views:
                 self._check_files(view)
             self._try_all(views)
-            if isinstance(oracle, ScriptOracle):
-                self._try_script(views[0])
 
     def _views(self, prepared: Sequence[PreparedCase], again: Mapping[str, Path]) -> list[_View]:
         """Each case with the right outputs of the case before it, the first with those of the last."""
@@ -131,14 +185,6 @@ class ProgramAudit:
             views.append(_View(case, files, tuple(outputs)))
         return views
 
-    def _check_sizes(self) -> None:
-        cases = self.task.cases
-        if len(cases) == 1:
-            self.add(Code.ONE_SIZE, NOTE, "there is one case, so one size: a program may be right for it alone")
-        elif len({tuple(tensor.shape for tensor in case.inputs + case.outputs) for case in cases}) == 1:
-            text = f"all {len(cases)} cases have the same sizes: a program that is right for these alone passes"
-            self.add(Code.ONE_SIZE, WARNING, text)
-
     def _check_files(self, view: _View) -> None:
         for output in view.outputs:
             tensor = output.tensor
@@ -146,9 +192,7 @@ class ProgramAudit:
                 text = f"output {tensor.name} has the dtype {tensor.dtype!r}, which NumPy has not: its values are not seen"
                 blind = tensor.nbytes is None and output.expected is None
                 if blind:
-                    text += (
-                        "; without a reference its size is not known either: compare.py alone judges files of any size"
-                    )
+                    text += ", nor is its size known without a reference: compare.py alone judges files of any size"
                 self.add(Code.UNKNOWN_DTYPE, WARNING if blind else NOTE, text)
             elif output.seen and not output.seen.finite:
                 text = f"the reference of {tensor.name} holds values that are not finite; what a program writes there is not seen"
@@ -158,12 +202,12 @@ class ProgramAudit:
         for what, tensor, path in sizes:
             size = path.stat().st_size
             if tensor.nbytes not in (None, size):
-                declared = (
-                    f"{what} {tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape})"
-                )
                 means = "compare.py judges outputs of either size"
                 if what == "input":
                     means = "a program that reads what is declared reads other data than compare.py"
+                declared = (
+                    f"{what} {tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape})"
+                )
                 self.add(Code.SIZE_DIFFERS, WARNING, f"{declared}, and gen.py writes {size}: {means}")
 
     def _check_script(self, prepared: PreparedCase) -> None:
@@ -186,12 +230,11 @@ class ProgramAudit:
         alike = [constants(outputs, len(views) == 1), input_copies(outputs), NOISY_OUTPUTS]
         for candidates in [*([candidate] for candidate in WRONG_OUTPUTS), *alike]:
             any(self._try(candidate, views) for candidate in candidates)
-        for name in () if self._accepts(Code.ZEROS_PASS) else [output.tensor.name for output in outputs]:
+        if any(finding.code is Code.ZEROS_PASS for finding in self.findings):
+            return
+        for name in (output.tensor.name for output in outputs):
             if len(outputs) == 1 or not self._try(unchecked(name), views):
                 self._try(unchecked(name, half=True), views)
-
-    def _accepts(self, code: Code) -> bool:
-        return any(finding.code is code for finding in self.findings)
 
     def _try(self, candidate: Candidate, views: Sequence[_View]) -> bool:
         """Whether these outputs pass in every case; a finding when they do. An output for which this kind makes no sense is
@@ -215,28 +258,6 @@ class ProgramAudit:
             return compare_outputs(self.task, view.case, view.files, outputs, isolation=self.cases.isolation).passed
         except OracleError:  # a compare.py that cannot judge passes nothing; _check_script reports it
             return False
-
-    def _try_script(self, view: _View) -> None:
-        """What compare.py alone would accept. Our judge refuses these before it is asked; other judges may not."""
-
-        def try_on(outputs: Mapping[str, Path], code: Code, what: str) -> None:
-            files = {**view.files.inputs, **view.files.references, **outputs}
-            try:
-                said = run_compare(self.task, files, self.cases.isolation)
-            except OracleError:
-                return
-            if said.passed:
-                text = "; this judge refuses it all the same, one that asks compare.py alone does not"
-                self.add(code, NOTE, f"compare.py prints T {what}{text}")
-
-        try_on({}, Code.SCRIPT_ACCEPTS_NOTHING, "without any output file")
-        with scratch_folder() as folder:
-            (folder / "empty.bin").touch()
-            empty = {output.tensor.file: folder / "empty.bin" for output in view.outputs}
-            try_on(empty, Code.SCRIPT_ACCEPTS_EMPTY, "for empty output files")
-        with _written(NAN, view) as (outputs, names):
-            if names and not self._accepts(Code.NAN_PASSES):
-                try_on(outputs, Code.SCRIPT_ACCEPTS_NAN, f"for NaN everywhere in {', '.join(sorted(names))}")
 
     @contextmanager
     def _made_again(self, prepared: Sequence[PreparedCase]) -> Iterator[Mapping[str, Path]]:
@@ -309,15 +330,15 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
 
     runner = ModuleRunner("cpu", isolation=isolation)
     with scratch_folder() as files, runner.reference(task, None) as model:
-        init = model.draw(None, files / "init")
-        given = [model.draw(seed, files / f"given-{seed}") for seed in MODULE_SEEDS]
+
+        def drawn(module: Module, name: str) -> list[Content]:
+            return [module.draw(seed, files / f"{name}-{seed}") for seed in (None, *MODULE_SEEDS)]
+
+        init, *given = drawn(model, "given")
         if "time" in task.reference:
             time.sleep(1.1)  # a generator may be seeded with the time in seconds
         with runner.reference(task, None) as other:
-            again = [
-                other.draw(None, files / "again"),
-                *(other.draw(seed, files / f"again-{seed}") for seed in MODULE_SEEDS),
-            ]
+            again = drawn(other, "again")
         if _digests([init, *given]) != _digests(again):
             text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"
             fix = "draw from the global generators of torch, numpy.random or random, without a seed from the clock"
@@ -328,7 +349,12 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
             for seed, content in zip(MODULE_SEEDS, given, strict=True)
         ]
         copies = all(
-            any(_is_copy(output, tensor) for tensor in content.tensors)
+            any(
+                (given.dtype, given.shape) == (output.dtype, output.shape)
+                and 0 not in output.shape
+                and output.distance(given.path).close
+                for given in content.tensors
+            )
             for rows, content in zip(outputs, given, strict=True)
             for output in rows
         )
@@ -361,8 +387,3 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
 
 def _digests(contents: Sequence[Content]) -> list[tuple[str, list[str]]]:
     return [(str(content.arguments), [file_sha256(tensor.path) for tensor in content.tensors]) for content in contents]
-
-
-def _is_copy(output: Saved, given: Saved) -> bool:
-    alike = (given.dtype, given.shape) == (output.dtype, output.shape) and 0 not in output.shape
-    return alike and output.distance(given.path).close

@@ -7,17 +7,51 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from ...tasks.base import DTYPE_BYTES, Tensor
-from .findings import Code, Severity
+from ..tasks.base import DTYPE_BYTES, Tensor
 
 
 CHUNK = 1 << 20  # elements
 MAX_COPIES = 16  # of inputs: a task with more of one size is tried with the first ones
+
+
+class Severity(StrEnum):
+    """ERROR: a program that computes nothing passes, or the right outputs do not. WARNING: some wrong programs may pass.
+    NOTE: the verdicts hold; for whoever compares numbers with other judges, or looks after the set."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Code(StrEnum):
+    """What was found. Those that end in _pass or _passes: such outputs pass in every case of the task."""
+
+    ORACLE_FAILS = "oracle_fails"
+    REFERENCE_REFUSED = "reference_refused"
+    REFERENCE_UNPAIRED = "reference_unpaired"
+    SIZE_DIFFERS = "size_differs"
+    UNKNOWN_DTYPE = "unknown_dtype"
+    ZEROS_PASS = "zeros_pass"
+    ONES_PASS = "ones_pass"
+    CONSTANT_PASSES = "constant_passes"
+    INPUT_PASSES = "input_passes"
+    OTHER_CASE_PASSES = "other_case_passes"
+    RANDOM_PASSES = "random_passes"
+    NAN_PASSES = "nan_passes"
+    OUTPUT_UNCHECKED = "output_unchecked"
+    PART_UNCHECKED = "part_unchecked"
+    NOISE_PASSES = "noise_passes"
+    NOT_FINITE = "not_finite"
+    INPUT_INDEPENDENT = "input_independent"
+    UNSEEDED_INPUTS = "unseeded_inputs"
+    NOT_REPRODUCIBLE = "not_reproducible"
+    ONE_SIZE = "one_size"
 
 
 @dataclass(frozen=True)
@@ -144,7 +178,6 @@ def _noisy(relative: float, severity: Severity) -> Candidate:
     return Candidate(Code.NOISE_PASSES, what, disturb, lambda o: o.is_float and o.seen and o.seen.largest, severity)
 
 
-NAN = Candidate(Code.NAN_PASSES, "NaN everywhere passes", lambda *_: math.nan, lambda output: output.is_float)
 WRONG_OUTPUTS = (
     Candidate(Code.ZEROS_PASS, "zeros pass", lambda *_: 0, lambda output: output.dtype is not None),
     Candidate(Code.ONES_PASS, "ones pass", lambda *_: 1, lambda output: output.dtype is not None),
@@ -155,7 +188,7 @@ WRONG_OUTPUTS = (
         _random,
         lambda output: output.seen is not None and output.seen.std > 0,
     ),
-    NAN,
+    Candidate(Code.NAN_PASSES, "NaN everywhere passes", lambda *_: math.nan, lambda output: output.is_float),
 )
 NOISY_OUTPUTS = (_noisy(0.1, Severity.ERROR), _noisy(0.01, Severity.WARNING))
 
