@@ -15,7 +15,7 @@ NOTION = "section3"  # of sensitivity, in the table of methods
 
 @dataclass(frozen=True)
 class Measures:
-    """Of one model: the accuracy on pairs of a right and a wrong program, and its entry in `cuset analyze`'s record; None: not measured."""
+    """Of one model: the accuracy on pairs of a right and a wrong program, and what `cuset analyze` says of `NOTION`; None: not measured."""
 
     pairs: Estimate | None = None
     confidence: dict[str, Any] | None = None
@@ -34,35 +34,16 @@ def read_measures(confidence: Path | None, pairs: Path | None, runs: Sequence[Ru
             continue
         try:
             models = json.loads(path.read_text(encoding="utf-8"))["models"]
-            read = _confidence if key == "confidence" else _accuracy
-            values = {name: read(record) for name, record in models.items()}
+            for name, record in models.items():
+                value = record["notions"][NOTION] if key == "confidence" else record["accuracy"]["from_change"]
+                measures.setdefault(name, {})[key] = Estimate(**value) if key == "pairs" and value else value
         except OSError as error:
             raise ReportError(f"{key}={path}: cannot be read ({error.strerror}).") from None
         except (ValueError, LookupError, TypeError, AttributeError):
             raise ReportError(f"{key}={path}: expected the JSON file that `cuset {command}` writes.") from None
-        if not values:
+        if not models.keys() & set(labels):
             raise ReportError(
-                f"{key}={path}: models is empty; expected what `cuset {command}` measured on the methods' models."
-            )
-        if not values.keys() & set(labels):
-            raise ReportError(
-                f"{key}={path}: its models are called {', '.join(values)}, the methods {', '.join(labels)}. Call the models by the "
+                f"{key}={path}: its models are called {', '.join(models)}, the methods {', '.join(labels)}. Call the models by the "
                 f"methods' names (models: of `cuset {command}`)."
             )
-        for name, value in values.items():
-            measures.setdefault(name, {})[key] = value
     return {name: Measures(**values) for name, values in measures.items()}
-
-
-def _accuracy(record: dict[str, Any]) -> Estimate | None:
-    accuracy = record["accuracy"]["from_change"]
-    return accuracy and Estimate(**accuracy)
-
-
-def _confidence(record: dict[str, Any]) -> dict[str, Any]:
-    """The record of a model, in which what the table shows is there."""
-    for place in ("mean", "at_most_tau"):
-        for kind in ("sensitive", "neutral"):
-            record["notions"][NOTION][kind][place]["value"]
-    record["notions"][NOTION]["windows"]["on_sensitive"]["centre"]["difference"]["value"]
-    return record

@@ -17,16 +17,8 @@ JUDGE = {
 }
 """Settings of the judge, not of the method, whose difference is noted; the limits as well."""
 NO_SETTINGS = {
-    "type",
-    "format",
-    "run",
-    "method",
-    "findings",
-    "notes",
-    "audited",
-    "tasks.ids",
-    "tasks.count",
-    "answers.levels",
+    *("type", "format", "run", "method", "findings", "notes", "audited"),
+    *("tasks.ids", "tasks.count", "answers.levels"),
 }
 """Of a header, with what a column of the tables says."""
 
@@ -122,14 +114,7 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
             for key, inner in value.items():
                 yield from flat(inner, f"{name}.{key}" if name else key)
         elif isinstance(value, list):
-            texts = Counter(
-                one
-                if isinstance(one, str)
-                else " ".join(map(str, one.values()))
-                if isinstance(one, dict)
-                else str(one)
-                for one in value
-            )
+            texts = Counter(" ".join(map(str, one.values())) if isinstance(one, dict) else str(one) for one in value)
             yield name, " ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
         else:
             yield name, f"{value:g}" if isinstance(value, float) else str(value)
