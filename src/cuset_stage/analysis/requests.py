@@ -87,12 +87,15 @@ class LabelSettings(RowSettings):
 
 
 class HeatmapSettings(RowSettings):
+    retired: ClassVar[Mapping[str, str]] = {
+        "compare": "the model before training is shown where before= or adapter= names it"
+    }
+
     model: Model = Field(description="the trained model, or with an adapter its base: a folder or a name on the Hub")
     output: OutputFile = Field(description="the HTML page to write")
     before: Model | None = Field(
         None, description="the model before training; with an adapter it is the base unless given"
     )
-    compare: bool = Field(True, description="show the model before training beside it, when it is known")
     samples: int = Field(3, description="rows to take from the head of each data set", ge=1)
     kinds: Kinds = Field(
         DEFAULT_KINDS, description="kinds of span the CUDA mask covers; not given: as the model trained"
@@ -120,14 +123,8 @@ class HeatmapSettings(RowSettings):
 
     @property
     def compared(self) -> str | None:
-        """The model before training, where it is known and wanted."""
-        return (self.before or (self.model if self.adapter else None)) if self.compare else None
-
-    @model_validator(mode="after")
-    def _one_meaning(self) -> Self:
-        if self.before is not None and not self.compare:
-            raise ValueError("before=... and compare=false contradict each other: leave one out.")
-        return self
+        """The model before training, where it is known."""
+        return self.before or (self.model if self.adapter else None)
 
 
 class ModelRequest(Settings):
