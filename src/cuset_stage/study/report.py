@@ -41,7 +41,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     Raises:
         StudyError: no sample is judged.
     """
-    results = collect(settings.output)
+    results = collect(settings)
     rows = read_results(results)
     folder = settings.output / "report"
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,12 @@ from ..report.notes import counted
 from ..report.statistics import Crossed, Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
-from .plan import OUTPUTS, StudyError
+from .plan import OUTPUTS, StudyError, runs_of
 from .run import record_of
 from .settings import StudySettings
 
 
-COLUMNS = ("model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens")
+COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens")  # of a line of `cuset evaluate`
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
 PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds."
 MOST_COLUMNS = 12  # of seeds or families: a table holds no more
@@ -33,30 +32,27 @@ PUBLISHED_TASKS = 500
 Run = tuple[str, str]  # model, method
 
 
-def collect(folder: Path) -> Path:
+def collect(settings: StudySettings) -> Path:
     """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order, of the runs that are judged to their end;
     of CUDABench's tasks with `prompts`, whose wording was answered. Returns its path.
 
     Raises:
         StudyError: a judged sample lacks what a study's rows have, or two runs were judged on different tasks.
     """
-    path = folder / "results.jsonl"
-    write_atomically(path, map(to_line, _judged_rows(folder)))
+    path = settings.output / "results.jsonl"
+    write_atomically(path, map(to_line, _judged_rows(settings)))
     return path
 
 
-def _judged_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
-    runs = {tuple(job["run"].values()): job["run"] for job in study["jobs"].values()}
+def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
     first = None
-    for run in runs.values():
-        name = "{model}/{method}/seed{seed}".format(**run)
-        if record_of(folder, f"evaluate/{name}") is None:
+    for run in runs_of(settings):
+        if record_of(settings.output, f"evaluate/{run.name}") is None:
             continue
-        file = folder / "runs" / name / OUTPUTS["evaluate"]
+        file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
         anew = "To judge the run again, remove this file and the run's record in done/evaluate, and run the study."
         lines = list(read_objects(file))
-        header = lines[0][1]
+        header, samples = lines[0][1], [(place, line) for place, line in lines if line.get("type") == "sample"]
         tasks = (header.get("tasks") or {}).get("sha256")
         first = first or tasks
         if tasks != first:
@@ -64,15 +60,13 @@ def _judged_rows(folder: Path) -> Iterator[dict[str, Any]]:
                 f"{file}: judged on other tasks than the runs before it: the task set has changed. {anew}"
             )
         prompts = prompts_of(header)
+        about = {"model": run.model, "method": run.method, "seed": run.seed}
         wording = {} if prompts is None else {"prompts": prompts}
-        samples = [(place, line) for place, line in lines if line.get("type") == "sample"]
         for place, line in samples:
-            if missing := [key for key in COLUMNS[3:] if key not in line]:
-                raise StudyError(
-                    f"{file}, line {place}: no {', '.join(missing)}; expected what `cuset evaluate` writes. {anew}"
-                )
+            if missing := [key for key in COLUMNS if key not in line]:
+                raise StudyError(f"{file}, line {place}: no {', '.join(missing)}: another version wrote it. {anew}")
         for _, line in sorted(samples, key=lambda sample: (sample[1]["task"], sample[1]["sample"])):
-            yield {**run, **{key: line[key] for key in COLUMNS[3:]}, **wording}
+            yield {**about, **{key: line[key] for key in COLUMNS}, **wording}
 
 
 def read_results(path: Path) -> pd.DataFrame:
