@@ -376,6 +376,7 @@ def test_cli_writes_all_formats(write, tmp_path):
         (["k=0"], "k[0]='0'"),
         (["seed=-1"], "seed='-1'"),
         (["format=md"], "format: no longer a key: all formats are written"),
+        (["pairs=x.json"], "pairs: no longer a key: `cuset pairs` prints a table"),
         (["baseline=EAFT"], "one of SFT"),
         (["none.jsonl"], "none.jsonl"),
     ],

@@ -127,11 +127,6 @@ def test_a_typo_is_found_wherever_it_stands(study, place, changes, message):
         assert code == 2 and message in output and "left:" not in output
 
 
-def test_help_has_the_keys_inside_models():
-    keys = [key for key, *_ in StudySettings.describe()]
-    assert keys[:3] == ["output", "models", "models: NAME: model"] and "sweeps: runs" in keys
-
-
 def test_a_typo_in_a_recipe_names_its_file(study, tmp_path):
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text("stage: cuset\nlearning_rate_: 1\n")

@@ -456,12 +456,3 @@ def test_the_docs_say_what_the_paper_s_study_takes(monkeypatch):
     ).groups()
     said = f"{jobs} jobs, {hours} GPU hours and {disk} GiB of models"
     assert said in (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
-
-
-def test_the_docs_try_every_step_of_the_paper_s_study_on_one_run(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    [arguments] = [words for words in studies_of_the_docs() if "output=outputs/paper-try" in words]
-    jobs = jobs_of(StudySettings.read(arguments))
-    assert {job.run.name for job in jobs} == {"qwen2.5-coder-7b/cuset/seed0"}
-    assert [job.kind for job in jobs] == ["train", "generate", "evaluate", "pairs", "analyze"]
-    assert jobs[0].gpus == 1 and jobs[0].settings["deepspeed"] is None and jobs[0].settings["max_steps"] == 4

@@ -105,7 +105,7 @@ def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> t
     rules = LabelRules(tuple(KINDS), settings.aliases, language=settings.language)
     options = {"template": request.template_for(settings), "cutoff_len": settings.cutoff_len}
     if settings.code:
-        files = code_files(settings.code, settings.suffixes, settings.samples)
+        files = code_files(settings.code, settings.samples)
         with explained():
             return len(files), code_rows(files, tokenizer, rules, prompt=settings.prompt, **options)
 

@@ -165,27 +165,13 @@ def _named_models(value: Any) -> Any:
     return {str(name): {"model": keys} if isinstance(keys, str) else keys for name, keys in names.items()}
 
 
-def _checked_models(value: dict[str, Any]) -> dict[str, ModelRequest]:
-    requests = {}
-    for name, keys in value.items():
-        if not isinstance(keys, dict):
-            raise ValueError(f"{name}: expected a folder, a name on the Hub, or a mapping with `model: ...`.")
-        try:
-            requests[name] = ModelRequest.checked(keys)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-    if not requests:
-        raise ValueError("name at least one model.")
-    return requests
-
-
 Models = Annotated[
-    dict[str, Any],
+    dict[str, ModelRequest],
     BeforeValidator(_named_models),
-    AfterValidator(_checked_models),
     Field(
+        min_length=1,
         description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
-        + ", ".join(ModelRequest.model_fields)
+        + ", ".join(ModelRequest.model_fields),
     ),
 ]
 """Models by name: `a,b` on the command line; in YAML a list, or a mapping from names to folders or to the keys of `ModelRequest`."""
@@ -193,14 +179,14 @@ Models = Annotated[
 
 class AnalyzeSettings(Settings):
     retired: ClassVar[Mapping[str, str]] = {
-        "save_confidence": "no recipe reads its files any more; set cuset_confidence: base in the recipe"
+        "save_confidence": "no recipe reads its files any more; set cuset_confidence: base in the recipe",
+        "suffixes": "of folders .cu and .cuh files are read; name others one by one",
     }
 
     models: Models
     code: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         (), description="files of code, or folders of them; instead of dataset"
     )
-    suffixes: Names = Field((".cu", ".cuh"), description="how the files of a folder end")
     prompt: str | None = Field(
         None,
         description="with code: the user message that it answers, under the template; without one it stands alone",

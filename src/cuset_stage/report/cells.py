@@ -132,8 +132,8 @@ def p_text(value: float) -> str:
     return f"{value:.{4 if value < 0.01 else 3 if value < 0.1 else 2}f}"
 
 
-def p_cell(value: float) -> Cell:
-    return Cell(p_text(value), value)
+def p_cell(value: float | None) -> Cell:
+    return Cell(ABSENT) if value is None else Cell(p_text(value), value)
 
 
 def percent(value: float) -> str:

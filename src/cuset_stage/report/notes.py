@@ -17,8 +17,16 @@ JUDGE = {
 }
 """Settings of the judge, not of the method, whose difference is noted; the limits as well."""
 NO_SETTINGS = {
-    *("type", "format", "run", "method", "findings", "notes", "audited"),
-    *("tasks.ids", "tasks.count", "answers.levels"),
+    "type",
+    "format",
+    "run",
+    "method",
+    "findings",
+    "notes",
+    "audited",
+    "tasks.ids",
+    "tasks.count",
+    "answers.levels",
 }
 """Of a header, with what a column of the tables says."""
 

@@ -3,14 +3,12 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .collection import Collection, ReportError
-from .inputs import Measures
 from .statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
 
 
@@ -44,7 +42,6 @@ class Report:
     fast: dict[
         tuple[str, float], Estimate | None
     ]  # (run's label, p) -> fast_p of first samples, where there are speed-ups
-    measures: Mapping[str, Measures]  # run's label, or the name of a model without a run -> what else was measured
 
 
 def build_report(
@@ -54,7 +51,6 @@ def build_report(
     baseline: str | None = None,
     seed: int = 0,
     title: str | None = None,
-    measures: Mapping[str, Measures] = MappingProxyType({}),
 ) -> Report:
     """Compute a report. ReportError for an unknown baseline."""
     labels = [run.label for run in collection.runs]
@@ -70,7 +66,6 @@ def build_report(
         rates=pass_rates(collection, ks, seed),
         comparisons=compare(collection, ks, baseline, seed),
         fast=fast_rates(collection, seed),
-        measures=measures,
     )
 
 

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-import numpy as np
-
 from .. import __version__
 from . import tables
 from .cells import (
@@ -11,23 +9,13 @@ from .cells import (
     Column,
     Section,
     Table,
-    decimal,
-    estimate_cell,
-    interval_cell,
     label,
-    number_column,
-    points,
     text_column,
 )
-from .collection import CRITERIA, Run
-from .inputs import Measures
 from .notes import counted, run_settings
 from .numbers import Report
 from .statistics import RESAMPLES, Rule
 from .tables import VERDICTS, main_table
-
-
-RIGHT = {"compiled": "compiles", "passed": "passes"}  # by criterion
 
 
 def sections(report: Report) -> list[Section]:
@@ -35,7 +23,6 @@ def sections(report: Report) -> list[Section]:
     ranks = "Best in bold, second-best underlined, within a model where it has several runs. A rank is no test: see the comparison."
     results = [main_table(report, rule) for rule in Rule]
     made = [
-        ("methods", "Methods compared", [method_table(report)], ""),
         ("results", "Results", results, f"{ranks} How the numbers are made: {methods(report)}"),
         ("comparison", "Paired comparison", [tables.comparison_table(report)], ""),
         ("verdicts", "Verdicts", [tables.verdict_table(report), tables.flag_table(report)], ""),
@@ -73,55 +60,6 @@ def summary(report: Report) -> str:
     tasks, runs = len(report.collection.tasks), len(report.collection.runs)
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return f"{counted(tasks, 'task')}, {counted(runs, 'run')}. cuset-stage {__version__}, {now}."
-
-
-def method_table(report: Report) -> Table | None:
-    """A row a method: pass@k, pairs, confidence, tokens and cost; None where neither pairs nor confidence were given.
-
-    The cost is in tokens a program that passes (or compiles, where nothing was run): those of a sample over the share of such samples.
-    """
-    if not report.measures:
-        return None
-    collection = report.collection
-    criterion = collection.criteria[-1]
-    runs = {run.label: run for run in collection.runs}
-    names = [*runs, *(name for name in report.measures if name not in runs)]
-    measures = [report.measures.get(name, Measures()) for name in names]
-    columns = [Column("Method", [label(name, run=name) if name in runs else label(name) for name in names], text=True)]
-    for k in report.ks:
-        rates = [report.rates.get((name, Rule.FIRST, k, criterion)) for name in names]
-        columns.append(Column(f"pass@{k}", [estimate_cell(rate) for rate in rates], f"{CRITERIA[criterion]} (%)"))
-    if any(of.pairs for of in measures):
-        columns.append(Column("right preferred (%)", [estimate_cell(of.pairs) for of in measures], "Pairs"))
-    if any(of.confidence for of in measures):
-        notions = [of.confidence for of in measures]
-        gaps = [of and of["windows"]["on_sensitive"]["centre"]["difference"] for of in notions]
-        for name, group, values, write, scale in (
-            ("CUDA", "Mean confidence", [of and of["sensitive"]["mean"] for of in notions], decimal, 1),
-            ("neutral", "Mean confidence", [of and of["neutral"]["mean"] for of in notions], decimal, 1),
-            ("KS distance", "Confidence", [of and of["ks"] and of["ks"]["d"] for of in notions], decimal, 1),
-            ("low windows on CUDA (points)", "Confidence", gaps, points, 100),
-        ):
-            columns.append(Column(name, [interval_cell(value, write, scale) for value in values], group))
-    costs = [_tokens(report, runs[name]) if name in runs else (None, None) for name in names]
-    columns.append(number_column("a sample", [mean for mean, _ in costs], "Tokens"))
-    columns.append(number_column(f"a program that {RIGHT[criterion]}", [cost for _, cost in costs], "Tokens"))
-    text = (
-        "Pairs: how often the model prefers the right program to a wrong one; near 50 before training. Confidence: of tokens that depend on execution "
-        "constraints and of the others, and the KS distance between the two. Low windows on CUDA: their share minus that of all windows, by "
-        "the middle token; 0 where low windows have nothing to do with CUDA. Tokens: of a sample, and those divided by the share of samples whose "
-        f"program {RIGHT[criterion]}."
-    )
-    return Table("methods", "Methods compared", columns, text)
-
-
-def _tokens(report: Report, run: Run) -> tuple[float | None, float | None]:
-    """Tokens a sample, and tokens a right program."""
-    lines = report.collection.lines(run)
-    mean = lines["tokens"].dropna().astype(float).mean()
-    outcomes = report.collection.outcomes(run, report.collection.criteria[-1])
-    share = np.nanmean(outcomes) if not np.isnan(outcomes).all() else 0.0
-    return mean, mean / share if share else None
 
 
 def audit_table(report: Report) -> Table | None:

@@ -19,7 +19,7 @@ from .tables import conclusion, main_table
 
 CSV_TABLES = (
     *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "speed", "timing"),
-    *("methods", "flags", "audit", "settings"),
+    *("flags", "audit", "settings"),
 )
 """All that may be written, as csv/NAME.csv."""
 
