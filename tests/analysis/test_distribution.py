@@ -29,12 +29,10 @@ def measure(files, resamples=300, seed=0):
     """clustered_ks of files, each a pair of arrays of log p."""
     fine = [sum(counts_of(file[number]) for file in files) for number in (0, 1)]
     coarse = coarse_bins(*fine)
-    bootstrap = ClusterBootstrap(len(files), 2 * COARSE, resamples, seed)
+    bootstrap = ClusterBootstrap(len(files), resamples, seed)
     for file in files:
-        bootstrap.add(
-            np.concatenate([np.bincount(coarse[log_odds_bins(values)], minlength=COARSE) for values in file])
-        )
-    return clustered_ks(fine, bootstrap, slice(0, COARSE), slice(COARSE, 2 * COARSE))
+        bootstrap.add({"c": [np.bincount(coarse[log_odds_bins(values)], minlength=COARSE) for values in file]})
+    return clustered_ks(fine, bootstrap, *bootstrap.at["c"])
 
 
 def test_a_probability_that_rounds_above_1_is_in_the_last_bin():
@@ -64,9 +62,9 @@ def test_d_and_p_are_scipys(location):
 def test_a_draw_is_as_many_files_with_replacement():
     rng = np.random.default_rng(2)
     files = rng.normal((3, 0), size=(150, 2))
-    bootstrap = ClusterBootstrap(150, 3, 4000, seed=0)
+    bootstrap = ClusterBootstrap(150, 4000, seed=0)
     for values in files:
-        bootstrap.add(np.array([*values, 1.0]))
+        bootstrap.add({"sums": values, "files": 1.0})
     assert (bootstrap.draws[:, 2] == 150).all()
     np.testing.assert_allclose(bootstrap.total, [*files.sum(axis=0), 150])
     chosen = files[rng.integers(0, 150, (4000, 150))].sum(axis=1)

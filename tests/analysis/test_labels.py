@@ -16,6 +16,18 @@ from cuset_stage.stage.processors import LabelRules, labelling
 KERNEL = "```cpp\n__global__ void k(int* p) {\n    __shared__ int s[32];\n    p[threadIdx.x] = s[0];\n}\nvoid f(int* p) { k<<<1, 32>>>(p); }\n```"
 
 
+def write_rows(folder, rows, **entry):
+    """The data set `rows` in a folder. entry: more of its entry in dataset_info.json."""
+    (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    info = {"rows": {"file_name": "rows.json", **entry}}
+    (folder / "dataset_info.json").write_text(json.dumps(info), encoding="utf-8")
+
+
+def write_turns(folder, *turns):
+    row = {"conversations": [{"from": who, "value": what} for who, what in turns]}
+    write_rows(folder, [row], formatting="sharegpt", columns={"messages": "conversations"})
+
+
 @pytest.fixture
 def dataset(tmp_path):
     """100 rows: a third of them prose, two without a response, one far longer than the rest."""
@@ -25,8 +37,7 @@ def dataset(tmp_path):
     ]
     rows += [{"instruction": "x", "input": "", "output": ""}] * 2
     rows.append({"instruction": "Long.", "input": "", "output": "word " * 3000 + KERNEL})
-    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}), encoding="utf-8")
+    write_rows(tmp_path, rows)
     return tmp_path
 
 
@@ -70,11 +81,7 @@ def test_the_numbers_are_those_of_the_rows_that_training_gets(tiny_model, datase
 
 
 def test_every_turn_that_is_trained_counts(tiny_model, tmp_path):
-    turns = [("human", "Write it."), ("gpt", KERNEL), ("human", "Thanks."), ("gpt", "You are welcome.")]
-    row = {"conversations": [{"from": who, "value": what} for who, what in turns]}
-    (tmp_path / "rows.json").write_text(json.dumps([row]), encoding="utf-8")
-    entry = {"file_name": "rows.json", "formatting": "sharegpt", "columns": {"messages": "conversations"}}
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": entry}), encoding="utf-8")
+    write_turns(tmp_path, ("human", "Write it."), ("gpt", KERNEL), ("human", "Thanks."), ("gpt", "You are welcome."))
     summary = labels_of(tiny_model, tmp_path)
     assert summary.record["cuda_tokens"] and summary.record["rows_without_cuda"] == 0
     assert all(summary.record["spans"][kind]["spans"] == 1 for kind in ("kernel_body", "launch_config"))
@@ -86,11 +93,7 @@ def test_every_turn_that_is_trained_counts(tiny_model, tmp_path):
 
 @pytest.mark.parametrize("cutoff_len", [12, 600])
 def test_an_end_token_that_llamafactory_adds_itself_is_counted(tiny_model, tmp_path, cutoff_len):
-    turns = [("human", "Write it."), ("gpt", KERNEL), ("human", "Again."), ("gpt", KERNEL)]
-    row = {"conversations": [{"from": who, "value": what} for who, what in turns]}
-    (tmp_path / "rows.json").write_text(json.dumps([row]), encoding="utf-8")
-    entry = {"file_name": "rows.json", "formatting": "sharegpt", "columns": {"messages": "conversations"}}
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": entry}), encoding="utf-8")
+    write_turns(tmp_path, ("human", "Write it."), ("gpt", KERNEL), ("human", "Again."), ("gpt", KERNEL))
 
     def counts(cutoff: int):
         record = labels_of(tiny_model, tmp_path, template="solar", cutoff_len=cutoff, examples=0).record
@@ -129,10 +132,7 @@ def test_the_command_writes_a_page_and_a_summary(tiny_model, dataset, tmp_path):
 
 @pytest.mark.parametrize(("response", "said"), [("Hello.", "not one CUDA token"), ("", "not one row with a response")])
 def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path, response, said):
-    (tmp_path / "rows.json").write_text(
-        json.dumps([{"instruction": "Hi", "input": "", "output": response}]), encoding="utf-8"
-    )
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}), encoding="utf-8")
+    write_rows(tmp_path, [{"instruction": "Hi", "input": "", "output": response}])
     done = run(model=tiny_model, dataset="rows", dataset_dir=tmp_path, numbers="-")
     assert not json.loads(done.stdout)["cuda_share"]
     assert done.exit_code == 1 and said in done.stderr
@@ -144,8 +144,7 @@ def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path, response, 
 def test_another_language_is_labelled_and_shown(tiny_model, tmp_path, language, spans):
     output = "```python\nimport triton\n\n\n@triton.jit\ndef k(x):\n    f(x)\n\n\nk[(1,)](x)\n```"
     rows = [{"instruction": "Write it.", "input": "", "output": output}]
-    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}), encoding="utf-8")
+    write_rows(tmp_path, rows)
     summary = labels_of(tiny_model, tmp_path, language=language)
     (example,) = summary.examples
     assert [example.response[start:end] for start, end, _ in example.spans] == spans
@@ -168,21 +167,16 @@ def test_faults_name_the_key(tiny_model, dataset, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "data", [b'[{"instruction": "x", "input": "", "output": "y\xff"}]', b'[{"instruction": 1}, {"instruction": "x"}]']
+    ("data", "said"),
+    [
+        (b'[{"instruction": "x", "input": "", "output": "y\xff"}]', "cannot be read: .*not JSON .'utf-8' codec"),
+        (b'[{"instruction": 1}, {"instruction": "x"}]', "no row has the key"),
+        (b'[{"instruction": "x", "input": ""}]', "no row has the key 'output', which is the response column"),
+    ],
 )
-def test_a_file_that_cannot_be_read_ends_with_a_sentence(tiny_model, dataset, data):
+def test_a_file_that_cannot_be_read_ends_with_a_sentence(tiny_model, dataset, data, said):
     (dataset / "rows.json").write_bytes(data)
-    with pytest.raises(
-        SettingsError, match=r"rows cannot be read: .*rows.json: (not JSON .'utf-8' codec|no row has the key)"
-    ):
-        labels_of(tiny_model, dataset)
-
-
-def test_a_column_that_is_missing_is_named(tiny_model, dataset):
-    (dataset / "rows.json").write_text('[{"instruction": "x", "input": ""}]')
-    with pytest.raises(
-        SettingsError, match=r"dataset=rows: .*no row has the key 'output', which is the response column"
-    ):
+    with pytest.raises(SettingsError, match=f"rows.*{said}"):
         labels_of(tiny_model, dataset)
 
 
@@ -198,10 +192,8 @@ def test_weights_that_the_data_give_are_counted_and_shown(tiny_model, tmp_path):
         {"instruction": "Go.", "output": said, "w": 0.5, "s": spans},
         {"instruction": "Why?", "output": "So.", "w": 1, "s": []},
     ]
-    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
     columns = {"prompt": "instruction", "response": "output", "weight": "w", "spans": "s"}
-    info = {"rows": {"file_name": "rows.json", "columns": columns}}
-    (tmp_path / "dataset_info.json").write_text(json.dumps(info), encoding="utf-8")
+    write_rows(tmp_path, rows, columns=columns)
     summary = labels_of(tiny_model, tmp_path)
     trained = rows_of_training(tiny_model, tmp_path)
     weights = [w for row in trained for w, s in zip(row["token_weights"], row["sample_ids"], strict=True) if s]

@@ -37,18 +37,7 @@ def test_a_server_gives_what_the_model_gives(model):
     assert all(body["model"] == "m" and body["max_tokens"] == 1 for body in server.bodies)
 
 
-def test_a_server_that_is_busy_is_asked_again(model, monkeypatch):
-    monkeypatch.setattr("cuset_stage.analysis.readers.FIRST_PAUSE_S", 0.01)
-    rows = make_rows([9, 12])
-    with CompletionServer(model, "vllm", busy=[True] * 3) as server:
-        found = read(server, rows)
-    assert len(server.bodies) == 5
-    for part, expected in zip(found, token_log_probabilities(model, rows), strict=True):
-        np.testing.assert_allclose(part, expected, rtol=1e-4)
-
-
-def test_servers_that_cannot_be_read(model, monkeypatch):
-    monkeypatch.setattr("cuset_stage.analysis.readers.FIRST_PAUSE_S", 0.01)
+def test_servers_that_cannot_be_read(model):
     with CompletionServer(model, "none") as server, pytest.raises(SettingsError, match=r"no log-probabilities.*vLLM"):
         read(server, make_rows([9]))
     with (

@@ -71,14 +71,6 @@ def rate(rows, criterion, k):
     return [100 * mean, 100 * max(low, 0), 100 * min(high, 1)]
 
 
-def by_seed(rows):
-    """{seed: pass@1 in percent}."""
-    found = defaultdict(list)
-    for (seed, _), value in scores(rows, "passed", 1).items():
-        found[seed].append(100 * value)
-    return {seed: sum(values) / len(values) for seed, values in found.items()}
-
-
 def differences(by_method, baseline, bound=0.05):
     """{method: difference in points, its interval, p, Holm's p, Holm's p of equivalence, the difference seen with power 0.8}."""
     base, found = scores(by_method[baseline], "passed", 1), {}
@@ -118,14 +110,6 @@ def recompute(path, baseline="sft", compared=None):
         known = [one for one in by_method if "=" not in one] if compared is None else [*compared, baseline]
         among = {one: of for one, of in by_method.items() if one in known}
         tests = differences(among, baseline) if baseline in among else {}
-        families = {
-            method: {
-                family: rate([row for row in of if row["family"] == family], "passed", 1)
-                for family in {row["family"] for row in of}
-            }
-            for method, of in by_method.items()
-        }
-        seeds = {method: by_seed(of) for method, of in by_method.items()}
         verdicts = {
             method: {one: 100 * count / len(of) for one, count in Counter(row["verdict"] for row in of).items()}
             for method, of in by_method.items()
@@ -133,8 +117,6 @@ def recompute(path, baseline="sft", compared=None):
         report[model] = {
             "rates": methods,
             "differences": tests,
-            "families": families,
-            "seeds": seeds,
             "verdicts": verdicts,
         }
     return report

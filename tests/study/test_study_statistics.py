@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from cuset_stage.files import write_atomically
 from cuset_stage.jsonl import to_line
 from cuset_stage.report.statistics import crossed
 from cuset_stage.study.plan import StudyError
@@ -56,34 +57,33 @@ def test_scores_without_spread_prove_nothing():
 
 
 @pytest.fixture
-def study_folder(tmp_path):
-    """Two methods, three seeds, ten tasks, three samples: what `cuset evaluate` writes."""
-    random, jobs = np.random.default_rng(3), {}
+def study(tmp_path):
+    """Two methods, three seeds, ten tasks, three samples: what `cuset evaluate` writes; and its settings with others."""
+    random = np.random.default_rng(3)
     for method, rate in (("sft", 0.4), ("cuset", 0.7)):
         for seed in range(3):
-            run = {"model": "m", "method": method, "seed": seed}
-            jobs[f"evaluate/m/{method}/seed{seed}"] = {"run": run}
             file = tmp_path / "runs" / "m" / method / f"seed{seed}" / "results.jsonl"
-            file.parent.mkdir(parents=True)
-            lines = [{"type": "run"}]
-            for task in range(10):
-                for sample in range(3):
-                    passed = bool(random.random() < rate)
-                    verdict = (
-                        "infra_error" if (task, sample, seed) == (0, 0, 0) else "passed" if passed else "mismatch"
-                    )
-                    line = {"type": "sample", "task": f"t{task}", "family": "f", "sample": sample, "verdict": verdict}
-                    lines.append({**line, "compiled": True, "passed": verdict == "passed", "tokens": 100})
-            file.write_text("".join(to_line(line) for line in lines))
             record = tmp_path / "done" / "evaluate" / "m" / method / f"seed{seed}.json"
-            record.parent.mkdir(parents=True, exist_ok=True)
-            record.write_text('{"seconds": 1, "gpus": 1}')
-    (tmp_path / "study.json").write_text(json.dumps({"jobs": jobs}))
-    return tmp_path
+            lines = [{"type": "run"}]
+            for task, sample in np.ndindex(10, 3):
+                passed = bool(random.random() < rate)
+                verdict = "infra_error" if (task, sample, seed) == (0, 0, 0) else "passed" if passed else "mismatch"
+                line = {"type": "sample", "task": f"t{task}", "family": "f", "sample": sample, "verdict": verdict}
+                lines.append({**line, "compiled": True, "passed": verdict == "passed", "tokens": 100})
+            write_atomically(file, map(to_line, lines))
+            write_atomically(record, '{"seconds": 1, "gpus": 1}')
+
+    def settings(published=None, methods=("sft", "cuset"), **more):
+        about = {"model": "m", "recipe": "r.yaml", "published": published or {}}
+        given = {"models": {"m": about}, "methods": {method: {"tau": 0.1} for method in methods}, "tasks": "t"}
+        return StudySettings.checked({"output": tmp_path, "seeds": [0, 1, 2], **given, **more})
+
+    return settings
 
 
-def test_the_tables_come_from_the_rows_alone(study_folder):
-    path = collect(study_folder)
+def test_the_tables_come_from_the_rows_alone(study):
+    settings = study({"sft": (92.2, 55.0, 96.6, 61.0)})
+    path = collect(settings)
     rows = read_results(path)
     raw = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(raw) == 180
@@ -93,10 +93,6 @@ def test_the_tables_come_from_the_rows_alone(study_folder):
         assert score_table(rows, "passed", 1)["m", method].stack().sort_index().tolist() == pytest.approx(
             of.sort_index().tolist()
         )
-    about = {"model": "m", "recipe": "r.yaml", "published": {"sft": (92.2, 55.0, 96.6, 61.0)}}
-    settings = StudySettings.checked(
-        {"output": study_folder, "models": {"m": about}, "methods": {"sft": {}, "cuset": {}}, "tasks": "t"}
-    )
     table = rate_table(settings, rows, [("m", "sft"), ("m", "cuset")], "rates", "rates")
     first = [cell.text for cell in table.rows[0]]
     assert first[:3] == ["m", "sft", "3"] and "55.0" in first
@@ -108,9 +104,9 @@ def test_the_tables_come_from_the_rows_alone(study_folder):
     assert compared.rows[0][0].text == "cuset" and compared.rows[0][2].value > 0
 
 
-def test_the_unit_is_cudabenchs_operation(study_folder):
+def test_the_unit_is_cudabenchs_operation(study):
     """Answers at ten sizes that are right or wrong together are one observation, and not ten."""
-    rows = read_results(collect(study_folder))
+    rows = read_results(collect(study()))
     rows = rows[rows["task"] != "t0"].assign(passed=rows["seed"] == 1)
     rows["family"] = rows["task"].map(lambda task: "a" if task < "t4" else "b")
     rows.loc[(rows["family"] == "a") & (rows["sample"] == 0), "passed"] = True
@@ -121,29 +117,22 @@ def test_the_unit_is_cudabenchs_operation(study_folder):
     assert by_operation.loc[1].to_dict() == {"a": 1, "b": 1}
 
 
-def test_a_sweep_is_drawn_with_its_method_s_own_value(study_folder):
-    rows = read_results(collect(study_folder))
+def test_a_sweep_is_drawn_with_its_method_s_own_value(study):
+    rows = read_results(collect(study()))
     rows.loc[rows["method"] == "sft", "method"] = "cuset_tau=0.5"
-    settings = StudySettings.checked(
-        {
-            "output": study_folder,
-            "models": {"m": {"model": "m", "recipe": "r.yaml", "published": {"cuset": (None, 65.6)}}},
-            "methods": {"cuset": {"tau": 0.1}},
-            "sweeps": {"runs": {"tau": [0.5]}},
-            "tasks": "t",
-        }
-    )
+    settings = study(methods=["cuset"], sweeps={"runs": {"tau": [0.5]}})
     lines = sweep_lines(settings, rows, "tau")
-    assert [(value, paper) for value, _, paper in lines["m"]] == [(0.1, 65.6), (0.5, None)]
+    assert list(lines["m"]) == [0.1, 0.5]
     assert draw(lines, "tau").startswith(b"\x89PNG")
     assert sweep_lines(settings, rows[rows["method"] == "nothing"], "tau") == {}
 
 
-def test_runs_on_other_tasks_are_not_mixed(study_folder):
-    changed = study_folder / "runs" / "m" / "cuset" / "seed1" / "results.jsonl"
-    for file in study_folder.glob("runs/**/results.jsonl"):
+def test_runs_on_other_tasks_are_not_mixed(study):
+    settings = study()
+    changed = settings.output / "runs" / "m" / "cuset" / "seed1" / "results.jsonl"
+    for file in settings.output.glob("runs/**/results.jsonl"):
         digest = "new" if file == changed else "old"
         lines = file.read_text().splitlines(keepends=True)
         file.write_text(to_line({"type": "run", "tasks": {"sha256": digest}}) + "".join(lines[1:]))
     with pytest.raises(StudyError, match=r"cuset/seed1/results\.jsonl: judged on other tasks than the runs before it"):
-        collect(study_folder)
+        collect(settings)

@@ -4,11 +4,10 @@ A model reads every row once; its log-probabilities are kept, 12 bytes a token. 
 tokens' mean known, windows, sums by file, and the bootstrap.
 """
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -106,7 +105,7 @@ def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> t
     rules = LabelRules(tuple(KINDS), settings.aliases, language=settings.language)
     options = {"template": request.template_for(settings), "cutoff_len": settings.cutoff_len}
     if settings.code:
-        files = code_files(settings.code, settings.suffixes, settings.samples)
+        files = code_files(settings.code, settings.samples)
         with explained():
             return len(files), code_rows(files, tokenizer, rules, prompt=settings.prompt, **options)
 
@@ -145,91 +144,114 @@ class _Tokens:
         return np.minimum(np.exp(self.log_p.astype(np.float64)), 1.0)
 
 
-class _Counts:
-    """Counts over all tokens by one notion of sensitivity, of sensitive and of neutral tokens: `fine` [2, BINS] over bins of the log odds,
-    `density` [2, DENSITY_BINS] over bins of confidence. threshold: the mean confidence of the neutral tokens, below which a window is low; None
-    without such a token."""
+def _class_sums(chosen: NDArray[np.bool_], confidence: NDArray[np.float64], tau: float) -> list[float]:
+    """Of the chosen tokens how many, the sum of their confidence, how many at most tau."""
+    return [chosen.sum(), confidence[chosen].sum(), (confidence[chosen] <= tau).sum()]
 
-    def __init__(self, rows: Sequence[_Tokens], mask: int) -> None:
+
+class _Notion:
+    """One notion of sensitivity: counts over all tokens, from which follow its sums over each row and its record.
+
+    fine [2, BINS]: sensitive and neutral tokens over bins of the log odds. density [2, DENSITY_BINS]: over bins of confidence. threshold: the
+    mean confidence of the neutral tokens, below which a window is low; None without such a token.
+    """
+
+    def __init__(self, name: str, kinds: Sequence[str], rows: Sequence[_Tokens]) -> None:
+        self.name, self.mask = name, sum(KIND_BITS[kind] for kind in kinds)
         self.fine = np.zeros((2, BINS), dtype=np.int64)
         self.density = np.zeros((2, DENSITY_BINS), dtype=np.int64)
         neutral = 0.0
         for row in rows:
-            confidence, is_sensitive = row.confidence, (row.kinds & mask) != 0
-            bins = log_odds_bins(row.log_p)
+            confidence, bins = row.confidence, log_odds_bins(row.log_p)
             shares = np.minimum((confidence * DENSITY_BINS).astype(np.int64), DENSITY_BINS - 1)
-            for number, chosen in enumerate((is_sensitive, ~is_sensitive)):
+            for number, chosen in enumerate(self._classes(row.kinds)):
                 self.fine[number] += np.bincount(bins[chosen], minlength=BINS)
                 self.density[number] += np.bincount(shares[chosen], minlength=DENSITY_BINS)
-            neutral += confidence[~is_sensitive].sum()
+            neutral += confidence[chosen].sum()
         count = int(self.fine[1].sum())
         self.threshold = neutral / count if count else None
+        self._coarse = coarse_bins(*self.fine)
 
+    def _classes(self, kinds: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which tokens are sensitive, and which neutral."""
+        is_sensitive = (kinds & self.mask) != 0
+        return is_sensitive, ~is_sensitive
 
-class _Sums:
-    """The sums over one row for one notion of sensitivity, and where they stand among all sums of the bootstrap.
+    def sums(self, row: _Tokens, settings: AnalyzeSettings) -> dict[str, Any]:
+        """The sums over one row, for the bootstrap.
 
-    by_class [2, 3]: of sensitive and of neutral tokens how many, the sum of their confidence, how many at most tau. windows [4]: windows,
-    low ones, samples, samples with a low one. on [1 + kinds, 3, 2]: of the windows on the notion's tokens and on each kind's, by each
-    reading, all and low ones. coarse [2, COARSE]: tokens by class.
-    """
-
-    SHAPES: ClassVar = {
-        "by_class": (2, 3),
-        "windows": (4,),
-        "on": (1 + len(KINDS), len(READINGS), 2),
-        "coarse": (2, COARSE),
-    }
-    WIDTH: ClassVar = sum(math.prod(shape) for shape in SHAPES.values())
-
-    def __init__(self, start: int, mask: int, counts: _Counts) -> None:
-        self.mask, self.threshold = mask, counts.threshold
-        self._coarse = coarse_bins(*counts.fine)
-        self.at = {}
-        for name, shape in self.SHAPES.items():
-            self.at[name] = np.arange(start, start + math.prod(shape)).reshape(shape)
-            start += math.prod(shape)
-
-    def of(self, row: _Tokens, settings: AnalyzeSettings) -> NDArray[np.float64]:
-        """[WIDTH], in the order of `at`."""
-        confidence, is_sensitive = row.confidence, (row.kinds & self.mask) != 0
-        classes = [is_sensitive, ~is_sensitive]
+        classes [2, 3]: as `_class_sums`. windows [4]: windows, low ones, samples, samples with a low one. on [1 + kinds, 3, 2]: of the windows
+        on the notion's tokens and on each kind's, by each reading, all and low ones. coarse [2, COARSE]: tokens by class.
+        """
+        confidence, classes = row.confidence, self._classes(row.kinds)
         bins = self._coarse[log_odds_bins(row.log_p)]
-        by_class = [
-            [chosen.sum(), confidence[chosen].sum(), (confidence[chosen] <= settings.tau).sum()] for chosen in classes
-        ]
-        coarse = [np.bincount(bins[chosen], minlength=COARSE) for chosen in classes]
-        counts, on = np.zeros(4), np.zeros(self.SHAPES["on"])
-        masks = [self.mask, *KIND_BITS.values()]
+        counts, on = np.zeros(4), np.zeros((1 + len(KINDS), len(READINGS), 2))
         for end, length in zip(np.cumsum(row.lengths), row.lengths, strict=True):
             part = slice(end - length, end)
             found = windows(confidence[part], settings.window)
             is_low = found.means < (-np.inf if self.threshold is None else self.threshold)
             counts += [len(is_low), is_low.sum(), 1, is_low.any()]
-            for number, mask in enumerate(masks):
+            for number, mask in enumerate((self.mask, *KIND_BITS.values())):
                 on_mask = found.on((row.kinds[part] & mask) != 0)
                 on[number] += np.stack([on_mask.sum(axis=1), (on_mask & is_low).sum(axis=1)], axis=1)
-        return np.concatenate([np.ravel(values) for values in (by_class, counts, on, coarse)])
+        by_name = {
+            "classes": [_class_sums(chosen, confidence, settings.tau) for chosen in classes],
+            "windows": counts,
+            "on": on,
+            "coarse": [np.bincount(bins[chosen], minlength=COARSE) for chosen in classes],
+        }
+        return {f"{self.name} {name}": sums for name, sums in by_name.items()}
+
+    def record(self, bootstrap: ClusterBootstrap) -> dict[str, Any]:
+        """Fig. 1 and Fig. 2 by this notion."""
+        classes, of_windows, on, coarse = (
+            bootstrap.at[f"{self.name} {name}"] for name in ("classes", "windows", "on", "coarse")
+        )
+        ratio, (sensitive, neutral), (count, low, samples, with_low) = bootstrap.ratio, classes, of_windows
+
+        def shares(columns: NDArray[np.int64]) -> dict[str, Any]:
+            return {
+                reading: {
+                    "low": ratio(of_low, low),
+                    "all": ratio(of_all, count),
+                    "difference": bootstrap.difference((of_low, low), (of_all, count)),
+                }
+                for reading, (of_all, of_low) in zip(READINGS, columns, strict=True)
+            }
+
+        return {
+            **{
+                kind: {**_class_record(bootstrap, columns), "density": density.tolist()}
+                for kind, columns, density in zip(CLASSES, classes, self.density, strict=True)
+            },
+            "mean_difference": bootstrap.difference((sensitive[1], sensitive[0]), (neutral[1], neutral[0])),
+            "ks": clustered_ks(self.fine, bootstrap, *coarse),
+            "curve": [_curve(of_class) for of_class in self.fine],
+            "windows": {
+                "threshold": self.threshold,
+                "count": int(bootstrap.total[count]),
+                "low": ratio(low, count),
+                "samples_with_low": ratio(with_low, samples),
+                "on_sensitive": shares(on[0]),
+                "on_kind": {kind: shares(columns) for kind, columns in zip(KINDS, on[1:], strict=True)},
+            },
+        }
 
 
 def _statistics(rows: Sequence[_Tokens], settings: AnalyzeSettings) -> dict[str, Any]:
     """Everything that the record says of a model's tokens and windows."""
-    masks = {name: sum(KIND_BITS[kind] for kind in kinds) for name, kinds in notions(settings).items()}
-    counts = {name: _Counts(rows, mask) for name, mask in masks.items()}
-    sums = {name: _Sums(number * _Sums.WIDTH, masks[name], counts[name]) for number, name in enumerate(masks)}
-    kinds_at = len(sums) * _Sums.WIDTH + np.arange(3 * len(KINDS)).reshape(-1, 3)  # tokens, confidence, at most tau
-    bootstrap = ClusterBootstrap(len(rows), kinds_at.max() + 1, settings.resamples, settings.seed)
+    by_notion = [_Notion(name, kinds, rows) for name, kinds in notions(settings).items()]
+    bootstrap = ClusterBootstrap(len(rows), settings.resamples, settings.seed)
     for row in rows:
-        confidence = row.confidence
+        sums = {name: of for notion in by_notion for name, of in notion.sums(row, settings).items()}
         of_kinds = [(row.kinds & bit) != 0 for bit in KIND_BITS.values()]
-        by_kind = [[on.sum(), confidence[on].sum(), (confidence[on] <= settings.tau).sum()] for on in of_kinds]
-        bootstrap.add(np.concatenate([*(one.of(row, settings) for one in sums.values()), np.ravel(by_kind)]))
+        bootstrap.add(sums | {"kinds": [_class_sums(on, row.confidence, settings.tau) for on in of_kinds]})
     return {
         "files": len(rows),
         "samples": sum(len(row.lengths) for row in rows),
         "tokens": sum(len(row.log_p) for row in rows),
-        "notions": {name: _notion_record(one, counts[name], bootstrap) for name, one in sums.items()},
-        "kinds": {kind: _class_record(bootstrap, at) for kind, at in zip(KINDS, kinds_at, strict=True)},
+        "notions": {notion.name: notion.record(bootstrap) for notion in by_notion},
+        "kinds": {kind: _class_record(bootstrap, at) for kind, at in zip(KINDS, bootstrap.at["kinds"], strict=True)},
     }
 
 
@@ -238,42 +260,6 @@ def _class_record(bootstrap: ClusterBootstrap, at: NDArray[np.int64]) -> dict[st
     tokens, confidence, few = at
     mean, share = bootstrap.ratio(confidence, tokens), bootstrap.ratio(few, tokens)
     return {"tokens": int(bootstrap.total[tokens]), "mean": mean, "at_most_tau": share}
-
-
-def _notion_record(sums: _Sums, counts: _Counts, bootstrap: ClusterBootstrap) -> dict[str, Any]:
-    """Fig. 1 and Fig. 2 by one notion of sensitivity."""
-    at, ratio, total = sums.at, bootstrap.ratio, bootstrap.total
-    slices = [slice(int(bins[0]), int(bins[-1]) + 1) for bins in at["coarse"]]
-    sensitive, neutral = at["by_class"]
-    record: dict[str, Any] = {
-        kind: {**_class_record(bootstrap, columns), "density": density.tolist()}
-        for kind, columns, density in zip(CLASSES, at["by_class"], counts.density, strict=True)
-    }
-    record["mean_difference"] = bootstrap.difference((sensitive[1], sensitive[0]), (neutral[1], neutral[0]))
-    record["ks"] = clustered_ks(counts.fine, bootstrap, *slices)
-    record["curve"] = [_curve(of_class) for of_class in counts.fine]
-
-    count, low, samples, with_low = at["windows"]
-
-    def on(columns: NDArray[np.int64]) -> dict[str, Any]:
-        return {
-            reading: {
-                "low": ratio(of_low, low),
-                "all": ratio(of_all, count),
-                "difference": bootstrap.difference((of_low, low), (of_all, count)),
-            }
-            for reading, (of_all, of_low) in zip(READINGS, columns, strict=True)
-        }
-
-    record["windows"] = {
-        "threshold": sums.threshold,
-        "count": int(total[count]),
-        "low": ratio(low, count),
-        "samples_with_low": ratio(with_low, samples),
-        "on_sensitive": on(at["on"][0]),
-        "on_kind": {kind: on(columns) for kind, columns in zip(KINDS, at["on"][1:], strict=True)},
-    }
-    return record
 
 
 def _curve(counts: NDArray[np.int64]) -> list[list[float]]:

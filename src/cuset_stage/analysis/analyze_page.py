@@ -2,9 +2,9 @@
 
 import io
 import math
-from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from ..report.cells import (
@@ -16,6 +16,7 @@ from ..report.cells import (
     decimal,
     interval_cell,
     number_column,
+    p_cell,
     percent,
     points,
     print_table,
@@ -41,17 +42,6 @@ HOW_TO_READ = (
 )
 
 
-def share(value: float) -> str:
-    return f"{percent(value)}%"
-
-
-def p_text(value: float | None) -> str:
-    """A p-value; a floating-point number ends at 1e-300."""
-    if value is None:
-        return ABSENT
-    return "< 1e-300" if value < 1e-300 else f"{value:.2g}"
-
-
 def token_table(record: dict[str, Any], notion: str) -> Table:
     """What Fig. 1 says of each model."""
     models, tau = record["models"], record["settings"]["tau"]
@@ -61,14 +51,14 @@ def token_table(record: dict[str, Any], notion: str) -> Table:
     columns.append(Column("CUDA-sensitive tokens", [Cell(f"{n:,}", detail=f"of {of_all:,}") for n, of_all in sizes]))
     for key, name, write in (
         ("mean", "mean confidence", decimal),
-        ("at_most_tau", f"confidence at most {tau:g}", share),
+        ("at_most_tau", f"confidence at most {tau:g} (%)", percent),
     ):
         for kind, named in CLASSES.items():
             columns.append(Column(f"{name}, {named}", [interval_cell(of[kind][key], write) for of in notions]))
     tests = [of["ks"] for of in notions]
     columns.append(Column("KS distance D", [interval_cell(ks and ks["d"], decimal) for ks in tests]))
     for key, name in (("p_clustered", "p, files independent"), ("p_naive", "p, tokens independent")):
-        columns.append(Column(name, [Cell(p_text(ks and ks[key])) for ks in tests]))
+        columns.append(Column(name, [p_cell(ks and ks[key]) for ks in tests]))
     return Table("tokens", "Tokens", columns)
 
 
@@ -81,11 +71,11 @@ def window_table(record: dict[str, Any], notion: str) -> Table:
         number_column("windows", [of["count"] for of in by_model]),
         number_column("samples", [model["samples"] for model in record["models"].values()]),
         Column("low below", [Cell(ABSENT if limit is None else decimal(limit)) for limit in limits]),
-        Column("low windows", [interval_cell(of["low"], share) for of in by_model]),
-        Column("samples with one", [interval_cell(of["samples_with_low"], share) for of in by_model]),
+        Column("low windows (%)", [interval_cell(of["low"], percent) for of in by_model]),
+        Column("samples with one (%)", [interval_cell(of["samples_with_low"], percent) for of in by_model]),
     ]
     for reading, name in READING_NAMES.items():
-        columns += _on_structures([of["on_sensitive"][reading] for of in by_model], f"on CUDA: {name}")
+        columns += _on_structures([of["on_sensitive"][reading] for of in by_model], f"on CUDA (%): {name}")
     return Table("windows", "Windows", columns)
 
 
@@ -100,7 +90,7 @@ def kind_table(record: dict[str, Any], notion: str) -> Table:
         text_column("model", [name for _, name in rows]),
         number_column("tokens", [of["tokens"] for of in by_row]),
         Column("mean confidence", [interval_cell(of["mean"], decimal) for of in by_row]),
-        Column(f"confidence at most {tau:g}", [interval_cell(of["at_most_tau"], share) for of in by_row]),
+        Column(f"confidence at most {tau:g} (%)", [interval_cell(of["at_most_tau"], percent) for of in by_row]),
     ]
     windows = [models[name]["notions"][notion]["windows"]["on_kind"][kind]["centre"] for kind, name in rows]
     title = "By kind of structure (windows by their middle token)"
@@ -108,27 +98,15 @@ def kind_table(record: dict[str, Any], notion: str) -> Table:
 
 
 def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Column]:
-    """Of low and of all windows how many stand on a structure."""
-    names = {"low": ("of low windows", share), "all": ("of all windows", share), "difference": ("difference", points)}
+    """Of low and of all windows how many stand on a structure, in percent."""
+    names = {
+        "low": ("of low windows", percent),
+        "all": ("of all windows", percent),
+        "difference": ("difference", points),
+    }
     return [
         Column(name, [interval_cell(of[key], write) for of in windows], group) for key, (name, write) in names.items()
     ]
-
-
-def model_table(record: dict[str, Any]) -> Table:
-    """What the models are, and what reading with them took."""
-    models = record["models"].values()
-    served = (f" at {model['endpoint']}" if model.get("endpoint") else "" for model in models)
-    columns = [
-        text_column("name", record["models"]),
-        text_column("model", [model["model"] + at for model, at in zip(models, served, strict=True)]),
-        text_column("adapter", [model.get("adapter") or ABSENT for model in models]),
-        number_column("bits", [model.get("quantization_bit") for model in models]),
-        number_column("tokens", [model["tokens"] for model in models]),
-        number_column("read in (s)", [model["read_s"] for model in models]),
-        number_column("GPU memory (GiB)", [model["peak_gpu_gib"] for model in models], digits=1),
-    ]
-    return Table("models", "Models", columns)
 
 
 def render(record: dict[str, Any], pictures: dict[str, bytes]) -> str:
@@ -142,7 +120,6 @@ def render(record: dict[str, Any], pictures: dict[str, bytes]) -> str:
         parts.append(Section(notion, title, tables, text))
     parts.append(Section("tokens", "Fig. 1", pictures={"density and cumulative distribution of confidence": tokens}))
     parts.append(Section("windows", "Fig. 2", pictures={"windows on CUDA code": windows}))
-    parts.append(Section("models", "Models", [model_table(record)]))
     summary = (
         f"{first['files']:,} {'files' if settings['code'] else 'rows'}, cut at {settings['cutoff_len']:,} tokens; windows of "
         f"{settings['window']} tokens, stride 1. Intervals are 95%, by a bootstrap of {settings['resamples']:,} draws of whole files. cuset-stage "
@@ -155,8 +132,7 @@ def print_summary(record: dict[str, Any]) -> None:
     """The main numbers of every model, on the terminal."""
     for notion, title in NOTIONS.items():
         tokens, windows = token_table(record, notion).columns, window_table(record, notion).columns
-        shown = [*tokens[:1], *tokens[2:4], tokens[6], windows[4], *windows[6:8]]
-        print_table(Table(notion, title, [replace(column, group=column.group[:7]) for column in shown]))
+        print_table(Table(notion, title, [*tokens[:1], *tokens[2:4], tokens[6], windows[4], *windows[6:8]]))
 
 
 def draw(record: dict[str, Any]) -> dict[str, bytes]:
@@ -202,14 +178,11 @@ def _draw_windows(record: dict[str, Any]) -> Figure:
     figure = Figure(figsize=(max(10, len(groups)), 4), layout="constrained")
     axes = figure.subplots()
     for offset, key, color in ((-0.2, "low", COLORS[1]), (0.2, "all", "#8a939b")):
-        of = [windows[name]["on_sensitive"][reading][key] for name, reading in groups]
-        values = [one["value"] or 0 for one in of]
+        of = pd.DataFrame([windows[name]["on_sensitive"][reading][key] for name, reading in groups], dtype=float) * 100
+        value = of["value"].fillna(0)
         # Of one file there is no interval.
-        ends = [(one["low"], one["high"]) if one["low"] is not None else (one["value"] or 0,) * 2 for one in of]
-        below = [100 * max(0, value - low) for value, (low, _) in zip(values, ends, strict=True)]
-        above = [100 * max(0, high - value) for value, (_, high) in zip(values, ends, strict=True)]
-        bars = {"width": 0.38, "color": color, "label": f"{key} windows", "yerr": (below, above), "ecolor": "#101418"}
-        axes.bar([at + offset for at in range(len(of))], [100 * value for value in values], **bars)
+        ends = [(value - of["low"].fillna(value)).clip(lower=0), (of["high"].fillna(value) - value).clip(lower=0)]
+        axes.bar(of.index + offset, value, 0.38, color=color, label=f"{key} windows", yerr=ends, ecolor="#101418")
     names = [f"{name}\n{READING_NAMES[reading]}" for name, reading in groups]
     axes.set_xticks(range(len(groups)), names, fontsize="small")
     axes.set(title="by section 3", ylabel="on CUDA code (%, 95% intervals)", ylim=(0, 105))

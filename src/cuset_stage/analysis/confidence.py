@@ -2,7 +2,6 @@
 to 8)."""
 
 import logging
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,20 +68,21 @@ class Sample:
 
         `left_out` is the share of supervised tokens whose weight M is 0.
         """
-        reading = self.readings[name]
-        tokens = [(c, cuda) for c, cuda in zip(reading.confidence, self.cuda, strict=True) if c is not None]
+        reading, weights = self.readings[name], np.array(self.weights(name, tau, lam), dtype=float)
+        is_known = ~np.isnan(weights)
+        c, is_cuda = np.array(reading.confidence, dtype=float)[is_known], np.array(self.cuda, dtype=bool)[is_known]
 
-        def mean(values: list[float]) -> float | None:
-            return sum(values) / len(values) if values else None
+        def mean(values: Any) -> float | None:
+            return float(np.mean(values)) if len(values) else None
 
         return {
-            "tokens": len(tokens),
-            "cuda_share": mean([float(cuda) for _, cuda in tokens]),
-            "confidence": mean([c for c, _ in tokens]),
-            "cuda_confidence": mean([c for c, cuda in tokens if cuda]),
-            "other_confidence": mean([c for c, cuda in tokens if not cuda]),
-            "nll": mean([-math.log(max(c, 1e-45)) for c, _ in tokens]),  # float32 may round c to 0
-            "left_out": mean([float(m == 0) for m in self.weights(name, tau, lam) if m is not None]),
+            "tokens": len(c),
+            "cuda_share": mean(is_cuda),
+            "confidence": mean(c),
+            "cuda_confidence": mean(c[is_cuda]),
+            "other_confidence": mean(c[~is_cuda]),
+            "nll": mean(-np.log(np.maximum(c, 1e-45))),  # float32 may round c to 0
+            "left_out": mean(weights[is_known] == 0),
             # A row of several turns has several windows; the page shows the mean, the JSON has each.
             "region_confidence": mean([region.confidence for region in reading.regions]),
             "sample_weight": mean([region.weight for region in reading.regions]),
@@ -227,17 +227,14 @@ def _before(settings: HeatmapSettings, tokenizer: Any, rows: list[tuple[str, dic
     with explained(f"{settings.compared}: the model cannot be loaded"):
         own = open_tokenizer(settings.compared, trust_remote_code=settings.trust_remote_code)
     ids = sorted({token for _, row, _ in rows for token in row["input_ids"]})
-    spelled = zip(tokenizer.convert_ids_to_tokens(ids), own.convert_ids_to_tokens(ids), ids, strict=True)
-    differing = [(token, here) for here, there, token in spelled if here != there]
-    if not differing:
+    if tokenizer.convert_ids_to_tokens(ids) == own.convert_ids_to_tokens(ids):
         return own
     if settings.before is None:
         logger.warning(
-            f"{settings.compared} is not shown beside the trained model: the run added {differing[0][1]!r} and other tokens of the samples "
-            "to its vocabulary."
+            f"{settings.compared} is not shown beside the trained model: the run added tokens of the samples to its vocabulary."
         )
         return None
     raise SettingsError(
-        f"before={settings.before}: {len(differing)} of the samples' {len(ids)} tokens mean something else to its tokenizer (the first is "
-        f"{differing[0][0]}), so the two cannot be compared. Give the model that the training started from, or compare=false."
+        f"before={settings.before}: some of the samples' tokens mean something else to its tokenizer, so the two cannot be compared. Give "
+        "the model that the training started from."
     )

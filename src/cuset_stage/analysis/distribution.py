@@ -4,11 +4,11 @@ Tokens come as counts over bins of their log odds, so that memory depends neithe
 language models give, from 1e-6 to 1 - 1e-7, are told apart on both ends.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import kstwo
 
 
@@ -65,21 +65,28 @@ class ClusterBootstrap:
     makes the draws multinomial, the ordinary bootstrap of clusters.
 
     Attributes:
+        at: where each named array of sums stands among all of them, in its shape.
         total: [width], the sum over the clusters.
         draws: [resamples, width], the sums over each draw; complete when all clusters were added.
     """
 
-    def __init__(self, clusters: int, width: int, resamples: int, seed: int) -> None:
+    def __init__(self, clusters: int, resamples: int, seed: int) -> None:
         self._left_clusters = clusters
         self._rng = np.random.default_rng(seed)
         self._left = np.full(resamples, clusters)
         self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
         self.is_single = clusters < 2
-        self.total = np.zeros(width)
-        self.draws = np.zeros((resamples, width))
+        self.at: dict[str, NDArray[np.int64]] = {}
 
-    def add(self, sums: NDArray[np.float64]) -> None:
-        """The next cluster. sums: [width]."""
+    def add(self, named: Mapping[str, ArrayLike]) -> None:
+        """The next cluster's sums, in arrays of the same names and shapes for each cluster."""
+        arrays = {name: np.asarray(values, dtype=np.float64) for name, values in named.items()}
+        sums = np.concatenate([values.ravel() for values in arrays.values()])
+        if not self.at:
+            starts = np.cumsum([0, *(values.size for values in arrays.values())])
+            for start, (name, values) in zip(starts, arrays.items(), strict=False):
+                self.at[name] = start + np.arange(values.size).reshape(values.shape)
+            self.total, self.draws = np.zeros(len(sums)), np.zeros((len(self._left), len(sums)))
         times = self._rng.binomial(self._left, 1 / self._left_clusters)
         self._left -= times
         self._left_clusters -= 1
@@ -92,25 +99,18 @@ class ClusterBootstrap:
 
     def ratio(self, over: int, under: int) -> Interval:
         """The ratio of two of the sums with its percentile interval."""
-        if not self.total[under]:
-            return _interval(None)
-        value = float(self.total[over] / self.total[under])
-        with np.errstate(invalid="ignore", divide="ignore"):  # a draw without any such token has no ratio
-            drawn = self.draws[:, over] / self.draws[:, under]
-        return self._with_ends(value, drawn)
+        return self._with_ends(lambda sums: sums[..., over] / sums[..., under])
 
     def difference(self, first: tuple[int, int], second: tuple[int, int]) -> Interval:
         """One ratio minus another, each (over, under), of the same draws."""
-        if not (self.total[first[1]] and self.total[second[1]]):
+        (a, b), (c, d) = first, second
+        return self._with_ends(lambda sums: sums[..., a] / sums[..., b] - sums[..., c] / sums[..., d])
+
+    def _with_ends(self, of: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Interval:
+        with np.errstate(invalid="ignore", divide="ignore"):  # a draw without any such token has no ratio
+            value, drawn = float(of(self.total)), of(self.draws)
+        if not np.isfinite(value):
             return _interval(None)
-
-        def of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return sums[..., first[0]] / sums[..., first[1]] - sums[..., second[0]] / sums[..., second[1]]
-
-        return self._with_ends(float(of(self.total)), of(self.draws))
-
-    def _with_ends(self, value: float, drawn: NDArray[np.float64]) -> Interval:
         drawn = drawn[np.isfinite(drawn)]
         if self.is_single or not len(drawn):
             return _interval(value)
@@ -118,7 +118,7 @@ class ClusterBootstrap:
 
 
 def clustered_ks(
-    fine: Sequence[NDArray[np.int64]], bootstrap: ClusterBootstrap, first: slice, second: slice
+    fine: Sequence[NDArray[np.int64]], bootstrap: ClusterBootstrap, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> dict[str, Any] | None:
     """The KS distance of two distributions with what the clusters allow to say of it; None where one of them is empty.
 

@@ -13,7 +13,6 @@ from importlib import metadata
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
 from rich.console import Console
 from rich.text import Text
 
@@ -52,33 +51,13 @@ def _package(name: str) -> Finding:
                 if requirement.name == name and requirement.marker is None:
                     allowed &= requirement.specifier
     fix = f'pip install "{name}{allowed}"'
-    installed = imported = None
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        installed = metadata.version(name)
-    try:  # some greet when they are imported
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            module = importlib.import_module(name.replace("-", "_"))
-        imported = getattr(module, "__version__", installed)
-    except Exception as error:
-        if installed:
-            found = f"{installed}, which cannot be imported: {type(error).__name__}: {error}"
-            return Finding("note", name, found, fix)
-    if imported is None:
-        return Finding("fail", name, "is not installed", fix)
-    if not _is_same(imported, installed):
-        found = f"{imported} is imported, from {module.__file__}; installed is {installed or 'none'}"
-        return Finding("note", name, found, f"install the one that is wanted, and unset PYTHONPATH: {fix}")
-    if not allowed.contains(imported, prereleases=True):
-        return Finding("note", name, f"{imported}; cuset-stage and LLaMA-Factory take {allowed}", fix)
-    return Finding("ok", name, imported)
-
-
-def _is_same(version: str, other: str | None) -> bool:
-    """Whether two versions are the same but for a build's label, such as +cu130."""
     try:
-        return other is not None and Version(version).public == Version(other).public
-    except InvalidVersion:
-        return version == other
+        installed = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Finding("fail", name, "is not installed", fix)
+    if not allowed.contains(installed, prereleases=True):
+        return Finding("note", name, f"{installed}; cuset-stage and LLaMA-Factory take {allowed}", fix)
+    return Finding("ok", name, installed)
 
 
 def _hook() -> Finding:

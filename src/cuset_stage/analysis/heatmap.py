@@ -1,7 +1,6 @@
 """One self-contained HTML page: samples with every token shaded by its confidence, before and after training.
 
-heatmap.html beside this file has the layout; it loads nothing and works without its script, which only adds the numbers of the token
-under the pointer.
+heatmap.html beside this file has the layout. No script runs: a token's numbers are its tooltip.
 """
 
 from dataclasses import asdict
@@ -12,13 +11,12 @@ from typing import Any
 from markupsafe import Markup
 
 from ..pages import template
-from ..report.cells import Cell, Column, Table, print_table, text_column
+from ..report.cells import ABSENT, Cell, Column, Table, text_column
 from ..text import one_line
 from .confidence import Sample
 from .requests import HeatmapSettings
 
 
-CHART_TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)  # of the axis of confidence
 STEPS = 10  # of the colour scale, classes c0 to c9 in heatmap.html
 COLUMNS = {
     "tokens": ("tokens", "{:,}"),
@@ -41,13 +39,24 @@ def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
     return {
         "title": f"Token confidence of {'/'.join(trained)}" + ", before and after training" * bool(compared),
         "settings": shown | {"before": compared, "dataset": ",".join(settings.dataset)},
-        "samples": [asdict(sample) | {"summary": _summaries(sample, settings)} for sample in samples],
+        "samples": [
+            asdict(sample)
+            | {"summary": {name: sample.summary(name, settings.tau, settings.lam) for name in sample.readings}}
+            for sample in samples
+        ],
     }
 
 
-def _summaries(sample: Sample, settings: HeatmapSettings) -> dict[str, dict[str, float | None]]:
-    """The summary of each reading, by its name."""
-    return {name: sample.summary(name, settings.tau, settings.lam) for name in sample.readings}
+def summary_table(samples: list[Sample], settings: HeatmapSettings) -> Table:
+    """The numbers of every sample and reading."""
+    rows = [(sample, name) for sample in samples for name in sample.readings]
+    summaries = [sample.summary(name, settings.tau, settings.lam) for sample, name in rows]
+    columns = [text_column("sample", [sample.source.replace(", row", "") for sample, _ in rows])]
+    columns.append(text_column("", [name for _, name in rows]))
+    for key, (title, form) in COLUMNS.items():
+        values = [summary[key] for summary in summaries]
+        columns.append(Column(title, [Cell(ABSENT if value is None else form.format(value)) for value in values]))
+    return Table("samples", "", columns)
 
 
 def render(samples: list[Sample], settings: HeatmapSettings) -> str:
@@ -63,37 +72,22 @@ def render(samples: list[Sample], settings: HeatmapSettings) -> str:
         steps=range(STEPS),
         samples=[_sample(sample, settings) for sample in samples],
         settings=", ".join(texts),
-        data=[_data(sample, settings) for sample in samples],
     )
 
 
 def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
     """What the template shows of a sample."""
     first_sentence = sample.asked.strip("# \n").partition("\n")[0].partition(". ")[0]
+    table = summary_table([sample], settings)
     return {
         "heading": one_line(first_sentence, 110),
         "source": sample.source,
         "first": sample.first,
         "prompt": "".join(sample.texts[: sample.first]),
-        "numbers": _numbers(sample, settings),
+        "numbers": Table("numbers", "In numbers", table.columns[1:]),
         "chart": _chart(sample),
         "panels": {name: Markup(tokens_html(sample, name, settings)) for name in sample.readings},
     }
-
-
-def _numbers(sample: Sample, settings: HeatmapSettings) -> list[tuple[str, dict[str, str]]]:
-    """Titles with each reading's value, or with one value where no reading can differ."""
-    summaries = _summaries(sample, settings)
-    entries = []
-    for key, (title, form) in COLUMNS.items():
-        if key == "left_out" and not settings.tau:
-            continue  # with a threshold of 0 nothing is
-        values = {name: summary[key] for name, summary in summaries.items()}
-        shown = {name: "–" if value is None else form.format(value) for name, value in values.items()}
-        if key in ("tokens", "cuda_share"):
-            shown = dict(list(shown.items())[-1:])
-        entries.append((title, shown))
-    return entries
 
 
 def tokens_html(sample: Sample, name: str, settings: HeatmapSettings) -> str:
@@ -112,16 +106,15 @@ def tokens_html(sample: Sample, name: str, settings: HeatmapSettings) -> str:
             region = opens[position]
             label = f"least confident window: C {region.confidence:.4f}, weight {region.weight:.4f}"
             parts.append(f'</span><mark style="--column:{column}" data-label="{label}">')
-        confidence = reading.confidence[position]
-        classes = ["n" if confidence is None else f"c{min(int(confidence * STEPS), STEPS - 1)}"]
-        if sample.cuda[position]:
-            classes.append("g")
-        if weights[position] == 0:
-            classes.append("out")
-        text = sample.texts[position]
-        if not text:
-            classes.append("byte")
-        parts.append(f'<i class="{" ".join(classes)}">{visible(text)}</i>')
+        confidence, text = reading.confidence[position], sample.texts[position]
+        if confidence is None:
+            classes, said = ["n"], "not supervised"
+        else:
+            classes = [f"c{min(int(confidence * STEPS), STEPS - 1)}"]
+            said = f"c {confidence:.3g}, window {reading.window[position]:.3g}, M {weights[position]:g}"
+        marks = {"g": sample.cuda[position], "out": weights[position] == 0, "byte": not text}
+        classes += [mark for mark, is_on in marks.items() if is_on]
+        parts.append(f'<i class="{" ".join(classes)}" title="{said}">{visible(text)}</i>')
         column = (column + len(text) if "\n" not in text else len(text) - 1 - text.rindex("\n")) % 80
         if position + 1 in closes:
             parts.append(f'</mark><span class="rest" style="--column:{column}">')
@@ -135,56 +128,25 @@ def visible(text: str) -> str:
     return text.replace("\n", '<b class="nl"></b>\n').replace("\t", '<b class="tab"></b>\t')
 
 
-def _data(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
-    """What the script reads: the numbers of the shown tokens, rounded."""
-
-    def rounded(values: list[float | None]) -> list[float | None]:
-        return [None if value is None else float(f"{value:.3g}") for value in values[sample.first :]]
-
-    return {
-        "names": list(sample.readings),
-        "cuda": [int(cuda) for cuda in sample.cuda[sample.first :]],
-        "c": [rounded(reading.confidence) for reading in sample.readings.values()],
-        "w": [rounded(reading.window) for reading in sample.readings.values()],
-        "m": [rounded(sample.weights(name, settings.tau, settings.lam)) for name in sample.readings],
-    }
-
-
 def _chart(sample: Sample) -> dict[str, Any]:
-    """C_t of every reading over the response's tokens: CUDA runs, a curve for each turn, and the curves' minima.
+    """C_t of every reading over the response's tokens: CUDA runs, and a curve for each turn, of which 1 is the highest value.
 
-    Lines and areas are an SVG of height 1 that stretches with the page; what must keep its shape is placed over it in percent.
+    Lines and areas are an SVG of height 1 that stretches with the page.
     """
-    first, length = sample.first, len(sample.texts) - sample.first
-    highest = max((w for r in sample.readings.values() for w in r.window if w is not None), default=0.0)
-    top = next(limit for limit in CHART_TOPS if highest <= limit * 1.0001)
+    first = sample.first
+    top = max((w for r in sample.readings.values() for w in r.window if w is not None), default=0.0) or 1.0
     readings = {}
     for name, reading in sample.readings.items():
-        paths, dots = [], []
-        for turn in runs([value is not None for value in reading.window]):
-            points = (f"{t - first + 0.5:g},{1 - reading.window[t] / top:.4f}" for t in range(*turn))
-            paths.append(" ".join(points))
-        for region in reading.regions:  # a short sample is one window throughout: the first place where C_t is least
-            lowest = min(range(region.start, region.end), key=lambda t: abs(reading.window[t] - region.confidence))
-            dots.append((100 * (lowest - first + 0.5) / length, 100 * (1 - region.confidence / top)))
-        readings[name] = {"paths": paths, "dots": dots, "least": min(region.confidence for region in reading.regions)}
+        turns = runs([value is not None for value in reading.window])
+        paths = [
+            " ".join(f"{t - first + 0.5:g},{1 - reading.window[t] / top:.4f}" for t in range(*turn)) for turn in turns
+        ]
+        readings[name] = {"paths": paths, "least": min(region.confidence for region in reading.regions)}
     spans = [(start - first, end - start) for start, end in runs(sample.cuda)]
-    return {"length": length, "top": top, "runs": spans, "readings": readings}
+    return {"length": len(sample.texts) - first, "top": top, "runs": spans, "readings": readings}
 
 
 def runs(values: list[bool]) -> list[tuple[int, int]]:
     """The runs [start, end) of what is true."""
     groups = [list(group) for is_on, group in groupby(range(len(values)), key=values.__getitem__) if is_on]
     return [(group[0], group[-1] + 1) for group in groups]
-
-
-def print_summary(samples: list[Sample], settings: HeatmapSettings) -> None:
-    """The numbers of every sample and reading, on the terminal."""
-    rows = [(sample, name) for sample in samples for name in sample.readings]
-    columns = [text_column("sample", [sample.source.replace(", row", "") for sample, _ in rows])]
-    columns.append(text_column("", [name for _, name in rows]))
-    by_row = [dict(_numbers(sample, settings)) for sample, _ in rows]
-    for title in by_row[0]:
-        cells = [Cell(values[title].get(name, "")) for values, (_, name) in zip(by_row, rows, strict=True)]
-        columns.append(Column(title, cells))
-    print_table(Table("samples", "", columns))

@@ -64,8 +64,8 @@ def data_rows(rows: LabelledRows, name: str) -> Iterator[KindRow]:
         yield from _encoded(processor, batch, batch.pop("_name"))
 
 
-def code_files(paths: Sequence[Path], suffixes: Sequence[str], most: int | None) -> list[Path]:
-    """The files themselves, and of folders the files within that end in one of `suffixes`, sorted by path.
+def code_files(paths: Sequence[Path], most: int | None) -> list[Path]:
+    """The files themselves, and of folders the .cu and .cuh files within, sorted by path.
 
     Raises:
         SettingsError: a path that is not there, or a folder without such a file.
@@ -76,10 +76,9 @@ def code_files(paths: Sequence[Path], suffixes: Sequence[str], most: int | None)
             raise SettingsError(f"code={path}: there is no such file or folder.")
         inside = [path]
         if path.is_dir():
-            inside = sorted(file for file in path.rglob("*") if file.suffix in suffixes and file.is_file())
+            inside = sorted(file for file in path.rglob("*.cu*") if file.suffix in (".cu", ".cuh") and file.is_file())
         if not inside:
-            endings = " or ".join(suffixes)
-            raise SettingsError(f"code={path}: no file in it ends in {endings}; say which do (suffixes=.cu,.hip).")
+            raise SettingsError(f"code={path}: no file in it ends in .cu or .cuh; name the files themselves.")
         files |= dict.fromkeys(inside)
     return list(files)[:most]
 

@@ -1,6 +1,7 @@
 """A data set's labels before anyone trains: how much of it is CUDA, what truncation drops, which rows have nothing to label."""
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..pages import template
+from ..report.cells import Cell, Column, Section, Table, number_column, text_column
 from ..spans import KINDS, LABEL_VERSION
 from ..stage.loading import LabelledRows, open_rows, open_tokenizer
 from ..stage.pretrained import explained
@@ -95,21 +97,21 @@ def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
         "rows_cuda_lost": usable.row[usable.lost_cuda > 0],
     }
     totals = {name: int(total) for name, total in usable.select_dtypes("number").sum().items()}
-    weights = None
-    if gives and totals["supervised"]:
-        shares = usable.weight.sum() / totals["supervised"], totals["without_weight"] / totals["supervised"]
-        weights = dict(zip(("mean", "share_of_0"), map(float, shares), strict=True))
+    weights, supervised = None, totals["supervised"]
+    if gives and supervised:
+        mean, share_of_0 = usable.weight.sum() / supervised, totals["without_weight"] / supervised
+        weights = {"mean": float(mean), "share_of_0": float(share_of_0)}
     lengths, _ = np.histogram(usable.tokens, bins=[*EDGES, np.inf])
-    supervised = usable[usable.supervised > 0]
-    tenths = (10 * supervised.cuda // supervised.supervised).clip(upper=9).value_counts()
+    answered = usable[usable.supervised > 0]
+    tenths = (10 * answered.cuda // answered.supervised).clip(upper=9).value_counts()
     return {
         "rows": len(table),
         "unusable_rows": len(findings["unusable"]),
         "row_tokens": totals["tokens"],
         "longest_row": int(usable.tokens.max()) if len(usable) else 0,
-        "supervised_tokens": totals["supervised"],
+        "supervised_tokens": supervised,
         "cuda_tokens": totals["cuda"],
-        "cuda_share": totals["cuda"] / totals["supervised"] if totals["supervised"] else None,
+        "cuda_share": totals["cuda"] / supervised if supervised else None,
         "weights": weights,
         "rows_without_cuda": len(findings["rows_without_cuda"]),
         "truncation": {
@@ -174,16 +176,38 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
 def render(summary: LabelSummary) -> str:
     """One self-contained HTML page; no script runs."""
     record, examples = summary
-    lengths = []
-    for bin_ in record["length_histogram"]:
-        start, end = bin_["from"], bin_["to"]
-        lengths.append((f"{start:,} to {end - 1:,}" if end else f"{start:,} and more", bin_["rows"]))
-    shares = [(f"{bin_['from']:.0%} to {bin_['to']:.0%}", bin_["rows"]) for bin_ in record["cuda_share_histogram"]]
+    names, values = zip(*figures(record), strict=True)
+    spans = record["spans"].items()
+    lengths, shares = record["length_histogram"], record["cuda_share_histogram"]
+    tables = [
+        Table("figures", "In numbers", [text_column("", names), text_column("", values)]),
+        Table(
+            "spans",
+            "Spans by kind",
+            [
+                text_column("kind", [kind + " (in the mask)" * (kind in record["kinds"]) for kind, _ in spans]),
+                number_column("spans", [of["spans"] for _, of in spans]),
+                number_column("rows with one", [of["rows"] for _, of in spans]),
+            ],
+        ),
+        _histogram("Length of rows in tokens", lengths, [f"from {one['from']:,}" for one in lengths]),
+        _histogram("Share of CUDA in the response", shares, [f"from {one['from']:.0%}" for one in shares]),
+    ]
+    if numbered := record["row_numbers"]:
+        listed = [", ".join(map(str, rows)) + " ..." * (len(rows) == NAMED_ROWS) for rows in numbered.values()]
+        columns = [text_column("", [FINDINGS[name] for name in numbered]), text_column("rows", listed)]
+        tables.append(Table("findings", "Rows to look at", columns))
     return template("analysis/label_page.html").render(
+        title=f"Labels of {', '.join(record['datasets'])}",
+        summary=f"tokenizer of {record['model']}, template {record['template']}, kinds {', '.join(record['kinds'])}, labels version "
+        f"{record['label_version']}",
+        sections=[Section(table.key, table.title, [table]) for table in tables],
         record=record,
-        figures=figures(record),
-        histograms={"Length of rows in tokens": lengths, "Share of CUDA in the response": shares},
-        findings=FINDINGS,
-        named_rows=NAMED_ROWS,
         examples=examples,
     )
+
+
+def _histogram(title: str, bins: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Table:
+    most = max(1, *(of["rows"] for of in bins))
+    cells = [Cell(f"{of['rows']:,}", of["rows"], shade=of["rows"] / most) for of in bins]
+    return Table("histogram", title, [text_column("", names), Column("rows", cells)])

@@ -1,9 +1,8 @@
 """A model that gives the log-probability of tokens: loaded here as LLaMA-Factory loads it, or behind a server."""
 
 import os
-import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from ..generate.completion import base_url, bearer, excerpt, may_pass, reason, retry_after
+from ..generate.completion import base_url, bearer, excerpt, reason
 from ..settings import Settings, SettingsError
 from ..stage.loading import open_model, open_tokenizer
 from ..stage.pretrained import check_vocabulary, chosen_device, explained, with_adapter
@@ -20,9 +19,7 @@ from .requests import ModelRequest
 from .token_probabilities import Row, token_log_probabilities
 
 
-TRIES = 5
 TIMEOUT_S = 600.0
-FIRST_PAUSE_S = 1.0  # each following one is twice as long
 AHEAD = 4  # requests that may wait for each one in flight
 MOST_ROUNDING = 0.5  # nats that a server's log-probability may be above 0, as in bfloat16
 Reader = Callable[[Iterable[Row]], Iterator[np.ndarray]]
@@ -93,40 +90,26 @@ def _ask(client: httpx.Client, url: str, model: str, row: Row) -> np.ndarray:
     """The log-probabilities of a row's supervised tokens; NaN for its first token."""
     ids = [int(token) for token in row["input_ids"]]
     body = {"model": model, "prompt": ids, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 1}
-    pause = 0.0
-    for attempt in range(TRIES):
-        if attempt:
-            time.sleep(max(pause, FIRST_PAUSE_S * 2 ** (attempt - 1)))
-        try:
-            response = client.post(url, json=body)
-        except httpx.RequestError as error:
-            trouble, pause = reason(error), 0.0
-            continue
-        if response.status_code == 200:
-            try:
-                values = prompt_log_probabilities(response.json()["choices"][0]["prompt_logprobs"], ids)
-            except (LookupError, TypeError, AttributeError, ValueError) as error:
-                raise SettingsError(
-                    f"endpoint={url}: no log-probabilities of the prompt came back ({one_line(repr(error))}): {excerpt(response)}. "
-                    "Serve the model with vLLM, or give it as a folder."
-                ) from None
-            return np.array(values, dtype=np.float32)[np.asarray(row["labels"]) != -100]
-        trouble, pause = f"status {response.status_code}: {excerpt(response)}", retry_after(response)
-        if not may_pass(response.status_code):
-            break
-    raise SettingsError(
-        f"endpoint={url}: {trouble}. Expected a completion with prompt_logprobs, as `vllm serve` gives it; its "
-        "--max-model-len has to hold the longest row (cutoff_len)."
-    )
-
-
-def prompt_log_probabilities(positions: list[Mapping[str, Any] | None], ids: list[int]) -> list[float | None]:
-    """vLLM's `prompt_logprobs`: for each position the candidates by their id, of which the prompt's own is always one; None first.
-
-    What rounding left above 0 becomes 0. Raises ValueError for NaN and for what no rounding explains.
-    """
-    values = [float(of[str(token)]["logprob"]) for of, token in zip(positions[1:], ids[1:], strict=True)]
-    for value in values:
-        if not value <= MOST_ROUNDING:
-            raise ValueError(f"{value} is no log-probability")
-    return [None, *(min(value, 0.0) for value in values)]
+    try:
+        response = client.post(url, json=body)
+        trouble = None if response.status_code == 200 else f"status {response.status_code}: {excerpt(response)}"
+    except httpx.RequestError as error:
+        trouble = reason(error)
+    if trouble is not None:
+        raise SettingsError(
+            f"endpoint={url}: {trouble}. Expected a completion with prompt_logprobs, as `vllm serve` gives it; its "
+            "--max-model-len has to hold the longest row (cutoff_len)."
+        )
+    try:
+        # For each position the candidates by their id, of which the prompt's own is always one; nothing for the first.
+        positions = response.json()["choices"][0]["prompt_logprobs"][1:]
+        values = np.array([float(of[str(token)]["logprob"]) for of, token in zip(positions, ids[1:], strict=True)])
+        if not (values <= MOST_ROUNDING).all():  # NaN is not either
+            raise ValueError(f"{values[~(values <= MOST_ROUNDING)][0]} is no log-probability")
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise SettingsError(
+            f"endpoint={url}: no log-probabilities of the prompt came back ({one_line(repr(error))}): {excerpt(response)}. "
+            "Serve the model with vLLM, or give it as a folder."
+        ) from None
+    known = np.concatenate([[np.nan], np.minimum(values, 0.0)]).astype(np.float32)
+    return known[np.asarray(row["labels"]) != -100]

@@ -87,12 +87,15 @@ class LabelSettings(RowSettings):
 
 
 class HeatmapSettings(RowSettings):
+    retired: ClassVar[Mapping[str, str]] = {
+        "compare": "the model before training is shown where before= or adapter= names it"
+    }
+
     model: Model = Field(description="the trained model, or with an adapter its base: a folder or a name on the Hub")
     output: OutputFile = Field(description="the HTML page to write")
     before: Model | None = Field(
         None, description="the model before training; with an adapter it is the base unless given"
     )
-    compare: bool = Field(True, description="show the model before training beside it, when it is known")
     samples: int = Field(3, description="rows to take from the head of each data set", ge=1)
     kinds: Kinds = Field(
         DEFAULT_KINDS, description="kinds of span the CUDA mask covers; not given: as the model trained"
@@ -120,14 +123,8 @@ class HeatmapSettings(RowSettings):
 
     @property
     def compared(self) -> str | None:
-        """The model before training, where it is known and wanted."""
-        return (self.before or (self.model if self.adapter else None)) if self.compare else None
-
-    @model_validator(mode="after")
-    def _one_meaning(self) -> Self:
-        if self.before is not None and not self.compare:
-            raise ValueError("before=... and compare=false contradict each other: leave one out.")
-        return self
+        """The model before training, where it is known."""
+        return self.before or (self.model if self.adapter else None)
 
 
 class ModelRequest(Settings):
@@ -168,27 +165,13 @@ def _named_models(value: Any) -> Any:
     return {str(name): {"model": keys} if isinstance(keys, str) else keys for name, keys in names.items()}
 
 
-def _checked_models(value: dict[str, Any]) -> dict[str, ModelRequest]:
-    requests = {}
-    for name, keys in value.items():
-        if not isinstance(keys, dict):
-            raise ValueError(f"{name}: expected a folder, a name on the Hub, or a mapping with `model: ...`.")
-        try:
-            requests[name] = ModelRequest.checked(keys)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-    if not requests:
-        raise ValueError("name at least one model.")
-    return requests
-
-
 Models = Annotated[
-    dict[str, Any],
+    dict[str, ModelRequest],
     BeforeValidator(_named_models),
-    AfterValidator(_checked_models),
     Field(
+        min_length=1,
         description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
-        + ", ".join(ModelRequest.model_fields)
+        + ", ".join(ModelRequest.model_fields),
     ),
 ]
 """Models by name: `a,b` on the command line; in YAML a list, or a mapping from names to folders or to the keys of `ModelRequest`."""
@@ -196,14 +179,14 @@ Models = Annotated[
 
 class AnalyzeSettings(Settings):
     retired: ClassVar[Mapping[str, str]] = {
-        "save_confidence": "no recipe reads its files any more; set cuset_confidence: base in the recipe"
+        "save_confidence": "no recipe reads its files any more; set cuset_confidence: base in the recipe",
+        "suffixes": "of folders .cu and .cuh files are read; name others one by one",
     }
 
     models: Models
     code: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         (), description="files of code, or folders of them; instead of dataset"
     )
-    suffixes: Names = Field((".cu", ".cuh"), description="how the files of a folder end")
     prompt: str | None = Field(
         None,
         description="with code: the user message that it answers, under the template; without one it stands alone",

@@ -3,11 +3,9 @@
 import bisect
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from ..report.cells import Table, number_column, print_table, text_column
 from ..spans import Span
+from ..text import one_line
 
 
 def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
@@ -28,23 +26,22 @@ def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
 
 def print_spans(name: str, text: str, spans: list[Span]) -> None:
     """A table of a text's spans, and how much of the text they cover."""
-    console = Console()
     title = "standard input" if name == "-" else name
     if not spans:
-        console.print(Text(f"{title}: no CUDA-sensitive span in {len(text):,} characters."))
+        print(f"{title}: no CUDA-sensitive span in {len(text):,} characters.")
         return
-
-    table = Table(title=Text(title), title_justify="left", box=None, pad_edge=False, expand=True)
-    for heading in ("kind", "from", "to", "length"):
-        table.add_column(heading, justify="right" if heading == "length" else "left", no_wrap=True)
-    table.add_column("first line", overflow="ellipsis", no_wrap=True, ratio=1)
-    for row in locate(text, spans):
+    rows, firsts = locate(text, spans), []
+    for row in rows:
         # A body begins with a bare brace: its first line with something on it says more.
         lines = [line.strip() for line in row["text"].splitlines()]
-        first = next((line for line in lines if line.strip("{} ")), lines[0])
-        places = f"{row['line']}:{row['column']}", f"{row['end_line']}:{row['end_column']}"
-        table.add_row(row["kind"], *places, f"{row['end'] - row['start']:,}", Text(first))
-    console.print(table)
+        firsts.append(next((line for line in lines if line.strip("{} ")), lines[0]))
+    columns = [
+        text_column("kind", [row["kind"] for row in rows]),
+        text_column("from", [f"{row['line']}:{row['column']}" for row in rows]),
+        text_column("to", [f"{row['end_line']}:{row['end_column']}" for row in rows]),
+        number_column("length", [row["end"] - row["start"] for row in rows]),
+        text_column("first line", [one_line(first, 40) for first in firsts]),
+    ]
+    print_table(Table("spans", title, columns))
     covered = len({index for span in spans for index in range(span.start, span.end)})
-    share = 100 * covered / len(text)
-    console.print(Text(f"{len(spans)} spans cover {covered:,} of {len(text):,} characters ({share:.1f}%)."))
+    print(f"{len(spans)} spans cover {covered:,} of {len(text):,} characters ({100 * covered / len(text):.1f}%).")

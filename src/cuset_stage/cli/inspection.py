@@ -94,13 +94,14 @@ def heatmap(settings: HeatmapSettings) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
     check_writable("output", settings.output)  # before torch is imported
     from ..analysis.confidence import collect
-    from ..analysis.heatmap import numbers, print_summary, render
+    from ..analysis.heatmap import numbers, render, summary_table
     from ..files import write_atomically
+    from ..report.cells import print_table
 
     settings = settings.as_trained()
     samples = collect(settings)
     write_atomically(settings.output, render(samples, settings))
-    print_summary(samples, settings)
+    print_table(summary_table(samples, settings))
     typer.echo(f"page: {settings.output}")
     if settings.numbers:
         path = settings.output.with_suffix(".json")

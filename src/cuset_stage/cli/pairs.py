@@ -55,8 +55,7 @@ def make(settings: MakeSettings) -> None:
     Needs a GPU and nvcc for programs that were not judged before. If interrupted, run the same command again to resume.
     """
     from ..pairs.make import make_pairs
-    from ..progress import Progress
 
-    rows = make_pairs(settings, Progress)
+    rows = make_pairs(settings)
     kinds = Counter(row["kind"] for row in rows)
     typer.echo(f"pairs: {settings.output}\n" + "\n".join(f"{kind}: {count}" for kind, count in kinds.most_common()))

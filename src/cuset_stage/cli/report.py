@@ -17,16 +17,14 @@ class ReportSettings(Settings):
         "audit": "`cuset evaluate` notes in its results what `cuset audit-tasks` found; run both again, which judges nothing anew",
         "intersect": "runs on different task sets are reported apart",
         "format": "all formats are written",
+        "confidence": "`cuset analyze` writes a page of its own",
+        "pairs": "`cuset pairs` prints a table of its own; `cuset study` has them beside its rates",
     }
 
     results: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         description="results files of `cuset evaluate`, one a method", min_length=1
     )
     output: Path = Field(Path("report"), description="the folder to write into")
-    confidence: Path | None = Field(
-        None, description="confidence.json of `cuset analyze`, its models called by the methods' names"
-    )
-    pairs: Path | None = Field(None, description="JSON of `cuset pairs`, its models called by the methods' names")
     baseline: str | None = Field(None, description="compare every method with this one; without it, every pair")
     k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
         (1, 3), description="the k of pass@k", min_length=1
@@ -38,7 +36,7 @@ class ReportSettings(Settings):
 @command(app, "report", ReportSettings)
 def report(settings: ReportSettings) -> None:
     """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, and every failing sample."""
-    from ..report import build_report, collect, print_report, read_measures, write_report
+    from ..report import build_report, collect, print_report, write_report
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
@@ -49,7 +47,6 @@ def report(settings: ReportSettings) -> None:
         baseline=settings.baseline,
         seed=settings.seed,
         title=settings.title,
-        measures=read_measures(settings.confidence, settings.pairs, collection.runs),
     )
     written = write_report(made, settings.output)
     print_report(made)

@@ -22,7 +22,8 @@ def run(settings: StudySettings) -> None:
 
     `dry_run=true` prints the jobs, their GPU hours and their disk, and starts nothing.
     """
-    from ..study.checks import check_keys, missing, training_data
+    from ..report.cells import print_table
+    from ..study.checks import check_keys, missing
     from ..study.plan import StudyError, jobs_of, wanted
     from ..study.run import (
         check_begun,
@@ -39,11 +40,10 @@ def run(settings: StudySettings) -> None:
     check_keys(settings, every, COMMANDS)
     check_begun(settings, every)
     gpus = len(gpu_names(settings)) if settings.executor == "local" else 0
-    for line in forecast(settings, jobs, gpus or settings.gpus or 0):
-        typer.echo(line)
+    table, said = forecast(settings, jobs, gpus or settings.gpus or 0)
+    print_table(table)
+    typer.echo("\n".join(said))
     left = jobs_left(settings, jobs)
-    if data := training_data(left):
-        typer.echo(f"training data: {'; '.join(data)}")
     absent = missing(settings, left)
     if settings.dry_run:
         if gpus and (short := short_of_gpus(settings, left)):  # without any, it is a plan for another machine

@@ -11,7 +11,7 @@ import hashlib
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +25,7 @@ from ..judge.bench import Bench
 from ..judge.judgement import Judgement
 from ..judge.pipeline import Job
 from ..mutants import make_equivalents, make_mutants
+from ..progress import Progress
 from ..sandbox import SandboxError, Verdict, list_gpus
 from ..tasks import ProgramTask, TaskError, load_tasks
 from ..tasks.messages import chat_messages
@@ -45,6 +46,7 @@ WRONG = frozenset(
 RIGHT = "right"  # the kind of a task's own program, which has to pass first
 MESSAGE_CHARS = 160
 PER_KIND = 40  # versions of one kind of one program: more than most have
+Key = tuple[str, str]  # fingerprint of the task, SHA-256 of the program: what a verdict depends on beside the judge
 MOST_LONGER = 8  # tokens of C++ by which a version may be longer or shorter than the program
 
 
@@ -68,7 +70,7 @@ class Candidate:
         return hashlib.sha256(self.code.encode()).hexdigest()
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         """Of what a verdict depends on beside the judge."""
         return self.task.fingerprint, self.sha256
 
@@ -101,9 +103,7 @@ def find_candidates(tasks: Sequence[ProgramTask], seed: int) -> list[Candidate]:
     ]
 
 
-def choose(
-    candidates: Iterable[Candidate], count: int, seed: int, judged: Container[Candidate] = ()
-) -> list[Candidate]:
+def choose(candidates: Iterable[Candidate], count: int, seed: int, judged: Container[str] = ()) -> list[Candidate]:
     """At most `count` of them: as evenly over tasks as they allow, then as many longer than the right program as shorter, then those in
     `judged`, then as many that exchange a for b as b for a, then evenly over kinds, then those of about its length; chance, from the
     seed, decides what is left. In the order of the choice.
@@ -124,7 +124,7 @@ def choose(
             key=lambda candidate: (
                 per_task[candidate.task.id],
                 sign(candidate.longer) * sign(balance) > 0,
-                candidate not in judged,
+                candidate.sha256 not in judged,
                 max(0, exchanged[candidate.exchange] - exchanged[candidate.exchange[::-1]]),
                 per_kind[candidate.kind],
                 abs(candidate.longer),
@@ -143,52 +143,29 @@ def sign(number: float) -> int:
     return (number > 0) - (number < 0)
 
 
-class Evidence:
-    """What the judge said of programs: a JSONL file with a line each, and `Candidate.key` -> verdict.
+def read_evidence(path: Path, thorough: bool = False) -> dict[Key, Verdict]:
+    """What the judge said of programs, from a JSONL file with a line each, which need not exist.
 
     thorough: whether what has passed without compute-sanitizer is to be judged again.
 
     Raises:
-        PairsError: a line that this did not write.
+        PairsError: a line that `cuset pairs make` did not write.
     """
-
-    def __init__(self, path: Path, thorough: bool = False) -> None:
-        self._verdicts: dict[tuple[str, str], Verdict] = {}
-        self._appender = Appender(path)
-        self.close = self._appender.close
-        for number, record in read_objects(path):
-            try:
-                key, verdict = (record["fingerprint"], record["sha256"]), Verdict(record["verdict"])
-                is_unsure = thorough and verdict is Verdict.PASSED and not record["thorough"]
-                has_failed = record["kind"] == RIGHT and verdict is not Verdict.PASSED  # perhaps that was the machine
-            except (KeyError, ValueError) as error:
-                raise PairsError(f"{path}:{number}: {error}; expected what `cuset pairs make` writes.") from None
-            if not is_unsure and not has_failed:
-                self._verdicts[key] = verdict
-
-    def get(self, candidate: Candidate) -> Verdict | None:
-        return self._verdicts.get(candidate.key)
-
-    def __contains__(self, candidate: Candidate) -> bool:
-        return candidate.key in self._verdicts
-
-    def add(self, candidate: Candidate, judgement: Judgement, machine: dict[str, Any]) -> None:
-        fingerprint, sha256 = candidate.key
-        record = {"task": candidate.task.id, "fingerprint": fingerprint, "sha256": sha256, "kind": candidate.kind}
-        record |= {"change": candidate.change, "verdict": judgement.verdict.value, "case": judgement.case}
-        self._appender.append({**record, "message": shorten(judgement.message, MESSAGE_CHARS), **machine})
-        self._verdicts[candidate.key] = judgement.verdict
-
-    def allows(self, candidate: Candidate) -> bool:
-        """Whether nothing is known against a candidate."""
-        verdict = self.get(candidate)
-        return verdict is None or (verdict is Verdict.PASSED if candidate.is_floor else verdict in WRONG)
+    verdicts = {}
+    for number, record in read_objects(path) if path.exists() else ():
+        try:
+            key, verdict = (record["fingerprint"], record["sha256"]), Verdict(record["verdict"])
+            is_unsure = thorough and verdict is Verdict.PASSED and not record["thorough"]
+            has_failed = record["kind"] == RIGHT and verdict is not Verdict.PASSED  # perhaps that was the machine
+        except (KeyError, ValueError) as error:
+            raise PairsError(f"{path}:{number}: {error}; expected what `cuset pairs make` writes.") from None
+        if not is_unsure and not has_failed:
+            verdicts[key] = verdict
+    return verdicts
 
 
-def make_pairs(settings: MakeSettings, progress: Callable[..., Any]) -> list[dict[str, Any]]:
+def make_pairs(settings: MakeSettings) -> list[dict[str, Any]]:
     """Write the pair file and return its rows.
-
-    progress: makes the bar of one round of judging, as `Progress`.
 
     Raises:
         TaskError: no task has a right program.
@@ -199,44 +176,50 @@ def make_pairs(settings: MakeSettings, progress: Callable[..., Any]) -> list[dic
     if not tasks:
         raise TaskError(f"{settings.tasks}: no task has a `solution`, a whole right program to make wrong ones of.")
     path = settings.evidence or settings.output.with_suffix(".evidence.jsonl")
-    with closing(Evidence(path, settings.thorough)) as evidence:
-        right = [Candidate(task, RIGHT, "", task.solution, 0) for task in tasks]
-        if left := [candidate for candidate in right if candidate not in evidence]:
-            _judge(left, evidence, settings, path, progress)
-        tasks = [candidate.task for candidate in right if evidence.get(candidate) is Verdict.PASSED]
-        if failed := [candidate for candidate in right if evidence.get(candidate) is not Verdict.PASSED]:
-            names = ", ".join(f"{candidate.task.id} ({evidence.get(candidate)})" for candidate in failed)
-            logger.warning("left out, because their own solution does not pass (see %s): %s", path, names)
-        if not tasks:
-            raise TaskError(f"{settings.tasks}: no task's own solution passes on this machine; {path} says why.")
-        candidates = find_candidates(tasks, settings.seed)
-        chosen = _choose(candidates, evidence, settings)
-        while left := [candidate for candidate in chosen if candidate not in evidence]:
-            _judge(left, evidence, settings, path, progress)
-            chosen = _choose(candidates, evidence, settings)
-        order = {task.id: at for at, task in enumerate(tasks)}
-        chosen.sort(key=lambda chosen: (chosen.is_floor, order[chosen.task.id], chosen.kind, chosen.change))
-        rows = [pair_row(candidate, evidence.get(candidate), settings.prompts) for candidate in chosen]
+    verdicts = read_evidence(path, settings.thorough)
+
+    def judge(candidates: Sequence[Candidate]) -> bool:
+        """Judge those without a verdict; whether there were any."""
+        left = [candidate for candidate in candidates if candidate.key not in verdicts]
+        if left:
+            _judge(left, verdicts, settings, path)
+        return bool(left)
+
+    right = [Candidate(task, RIGHT, "", task.solution, 0) for task in tasks]
+    judge(right)
+    if failed := [one for one in right if verdicts[one.key] is not Verdict.PASSED]:
+        names = ", ".join(f"{candidate.task.id} ({verdicts[candidate.key]})" for candidate in failed)
+        logger.warning("left out, because their own solution does not pass (see %s): %s", path, names)
+    tasks = [candidate.task for candidate in right if verdicts[candidate.key] is Verdict.PASSED]
+    if not tasks:
+        raise TaskError(f"{settings.tasks}: no task's own solution passes on this machine; {path} says why.")
+    candidates = find_candidates(tasks, settings.seed)
+    # What the judge refutes makes room for others, until it has confirmed all that are chosen.
+    while judge(chosen := _choose(candidates, verdicts, settings)):
+        pass
+    order = {task.id: at for at, task in enumerate(tasks)}
+    chosen.sort(key=lambda chosen: (chosen.is_floor, order[chosen.task.id], chosen.kind, chosen.change))
+    rows = [pair_row(candidate, verdicts[candidate.key], settings.prompts) for candidate in chosen]
     write_atomically(settings.output, map(to_line, rows))
     return rows
 
 
-def _choose(candidates: Sequence[Candidate], evidence: Evidence, settings: MakeSettings) -> list[Candidate]:
-    allowed = [candidate for candidate in candidates if evidence.allows(candidate)]
-    wrong = [candidate for candidate in allowed if not candidate.is_floor]
-    right = [candidate for candidate in allowed if candidate.is_floor]
-    chosen = choose(wrong, settings.pairs, settings.seed, evidence)
-    return chosen + choose(right, settings.floor, settings.seed, evidence)
+def _choose(
+    candidates: Sequence[Candidate], verdicts: Mapping[Key, Verdict], settings: MakeSettings
+) -> list[Candidate]:
+    """Of those against which nothing is known."""
+    wrong, right = [], []
+    for candidate in candidates:
+        expected = {Verdict.PASSED} if candidate.is_floor else WRONG
+        if candidate.key not in verdicts or verdicts[candidate.key] in expected:
+            (right if candidate.is_floor else wrong).append(candidate)
+    judged = {sha256 for _, sha256 in verdicts}
+    chosen = choose(wrong, settings.pairs, settings.seed, judged)
+    return chosen + choose(right, settings.floor, settings.seed, judged)
 
 
-def _judge(
-    candidates: Sequence[Candidate],
-    evidence: Evidence,
-    settings: MakeSettings,
-    path: Path,
-    progress: Callable[..., Any],
-) -> None:
-    """Judge each candidate as an answer to its task.
+def _judge(candidates: Sequence[Candidate], verdicts: dict[Key, Verdict], settings: MakeSettings, path: Path) -> None:
+    """Judge each candidate as an answer to its task; verdicts are kept, and written to the file of evidence.
 
     Raises:
         SandboxError: there is nothing to judge with, or the judge failed on a program.
@@ -249,28 +232,31 @@ def _judge(
     bench = Bench(settings, "cuda")
     machine = {"gpu": ", ".join(bench.pool.names) if bench.pool else None, "toolkit": bench.settings["toolkit"]}
     machine["thorough"] = settings.thorough
-    # What fails beside other programs may fail because of them: it is run once more, alone.
-    for alone in (False, True):
-        bench.judge.confirms = alone
-        pipeline = bench.pipeline(jobs=settings.jobs)
-        judged = pipeline.run([Job(one.task, one.code, (one,)) for one in candidates])
-        unsure, problem = [], ""
-        try:
-            for job, judgement in progress(judged, total=len(candidates), unit="program", desc="judged"):
+    pipeline = bench.pipeline(jobs=settings.jobs)
+    judged = pipeline.run([Job(one.task, one.code, (one,)) for one in candidates])
+    problem = ""
+    try:
+        with closing(Appender(path)) as evidence:
+            for job, judgement in Progress(judged, total=len(candidates), unit="program", desc="judged"):
                 (candidate,) = job.samples
-                has_failed = judgement.verdict in (Verdict.RUNTIME_ERROR, Verdict.TIMEOUT)
                 if judgement.infra:
                     problem = judgement.message
-                elif has_failed and not alone and settings.per_gpu > 1:
-                    unsure.append(candidate)
                 else:
-                    evidence.add(candidate, judgement, machine)
-        finally:
-            judged.close()
-            pipeline.join()
-        if problem:
-            raise SandboxError(f"the judge itself failed: {problem}. Run the same command again for what is left.")
-        candidates = unsure
+                    evidence.append({**evidence_row(candidate, judgement), **machine})
+                    verdicts[candidate.key] = judgement.verdict
+    finally:
+        judged.close()
+        pipeline.join()
+    if problem:
+        raise SandboxError(f"the judge itself failed: {problem}. Run the same command again for what is left.")
+
+
+def evidence_row(candidate: Candidate, judgement: Judgement) -> dict[str, Any]:
+    """The line of the file of evidence, but for the machine."""
+    fingerprint, sha256 = candidate.key
+    row = {"task": candidate.task.id, "fingerprint": fingerprint, "sha256": sha256, "kind": candidate.kind}
+    row |= {"change": candidate.change, "verdict": judgement.verdict.value, "case": judgement.case}
+    return {**row, "message": shorten(judgement.message, MESSAGE_CHARS)}
 
 
 def pair_row(candidate: Candidate, verdict: Verdict, with_prompt: bool = False) -> dict[str, Any]:

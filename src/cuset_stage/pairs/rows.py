@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import random
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from pydantic import Field, ValidationError
 
 from .. import bundled
@@ -124,9 +124,6 @@ def evenly(pairs: Sequence[Pair], count: int | None) -> list[Pair]:
         return list(pairs)
     order = list(range(len(pairs)))
     random.Random(0).shuffle(order)
-    rank: Counter[str] = Counter()
-    turns = {}
-    for at in order:
-        turns[at] = rank[pairs[at].task]
-        rank[pairs[at].task] += 1
-    return [pairs[at] for at in sorted(sorted(order, key=turns.__getitem__)[:count])]
+    tasks = pd.Series([pairs[at].task for at in order], index=order)
+    turns = tasks.groupby(tasks).cumcount().sort_values(kind="stable")
+    return [pairs[at] for at in sorted(turns.index[:count])]

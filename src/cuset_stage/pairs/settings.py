@@ -48,7 +48,7 @@ class PairsSettings(Settings):
     tasks: Path | None = Field(None, description="the task set with the prompts of pairs that bring none")
     samples: PositiveInt | None = Field(None, description="only so many pairs, evenly over tasks")
     template: Template = "qwen"
-    output: OutputFile = Field(Path("pairs.json"), description="the results (JSON), which `cuset report` takes")
+    output: OutputFile = Field(Path("pairs.json"), description="the results (JSON)")
     device: Device = "auto"
     batch_tokens: BatchTokens = 8192
     seed: NonNegativeInt = Field(0, description="of the bootstrap over tasks and of the test")

@@ -10,7 +10,6 @@ them out.
 
 from .collect import collect
 from .collection import Collection, ReportError
-from .inputs import read_measures
 from .numbers import Report, build_report
 from .write import print_report, write_report
 
@@ -22,6 +21,5 @@ __all__ = [
     "build_report",
     "collect",
     "print_report",
-    "read_measures",
     "write_report",
 ]

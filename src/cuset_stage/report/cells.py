@@ -3,7 +3,6 @@ Markdown, CSV, a page, and in the terminal."""
 
 import base64
 import itertools
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -91,27 +90,23 @@ def label(text: str, **link: str) -> Cell:
 
 def number(value: float | None, digits: int = 0, **link: str) -> Cell:
     """Absent for None and NaN."""
-    known = value is not None and not math.isnan(value)
-    return Cell(f"{value:,.{digits}f}", round(value, 6), link=link) if known else Cell(ABSENT)
+    return Cell(ABSENT) if pd.isna(value) else Cell(f"{value:,.{digits}f}", round(value, 6), link=link)
 
 
 def share(value: float | None, **link: str) -> Cell:
     """A percentage on a shaded ground."""
-    known = value is not None and not math.isnan(value)
-    return Cell(percent(value), round(100 * value, 4), shade=value, link=link) if known else Cell(ABSENT)
+    return Cell(ABSENT) if pd.isna(value) else Cell(percent(value), round(100 * value, 4), shade=value, link=link)
 
 
 def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool = False) -> Cell:
     """A percentage, or a difference of two, with its interval; how many tasks it is over when some are left out."""
     if estimate is None:
         return Cell(ABSENT, detail=reason)
-    write = points if signed else percent
-    detail = f"{write(estimate.low)}{' to ' if signed else '–'}{write(estimate.high)}"
-    if estimate.left_out and not signed:
-        detail += f", n = {estimate.tasks}"
-    value, *ends = (round(100 * number, 4) for number in (estimate.value, estimate.low, estimate.high))
-    bar = None if signed else (estimate.low, estimate.value, estimate.high)
-    return Cell(write(estimate.value), value, detail, tuple(ends), bar=bar)
+    cell = interval_cell(vars(estimate), points if signed else percent, 100)
+    if signed:
+        return cell
+    detail = cell.detail + (f", n = {estimate.tasks}" if estimate.left_out else "")
+    return replace(cell, detail=detail, bar=(estimate.low, estimate.value, estimate.high))
 
 
 def interval_cell(of: Mapping[str, float | None] | None, write: Callable[[float], str], scale: float = 1) -> Cell:
@@ -137,8 +132,8 @@ def p_text(value: float) -> str:
     return f"{value:.{4 if value < 0.01 else 3 if value < 0.1 else 2}f}"
 
 
-def p_cell(value: float) -> Cell:
-    return Cell(p_text(value), value)
+def p_cell(value: float | None) -> Cell:
+    return Cell(ABSENT) if value is None else Cell(p_text(value), value)
 
 
 def percent(value: float) -> str:

@@ -26,12 +26,9 @@ def collect(paths: Sequence[Path]) -> Collection:
     _check_one_set(runs)
     ids = frozenset().union(*(run.asked | run.judged for run in runs))
     findings: defaultdict[str, list[str]] = defaultdict(list)
-    noted: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for run in runs:
         for task, texts in (run.header.get("findings") or {}).items():
             findings[task] += texts
-        for code, messages in (run.header.get("notes") or {}).items():
-            noted[code] |= {task: text for task, text in messages.items() if task in ids}
     named = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
     tasks = []
     for task in sorted(ids, key=natural_key):
@@ -39,8 +36,7 @@ def collect(paths: Sequence[Path]) -> Collection:
         name, family = of.get("name") or task, of.get("family") or "unknown"
         tasks.append(TaskInfo(task, name, family, tuple(dict.fromkeys(findings[task]))))
     audited = max(min(run.header.get("audited") or 0 for run in runs), sum(bool(task.findings) for task in tasks))
-    audit_notes = {code: messages for code, messages in noted.items() if messages}
-    collection = Collection(tuple(runs), tuple(tasks), (), min(len(ids), audited), audit_notes)
+    collection = Collection(tuple(runs), tuple(tasks), (), min(len(ids), audited))
     return replace(collection, notes=(*notes, *notes_on(collection)))
 
 

@@ -113,7 +113,6 @@ class Collection:
     tasks: tuple[TaskInfo, ...]
     notes: tuple[Note, ...]
     audited: int  # how many of the tasks an audit covers
-    audit_notes: Mapping[str, Mapping[str, str]]  # code -> task id -> message
 
     @cached_property
     def _samples(self) -> dict[str, pd.DataFrame]:
@@ -153,11 +152,6 @@ class Collection:
     def verdicts(self, run: Run) -> Counter[str]:
         """How many samples ended how, those without a line included."""
         return Counter(self.samples(run)["verdict"])
-
-    @property
-    def unflagged(self) -> NDArray[np.bool_]:
-        """[T], False where the audit found the task's oracle weak."""
-        return np.array([not task.findings for task in self.tasks], dtype=bool)
 
     @property
     def criteria(self) -> list[str]:

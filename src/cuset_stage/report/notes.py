@@ -122,14 +122,7 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
             for key, inner in value.items():
                 yield from flat(inner, f"{name}.{key}" if name else key)
         elif isinstance(value, list):
-            texts = Counter(
-                one
-                if isinstance(one, str)
-                else " ".join(map(str, one.values()))
-                if isinstance(one, dict)
-                else str(one)
-                for one in value
-            )
+            texts = Counter(" ".join(map(str, one.values())) if isinstance(one, dict) else str(one) for one in value)
             yield name, " ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
         else:
             yield name, f"{value:g}" if isinstance(value, float) else str(value)

@@ -3,16 +3,12 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
 from .collection import Collection, ReportError
-from .inputs import Measures
 from .statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
 
 
@@ -31,8 +27,6 @@ class Comparison:
     test: McNemar  # on first samples
     adjusted: float  # the p-value, by Holm's method over the comparisons of this criterion
     differences: Mapping[tuple[Rule, int], Estimate | None]  # pass@k of first minus second, with a paired bootstrap
-    only_first: list[int]  # rows of the tasks that `first` alone solves with its first sample
-    only_second: list[int]
 
 
 @dataclass(frozen=True)
@@ -40,18 +34,14 @@ class Report:
     """The collection and its numbers."""
 
     title: str
-    created: str
-    version: str
     collection: Collection
     ks: tuple[int, ...]
     seed: int
     rates: Rates
-    unflagged_rates: Rates | None  # None when no task is flagged
     comparisons: list[Comparison]
     fast: dict[
         tuple[str, float], Estimate | None
-    ]  # (run's label, p) -> fast_p over first samples, of runs with speed-ups
-    measures: Mapping[str, Measures]  # run's label, or the name of a model without a run -> what else was measured
+    ]  # (run's label, p) -> fast_p of first samples, where there are speed-ups
 
 
 def build_report(
@@ -61,7 +51,6 @@ def build_report(
     baseline: str | None = None,
     seed: int = 0,
     title: str | None = None,
-    measures: Mapping[str, Measures] = MappingProxyType({}),
 ) -> Report:
     """Compute a report. ReportError for an unknown baseline."""
     labels = [run.label for run in collection.runs]
@@ -69,28 +58,23 @@ def build_report(
         raise ReportError(f"baseline={baseline}: no such run; it is one of {', '.join(labels)}.")
     ks = tuple(sorted(set(ks)))
     name = (collection.runs[0].told("tasks", "path") or "").rstrip("/").rsplit("/", 1)[-1]
-    every, unflagged = np.ones(len(collection.tasks), dtype=bool), collection.unflagged
     return Report(
         title=title or f"Evaluation on {name or 'a task set'}",
-        created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        version=__version__,
         collection=collection,
         ks=ks,
         seed=seed,
-        rates=pass_rates(collection, ks, every, seed),
-        unflagged_rates=None if unflagged.all() else pass_rates(collection, ks, unflagged, seed),
+        rates=pass_rates(collection, ks, seed),
         comparisons=compare(collection, ks, baseline, seed),
         fast=fast_rates(collection, seed),
-        measures=measures,
     )
 
 
-def pass_rates(collection: Collection, ks: Sequence[int], rows: NDArray[np.bool_], seed: int) -> Rates:
-    """pass@k of every run under both rules, over the tasks of `rows` [T]."""
+def pass_rates(collection: Collection, ks: Sequence[int], seed: int) -> Rates:
+    """pass@k of every run under both rules."""
     rates: Rates = {}
     columns = {}
     for run, criterion in itertools.product(collection.runs, collection.criteria):
-        outcomes = collection.outcomes(run, criterion)[rows]
+        outcomes = collection.outcomes(run, criterion)
         for rule, k in itertools.product(Rule, ks):
             rates[run.label, rule, k, criterion] = None
             if run.offers(criterion, k):
@@ -107,20 +91,18 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None, see
     results: list[Comparison] = []
     for criterion in reversed(collection.criteria):
         judged = [(a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)]
-        tests, gaps, columns = [], [], {}
+        tests, columns = [], {}
         for a, b in judged:
             first, second = collection.outcomes(a, criterion), collection.outcomes(b, criterion)
             tests.append(mcnemar_exact(first[:, 0], second[:, 0]))
-            gaps.append(first[:, 0] - second[:, 0])
             for rule, k in itertools.product(Rule, ks):
                 if min(a.width, b.width) >= k:
                     columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
         estimates = _estimates(columns, seed, bounds=(-1.0, 1.0))
         adjusted = holm([test.p_value for test in tests])
-        for (a, b), test, p, gap in zip(judged, tests, adjusted, gaps, strict=True):
+        for (a, b), test, p in zip(judged, tests, adjusted, strict=True):
             differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
-            only = (np.flatnonzero(gap > 0).tolist(), np.flatnonzero(gap < 0).tolist())
-            results.append(Comparison(a.label, b.label, criterion, test, p, differences, *only))
+            results.append(Comparison(a.label, b.label, criterion, test, p, differences))
     return results
 
 

@@ -8,19 +8,13 @@
   function show(wanted) {
     const asked = [...wanted].filter(([key, value]) => key !== "q" && value);
     const words = (wanted.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
-    const tasks = new Set();
     const found = rows.filter(row => {
-      const has = (key, value) => key in row.dataset && (row.dataset[key] === value || row.dataset[key].split("\n").includes(value));
-      let fits = asked.every(([key, value]) => has(key, value));
-      if (fits && words.length) {
-        const text = [row.firstElementChild.textContent, row.dataset.family, row.dataset.findings].join("\n").toLowerCase();
-        fits = words.every(word => text.includes(word));
-      }
+      const text = [row.firstElementChild.textContent, row.dataset.family, row.dataset.findings].join("\n").toLowerCase();
+      const fits = asked.every(([key, value]) => (row.dataset[key] || "").split("\n").includes(value)) && words.every(word => text.includes(word));
       row.hidden = !fits;
-      if (fits) tasks.add(row.dataset.task);
       return fits;
     });
-    const whole = value => value.toLocaleString("en");
+    const whole = value => value.toLocaleString("en"), tasks = new Set(found.map(row => row.dataset.task));
     count.textContent = found.length ? `${whole(found.length)} of ${whole(rows.length)} samples, on ${whole(tasks.size)} tasks`
       : "No sample matches these filters.";
     return found;
@@ -41,30 +35,8 @@
     } catch (error) {
       box.textContent = `This browser cannot unpack the sample (${error.message}); one from 2024 or later can. The code is in results.jsonl.`;
     }
-    const code = box.querySelector(".code");
-    if (!code) return;
-    highlight(code);
-    const copy = box.querySelector(".copy"), wrong = code.querySelector(".wrong");
-    copy.addEventListener("click", async () => {
-      try { await navigator.clipboard.writeText(code.textContent); copy.textContent = "Copied"; } catch { getSelection().selectAllChildren(code); copy.textContent = "Selected"; }
-    });
+    const code = box.querySelector(".code"), wrong = box.querySelector(".wrong");
     if (wrong) code.scrollTop = wrong.offsetTop - code.clientHeight / 3;
-  }
-
-  // Of C++ and of Python, in HTML, where < and > are entities: comment, string, what is CUDA's.
-  const END = "$(?![^])", QUOTED = `"(?:\\\\.|[^"\\\\\\n])*"?|(?<!\\d)'(?:\\\\.|[^'\\\\\\n])*'?`, LONG = `"""[^]*?(?:"""|${END})|'''[^]*?(?:'''|${END})|`;
-  const CUDA = "&lt;&lt;&lt;|&gt;&gt;&gt;|\\b(?:__\\w+|threadIdx|blockIdx|blockDim|gridDim|warpSize|dim3|cuda[A-Z]\\w*|atomic[A-Z]\\w*)\\b";
-  const TOKENS = [[`//[^\\n]*|/\\*[^]*?(?:\\*/|${END})`, QUOTED], ["#[^\\n]*", LONG + QUOTED]].map(
-    ([comment, string]) => new RegExp(`(${comment})|(${string})|(${CUDA})`, "g"));
-  const NAMES = ["comment", "string", "cuda"];
-  function highlight(pre) {
-    const wrong = new Set(pre.dataset.wrong.split(" ")), code = pre.firstElementChild;
-    const marked = code.innerHTML.replace(TOKENS[pre.dataset.python], (token, ...groups) => {
-      const name = NAMES[groups.slice(0, 3).findIndex(Boolean)];
-      return token.split("\n").map(part => `<span class="t-${name}">${part}</span>`).join("\n");
-    });
-    const lines = marked.split("\n").map((line, i) => `<span class="line${wrong.has(String(i + 1)) ? " wrong" : ""}">${line}\n</span>`);
-    code.innerHTML = lines.join("");
   }
 
   // A link such as #run=SFT&verdict=mismatch sets the filters, #run=SFT&task=7&sample=0 opens a sample; what is not named is cleared.
@@ -84,11 +56,6 @@
   form.addEventListener("reset", () => setTimeout(refresh));
   form.addEventListener("submit", event => event.preventDefault());
   addEventListener("hashchange", follow);
-  document.addEventListener("click", event => {
-    // The same link twice changes no fragment.
-    const link = event.target.closest('a[href*="="]');
-    if (link && link.hash === location.hash) follow();
-  });
   if (!follow()) {
     form.elements.verdict.value = "failures";
     refresh();

@@ -8,7 +8,7 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import Any
 
@@ -17,7 +17,7 @@ from markupsafe import Markup
 from ..pages import template
 from ..progress import Progress
 from ..text import shorten
-from .collection import CRITERIA, NOT_JUDGED, Collection, Run, TaskInfo
+from .collection import NOT_JUDGED, Collection, Run, TaskInfo
 from .numbers import Report
 from .sections import sections, summary
 from .tables import VERDICTS, named_verdicts
@@ -32,64 +32,45 @@ ERROR_LINE = re.compile(r"\.(?:cu|cpp|cc|py)(?:\((\d+)\)|:(\d+):\d+): (?:fatal |
 def render_html(report: Report) -> str:
     """The page. What programs and models wrote is escaped, and a content security policy lets no script run but the page's own."""
     script = resources.files(__package__).joinpath("page.js").read_text("utf-8")
-    sets = _sets(report)
-    tasks = [(task, list(_samples(report.collection.runs, task, sets))) for task in report.collection.tasks]
+    tasks = [(task, list(_samples(report.collection.runs, task))) for task in report.collection.tasks]
     with Progress(total=len(tasks), unit="task", desc="page", leave=False) as bar:
 
         def packed(text: str) -> str:
             bar.update()
-            return base64.b64encode(zlib.compress(text.encode(errors="replace"), 9)).decode()
+            return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
         return template("report/page.html", digits=digits, duration=duration, packed=packed).render(
-            report=report,
+            notes=report.collection.notes,
             summary=summary(report),
             sections=sections(report),
             title=report.title,
             tasks=tasks,
-            filters=_filters(report.collection, sets),
+            filters=_filters(report.collection),
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         )
 
 
-def _sets(report: Report) -> dict[str, tuple[str, set[str], tuple[str, str]]]:
-    """Key of a filter -> its name, the tasks that one method alone solves, and the two methods."""
-    sets = {}
-    for index, one in enumerate(report.comparisons):
-        pair, criterion = (one.first, one.second), CRITERIA[one.criterion].lower()
-        for key, (better, worse), rows in (("a", pair, one.only_first), ("b", pair[::-1], one.only_second)):
-            if rows:
-                tasks = {report.collection.tasks[row].id for row in rows}
-                name = f"{better} passes, {worse} does not ({criterion}): {len(tasks)}"
-                sets[f"{index}{key}"] = (name, tasks, pair)
-    return sets
-
-
-def _filters(collection: Collection, sets: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, str]]]:
+def _filters(collection: Collection) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Key, label and options of the filters above the list of samples."""
-    flagged = {"flagged": "flagged by the audit", "clean": "not flagged by the audit"}
     yield "run", "Method", {run.label: run.label for run in collection.runs}
     groups = {"failures": "all failures", "suspicious": "with a suspicion"}
     yield "verdict", "Verdict", groups | named_verdicts(collection)
     yield "family", "Family", {family: family for family in sorted({task.family for task in collection.tasks})}
-    audit = {} if collection.unflagged.all() else flagged
-    yield "set", "Tasks", audit | {key: name for key, (name, _, _) in sets.items()}
 
 
-def _samples(runs: Sequence[Run], task: TaskInfo, sets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _samples(runs: Sequence[Run], task: TaskInfo) -> Iterator[dict[str, Any]]:
     """The samples of a task: their lines of the results files, and what the page makes of these."""
     for run, number in ((of_run, number) for of_run in runs for number in range(of_run.width)):
         line = run.samples.get((task.id, number)) or {}
         verdict, message, code = run.verdict(task.id, number), line.get("message") or "", line.get("code") or ""
         groups = ["failures"] * (verdict not in NO_FAILURE) + ["suspicious"] * bool(line.get("flags"))
-        solved = [key for key, (_, tasks, pair) in sets.items() if task.id in tasks and run.label in pair]
         yield {
             "run": run,
             "number": number,
             "line": line,
             "verdict": [verdict, *groups],
             "named": VERDICTS.get(verdict, verdict),
-            "sets": ["flagged" if task.findings else "clean", *solved],
             "said": first_line(message),
             "message": shorten(message, MESSAGE_LIMIT),
             "wrong": [one or other for one, other in ERROR_LINE.findall(message)],

@@ -1,14 +1,12 @@
 """The tables of results; Markdown, CSV and the page lay out the same cells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, number_column, p_cell, ranked, share
 from .cells import text_column as texts
-from .collection import CRITERIA, INFRA_ERROR, NO_ANSWER, NOT_JUDGED, Collection, Run
+from .collection import CRITERIA, NO_ANSWER, NOT_JUDGED, Collection, Run
 from .notes import counted
 from .numbers import FAST_P, Comparison, Report
 from .statistics import Rule, task_scores
@@ -22,7 +20,7 @@ RULE_TEXTS = {
 }
 ORDER = (
     *("passed", "compiled", "no_gpu_work", "memory_error", "race", "undefined", "mismatch", "missing_output"),
-    *("timeout", "runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
+    *("timeout", "runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, "infra_error", NOT_JUDGED),
 )
 VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compiled": "compiled (not run)"}
 
@@ -39,25 +37,20 @@ def method_column(report: Report) -> Column:
     return Column("Method", [label(run.label, run=run.label) for run in report.collection.runs], text=True)
 
 
-def spread(values: pd.Series) -> pd.Series:
-    """count, mean, 5%, 25%, 50%, 75%, 95%, max of the values that are there; NaN without any."""
-    return values.dropna().astype(float).describe([0.05, 0.25, 0.5, 0.75, 0.95])
-
-
 def spread_columns(
-    spreads: Sequence[pd.Series], names: Mapping[str, str], group: str, digits: int = 0
+    of_runs: Sequence[pd.Series], names: Mapping[str, str], group: str, digits: int = 0
 ) -> list[Column]:
-    """A column for each name of a statistic, such as {"median": "50%"}; `digits` below 100."""
+    """A column for each name of a statistic, such as {"median": "50%"}, of the values that are there; `digits` below 100."""
+    spreads = [values.dropna().astype(float).describe([0.05, 0.5, 0.95]) for values in of_runs]
     return [
         Column(name, [number(of[key], digits if of[key] < 100 else 0) for of in spreads], group)
         for name, key in names.items()
     ]
 
 
-def main_table(report: Report, rule: Rule, *, unflagged: bool = False) -> Table:
+def main_table(report: Report, rule: Rule) -> Table:
     """Table 2 of the paper, with Table 3's tokens."""
-    collection = report.collection
-    runs, rates = collection.runs, report.unflagged_rates if unflagged else report.rates
+    collection, runs = report.collection, report.collection.runs
     # Runs of one model compete for bold type, as in the paper's Table 2, or all when every model has one run.
     competing = pd.Series(range(len(runs))).groupby([f"{run.model}, {run.level}" for run in runs]).agg(list)
     if len(competing) == len(runs):
@@ -65,20 +58,18 @@ def main_table(report: Report, rule: Rule, *, unflagged: bool = False) -> Table:
     columns = [texts("Model", [run.model or ABSENT for run in runs]), method_column(report)]
     for k in report.ks:
         for criterion in collection.criteria:
-            cells = [estimate_cell(rates[run.label, rule, k, criterion], _absence(run, criterion, k)) for run in runs]
+            cells = [
+                estimate_cell(report.rates[run.label, rule, k, criterion], _absence(run, criterion, k)) for run in runs
+            ]
             columns.append(Column(CRITERIA[criterion], ranked(cells, competing), f"pass@{k} (%)"))
-    if not unflagged:
-        spreads = [spread(collection.lines(run)["tokens"]) for run in runs]
-        columns += spread_columns(spreads, {"mean": "mean", "median": "50%"}, "Tokens a sample")
-    count = int(collection.unflagged.sum()) if unflagged else len(collection.tasks)
-    text = f"{RULE_TEXTS[rule]} Over {count} tasks{', those without a finding of the audit' if unflagged else ''}, with 95% intervals"
-    left_out = any(rate and rate.left_out for (_, of, _, _), rate in rates.items() if of is rule)
-    return Table(
-        f"{'unflagged' if unflagged else 'main'}_{rule}",
-        f"pass@k, {RULE_NAMES[rule]}" + (", without flagged tasks" if unflagged else ""),
-        columns,
-        text + ("; n where tasks are left out." if left_out else "."),
+    tokens = [collection.lines(run)["tokens"] for run in runs]
+    columns += spread_columns(tokens, {"mean": "mean", "median": "50%"}, "Tokens a sample")
+    left_out = any(rate and rate.left_out for (_, of, _, _), rate in report.rates.items() if of is rule)
+    text = (
+        f"{RULE_TEXTS[rule]} Over {len(collection.tasks)} tasks, with 95% intervals"
+        f"{'; n where tasks are left out' if left_out else ''}."
     )
+    return Table(f"main_{rule}", f"pass@k, {RULE_NAMES[rule]}", columns, text)
 
 
 def _absence(run: Run, criterion: str, k: int) -> str:
@@ -108,17 +99,15 @@ def comparison_table(report: Report) -> Table | None:
     if not comparisons:
         return None
     adjusted = len(comparisons) > len({comparison.criterion for comparison in comparisons})
-    solved, tests = "Tasks passed, first sample", [comparison.test for comparison in comparisons]
+    tests = [comparison.test for comparison in comparisons]
     columns = [
         texts("Criterion", [CRITERIA[comparison.criterion] for comparison in comparisons]),
         texts("A", [comparison.first for comparison in comparisons]),
         texts("B", [comparison.second for comparison in comparisons]),
-        Column("A only", [number(test.only_first, set=f"{i}a") for i, test in enumerate(tests)], solved),
-        Column("B only", [number(test.only_second, set=f"{i}b") for i, test in enumerate(tests)], solved),
-        number_column("both", [test.both for test in tests], solved),
-        number_column("neither", [test.neither for test in tests], solved),
-        Column("p", [p_cell(test.p_value) for test in tests], "McNemar"),
     ]
+    for name, key in (("A only", "only_first"), ("B only", "only_second"), ("both", "both"), ("neither", "neither")):
+        columns.append(number_column(name, [getattr(test, key) for test in tests], "Tasks passed, first sample"))
+    columns.append(Column("p", [p_cell(test.p_value) for test in tests], "McNemar"))
     if adjusted:
         columns.append(Column("p, Holm", [p_cell(comparison.adjusted) for comparison in comparisons], "McNemar"))
     columns.append(texts("Finding", map(conclusion, comparisons)))
@@ -151,7 +140,7 @@ def flag_table(report: Report) -> Table | None:
     counts = {run.label: collection.lines(run)["flags"].explode().value_counts() for run in collection.runs}
     flags = sorted(set().union(*(count.index for count in counts.values())))
     columns = [texts("Suspicion", flags)]
-    columns += [number_column(run, [int(count.get(flag, 0)) for flag in flags]) for run, count in counts.items()]
+    columns += [number_column(run, count.reindex(flags, fill_value=0)) for run, count in counts.items()]
     text = "Samples the judge passed on with a warning. They stand in every number above as they were judged."
     return Table("flags", "Suspicions", columns, text) if flags else None
 
@@ -159,19 +148,15 @@ def flag_table(report: Report) -> Table | None:
 def token_table(report: Report) -> Table:
     """Table 3's efficiency column with its spread."""
     lines = [report.collection.lines(run) for run in report.collection.runs]
-    spreads = [spread(of["tokens"]) for of in lines]
     names = {"mean": "mean", "median": "50%", "5%": "5%", "95%": "95%", "largest": "max"}
-    columns = spread_columns(spreads, names, "")
-    longest = max((found["max"] for found in spreads if found["count"]), default=0) or 1
-    bars = [tuple(found[["5%", "50%", "95%"]] / longest) if found["count"] else None for found in spreads]
-    cells = [replace(cell, bar=bar) for cell, bar in zip(columns[1].cells, bars, strict=True)]
-    columns[1] = Column("median", cells)
-    cut = [int(of["finish_reason"].eq("length").sum()) for of in lines]
-    cells = [Cell(f"{n} of {len(of)}", n) for n, of in zip(cut, lines, strict=True)]
-    columns.append(Column("cut at the limit", cells))
-    columns.append(number_column("not counted", [int(of["tokens"].isna().sum()) for of in lines]))
+    columns = [
+        method_column(report),
+        *spread_columns([of["tokens"] for of in lines], names, ""),
+        number_column("cut at the limit", [of["finish_reason"].eq("length").sum() for of in lines]),
+        number_column("not counted", [of["tokens"].isna().sum() for of in lines]),
+    ]
     text = "Generated tokens a sample, reasoning included, prompt not; over all answers. The mean is the paper's Avg. Consumed Tokens."
-    return Table("tokens", "Tokens used", [method_column(report), *columns], text)
+    return Table("tokens", "Tokens used", columns, text)
 
 
 def family_table(report: Report) -> Table:
@@ -183,38 +168,16 @@ def family_table(report: Report) -> Table:
     families = tasks.value_counts().sort_index()
     columns = [
         Column("Family", [label(family, family=family) for family in families.index], text=True),
-        number_column("tasks", map(int, families)),
+        number_column("tasks", families),
     ]
     for run in collection.runs:
-        for k in ks:
-            scores = np.full(len(tasks), np.nan)
-            if run.offers(criterion, k):
-                scores = task_scores(collection.outcomes(run, criterion), k, Rule.FIRST)
-            means = pd.Series(scores).groupby(tasks).mean()
+        for k in (k for k in ks if run.offers(criterion, k)):
+            scores = pd.Series(task_scores(collection.outcomes(run, criterion), k, Rule.FIRST))
+            means = scores.groupby(tasks).mean()
             cells = [share(means[family], run=run.label, family=family) for family in families.index]
             columns.append(Column(f"pass@{k}", cells, run.label))
     text = f"{CRITERIA[criterion]}, %, {RULE_NAMES[Rule.FIRST]}. Families are small: single cells carry wide intervals that are not shown."
     return Table("families", "Results by family", columns, text)
-
-
-def case_table(report: Report) -> Table | None:
-    """Which cases fail; None when no task has two."""
-    listed = {run.label: report.collection.lines(run)["cases"] for run in report.collection.runs}
-    if not any(cases.str.len().gt(1).any() for cases in listed.values()):
-        return None
-    counts = {}
-    for run, found in listed.items():
-        cases = pd.DataFrame(found.explode().dropna().tolist(), columns=["name", "verdict"])
-        passed = cases["verdict"].eq("passed").where(cases["verdict"] != INFRA_ERROR).astype(float)
-        counts[run] = passed.groupby(cases["name"]).agg(["mean", "count"])
-    names = sorted(set().union(*(found.index for found in counts.values())))
-    columns = [texts("Case", names)]
-    for run, found in counts.items():
-        found = found.reindex(names)
-        columns.append(Column("passed (%)", [share(value) for value in found["mean"]], run))
-        columns.append(number_column("judged", found["count"].fillna(0).astype(int), run))
-    text = "Samples that passed a case, of those it was judged on; a sample passes when all its cases do."
-    return Table("cases", "Results by case", columns, text)
 
 
 def timing_table(report: Report) -> Table:
@@ -223,17 +186,17 @@ def timing_table(report: Report) -> Table:
     own = [lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")] for lines in own]
     cached = [lines["compile_cached"].eq(True) for lines in own]
     columns = [method_column(report)]
-    names = {"nvcc": "compile_s", "program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}
-    for group, key in names.items():
-        seconds = [lines[key] for lines in own]
-        if group == "nvcc":
-            seconds = [of.mask(hit) for of, hit in zip(seconds, cached, strict=True)]
-        spreads = [spread(of) for of in seconds]
-        columns += spread_columns(spreads, {"median": "50%", "95%": "95%"}, f"{group} (s)", digits=2)
+    nvcc = [lines["compile_s"].mask(hits) for lines, hits in zip(own, cached, strict=True)]
+    seconds = {"nvcc": nvcc} | {
+        name: [lines[key] for lines in own]
+        for name, key in {"program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}.items()
+    }
+    for name, of_runs in seconds.items():
+        columns += spread_columns(of_runs, {"median": "50%", "95%": "95%"}, f"{name} (s)", digits=2)
     if any(lines["kernel_s"].notna().any() for lines in own):
-        kernel = [spread(1e3 * lines["kernel_s"].astype(float)) for lines in own]
+        kernel = [1e3 * lines["kernel_s"].astype(float) for lines in own]
         columns += spread_columns(kernel, {"median": "50%", "95%": "95%"}, "kernels (ms)", digits=3)
-    columns.append(number_column("compile cache hits", [int(hit.sum()) for hit in cached]))
+    columns.append(number_column("compile cache hits", [hits.sum() for hits in cached]))
     text = (
         "Seconds a sample, without samples that hold no code or repeat another one's; compilations answered from the cache are left "
         "out of nvcc's. Overhead is what the judge itself adds. Kernels: the time in which the GPU worked, of a program over all its cases, "
@@ -251,8 +214,8 @@ def speed_table(report: Report) -> Table | None:
     for p in FAST_P:
         cells = [estimate_cell(report.fast.get((run.label, p)), "no speed-up measured") for run in runs]
         columns.append(Column(f"fast_{p:g} (%)", cells))
-    right = [lines[lines["passed"].eq(True)] for lines in map(report.collection.lines, runs)]
-    columns.append(number_column("median speed-up", [spread(lines["speedup"])["50%"] for lines in right], digits=2))
+    right = [lines.loc[lines["passed"].eq(True), "speedup"] for lines in map(report.collection.lines, runs)]
+    columns += spread_columns(right, {"median speed-up": "50%"}, "", digits=2)
     text = (
         "fast_p: share of all tasks whose first sample is right and more than p times as fast as the reference (p = 0: right). A right sample "
         "without a measured speed-up counts as not faster."

@@ -18,8 +18,8 @@ from .tables import conclusion, main_table
 
 
 CSV_TABLES = (
-    *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "cases", "speed", "timing"),
-    *("methods", "flags", "audit", "audit_notes", "settings", "settings_by_run"),
+    *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "speed", "timing"),
+    *("flags", "audit", "settings"),
 )
 """All that may be written, as csv/NAME.csv."""
 
@@ -49,32 +49,25 @@ def report_markdown(report: Report) -> str:
 
 def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
     """Name of a file -> its rows: pass_at_k, samples, and the tables of the report. Rates are percentages."""
-    tables = [table for section in sections(report) for table in section.tables]
-    framed = {table.key: table_frame(table) for table in tables if table.key in CSV_TABLES}
-    return {"pass_at_k": _rates(report), "samples": _samples(report)} | framed
-
-
-def _rates(report: Report) -> pd.DataFrame:
-    rows = []
+    rates, samples = [], []
     runs = {run.label: run for run in report.collection.runs}
-    for flagged, rates in (("included", report.rates), ("left out", report.unflagged_rates or {})):
-        for (label, rule, k, criterion), e in rates.items():
-            key = (label, runs[label].model, runs[label].level, rule.value, k, criterion, flagged)
-            values = [round(100 * value, 4) for value in (e.value, e.low, e.high)] if e else [None] * 3
-            rows.append((*key, *values, *((e.tasks, e.left_out) if e else (None, None))))
-    names = "run model level rule k criterion flagged_tasks percent low high tasks left_out"
-    return pd.DataFrame(rows, columns=names.split(), dtype=object)
-
-
-def _samples(report: Report) -> pd.DataFrame:
-    frames = []
-    for run in report.collection.runs:
-        lines = report.collection.lines(run)[[*FIELDS[: FIELDS.index("compare_s")]]].copy()
+    for (name, rule, k, criterion), rate in report.rates.items():
+        row = {"run": name, "model": runs[name].model, "level": runs[name].level, "rule": rule.value, "k": k}
+        row |= {"criterion": criterion, **dict.fromkeys(("percent", "low", "high", "tasks", "left_out"))}
+        if rate:
+            ends = zip(("percent", "low", "high"), (rate.value, rate.low, rate.high), strict=True)
+            row |= {key: round(100 * value, 4) for key, value in ends}
+            row |= {"tasks": rate.tasks, "left_out": rate.left_out}
+        rates.append(row)
+    for run in runs.values():
+        lines = report.collection.lines(run)[[*FIELDS[: FIELDS.index("compare_s")]]].astype(object)
         lines["flags"] = ["; ".join(flags or ()) for flags in lines["flags"]]
         lines.insert(0, "run", run.label)
         lines.insert(1, "level", run.level)
-        frames.append(lines.astype(object))
-    return pd.concat(frames)
+        samples.append(lines)
+    tables = [table for section in sections(report) for table in section.tables]
+    framed = {table.key: table_frame(table) for table in tables if table.key in CSV_TABLES}
+    return {"pass_at_k": pd.DataFrame(rates, dtype=object), "samples": pd.concat(samples)} | framed
 
 
 def _safe(value: Any) -> Any:

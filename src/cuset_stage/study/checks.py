@@ -7,7 +7,7 @@ import functools
 import importlib.util
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from .. import bundled
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..stage.retired import check_retired
-from ..tasks import TaskError, load_tasks
+from ..tasks import load_tasks
 from ..tasks.prompt_file import read_prompts
 from ..text import InputError, nearest
 from .plan import Job, StudyError, model_of
@@ -78,16 +78,12 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
         for key in DECIDED[kind] & keys.keys():
             fix = "give them as seeds" if key == "seed" else "leave it out"
             raise StudyError(f"{where}: {key}: the study sets it; {fix}.")
-    seen = set()
-    for job in jobs:
-        if job.kind == "train" or (job.kind, job.run.model) in seen:
-            continue
-        seen.add((job.kind, job.run.model))
+    for (kind, model), job in {(job.kind, job.run.model): job for job in jobs if job.kind != "train"}.items():
         given = {**job.settings, **({"models": {"any": SERVED}} if "models" in job.settings else {})}
         try:
-            commands[job.kind].checked(given)
+            commands[kind].checked(given)
         except SettingsError as error:
-            raise StudyError(f"{job.kind} (of {job.run.model}): {error}") from None
+            raise StudyError(f"{kind} (of {model}): {error}") from None
 
 
 def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, Any]]]:
@@ -111,52 +107,52 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
     """What the jobs need and is not there or cannot be read: models, data sets, tasks, each once, with the first that needs it. Of what may be on the
     Hub nothing is said."""
     problems: dict[str, str] = {}  # what is wrong -> where that was seen first
-    seen = set()
-    for job in jobs:
-        name, method, model = job.run.model, job.run.method, model_of(settings, job.run)
-        if (job.kind, name, method, model) in seen:
-            continue
-        seen.add((job.kind, name, method, model))
-        if job.kind != "evaluate":
-            try:
-                check_model(model)
-            except ValueError as error:
-                problems.setdefault(f"model={model}: {error}", f"models: {name}")
-        if job.kind in ("train", "analyze") and (problem := _missing_data(job.settings)):
-            problems.setdefault(problem, f"{name}/{method}")
-        pairs = [job.settings.get("pairs", "cuset_mini")] if job.kind == "pairs" else []
-        code = split_names(job.settings.get("code", ())) if job.kind == "analyze" else []
-        for file in (*pairs, *code):
-            if file != "cuset_mini" and not bundled.found(Path(file)).exists():
-                problems.setdefault(f"{file}: no such file or folder.", job.kind)
-        if job.kind in ("generate", "evaluate"):
-            given = {key: job.settings[key] for key in ("format", "split") if key in job.settings}
-            try:
-                load_tasks(settings.tasks, **given, only=split_names(job.settings.get("only", ())))
-            except TaskError as error:
-                problems.setdefault(str(error), "tasks")
-    if settings.prompts is not None:
+
+    @functools.cache
+    def refusal(check: Callable[..., Any], *given: Any) -> str | None:
         try:
-            read_prompts(settings.prompts)
-        except TaskError as error:
-            problems.setdefault(str(error), "prompts")
+            check(*given)
+        except ValueError as error:  # a TaskError, too
+            return str(error)
+        return None
+
+    def note(where: str, problem: str | None, what: str = "") -> None:
+        if problem is not None:
+            problems.setdefault(what + problem, where)
+
+    for job in jobs:
+        name, keys = job.run.model, job.settings
+        if job.kind != "evaluate":
+            model = model_of(settings, job.run)
+            note(f"models: {name}", refusal(check_model, model), f"model={model}: ")
+        if job.kind in ("train", "analyze"):
+            note(f"{name}/{job.run.method}", _missing_data(keys))
+        files = [keys.get("pairs", "cuset_mini")] if job.kind == "pairs" else []
+        files += split_names(keys.get("code", ())) if job.kind == "analyze" else []
+        for file in files:
+            if file != "cuset_mini" and not bundled.found(Path(file)).exists():
+                note(job.kind, f"{file}: no such file or folder.")
+        if job.kind in ("generate", "evaluate"):
+            asked = (keys.get("format", "auto"), keys.get("split"), tuple(split_names(keys.get("only", ()))))
+            note("tasks", refusal(_load, settings.tasks, *asked))
+    if settings.prompts is not None:
+        note("prompts", refusal(read_prompts, settings.prompts))
     return [f"{where}: {problem}" for problem, where in problems.items()]
 
 
-def training_data(jobs: Iterable[Job]) -> list[str]:
-    """What the trainings of these jobs read, each data set once: its name and the folder that the recipe names."""
-    read = {}
-    for job in jobs:
-        if job.kind == "train":
-            names = ", ".join(name for key, name in _data_names(job.settings) if key == "dataset")
-            read[f"{names or '?'} in {job.settings.get('dataset_dir', 'data')}"] = None
-    return list(read)
+def _load(tasks: Path, format: str, split: str | None, only: tuple[str, ...]) -> None:
+    load_tasks(tasks, format=format, split=split, only=only)
 
 
 def _missing_data(recipe: Mapping[str, Any]) -> str | None:
     """What of a recipe's data is not there, with folders found as a run finds them; other ways to name data are left to it."""
-    folder, names = recipe.get("dataset_dir", "data"), _data_names(recipe)
-    if not names or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
+    folder, named = recipe.get("dataset_dir", "data"), []
+    for key in ("dataset", "eval_dataset"):
+        names = split_names(recipe.get(key)) or []
+        if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            raise StudyError(f"{key}: {recipe[key]!r}: expected names of data sets, with commas between or as a list.")
+        named += [(key, name) for name in names]
+    if not named or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
         return None
     place = Path(folder)
     if not place.exists() and recipe.get("stage") == "cuset":
@@ -165,23 +161,11 @@ def _missing_data(recipe: Mapping[str, Any]) -> str | None:
     try:
         known = json.loads(info.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        return f"dataset_dir={folder}: no dataset_info.json can be read there ({reason})."
-    for key, name in names:
+        return f"dataset_dir={folder}: no dataset_info.json can be read there ({error})."
+    for key, name in named:
         if name not in known:
             return f"{key}: {name}: not in {info}; {nearest(name, known)}"
         file = known[name].get("file_name")
         if file is not None and known[name].keys().isdisjoint(ELSEWHERE) and not (place / file).exists():
             return f"{key}: {name}: {place / file}: no such file or folder."
     return None
-
-
-def _data_names(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(key of the recipe, data set)"""
-    named = []
-    for key in ("dataset", "eval_dataset"):
-        names = split_names(recipe.get(key)) or []
-        if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-            raise StudyError(f"{key}: {recipe[key]!r}: expected names of data sets, with commas between or as a list.")
-        named += [(key, name) for name in names]
-    return named

@@ -20,19 +20,16 @@ from .settings import StudySettings
 from .tables import (
     collect,
     comparison_table,
-    family_table,
-    published_number,
     rate_table,
     read_results,
     score_table,
-    seed_table,
     verdict_table,
 )
 
 
 NAMED = 6  # unfinished runs that the summary names
-Lines = Mapping[str, Sequence[tuple[float, Crossed, float | None]]]
-"""Model -> values of a key with function Pass@1 there, and the paper's in percent."""
+Lines = Mapping[str, Mapping[float, Crossed]]
+"""Model -> values of a key with function Pass@1 there."""
 
 
 def write_report(settings: StudySettings) -> list[Path]:
@@ -41,7 +38,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     Raises:
         StudyError: no sample is judged.
     """
-    results = collect(settings.output)
+    results = collect(settings)
     rows = read_results(results)
     folder = settings.output / "report"
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,12 +101,8 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             runs = [*of(name, varied.of), *values]  # which has one of the values
             yield rate_table(settings, of_seeds, runs, f"sweeps_{name}", f"{name}: values of a key")
         compared = [method for _, method in of(name, *main)]
-        tables = [
-            comparison_table(rows, name, compared, baseline),
-            family_table(rows, name, compared),
-            seed_table(rows, name, [*compared, *(method for _, method in values)]),
-        ]
-        yield from (table for table in tables if table is not None)
+        if table := comparison_table(rows, name, compared, baseline):
+            yield table
         if compared:
             yield verdict_table(rows, name, compared)
             yield _cost_table(settings, name, compared)
@@ -154,40 +147,23 @@ def sweep_lines(settings: StudySettings, rows: pd.DataFrame, key: str) -> Lines:
             continue
         seeds = functools.reduce(pd.Index.intersection, (table.index for table in tables.values()))
         tasks = functools.reduce(pd.Index.intersection, (table.columns for table in tables.values()))
-        means = {value: crossed(table.loc[seeds, tasks]) for value, table in tables.items()}
-        points = [
-            (value, mean, published_number(settings, runs[value], "passed", 1))
-            for value, mean in means.items()
-            if mean
-        ]
-        if len(points) > 1:
-            lines[model] = points
+        if len(tasks):
+            lines[model] = {value: crossed(table.loc[seeds, tasks]) for value, table in tables.items()}
     return lines
 
 
 def draw(lines: Lines, key: str) -> bytes:
-    """A PNG of lines with 95 % intervals, each a little to the side of the one before, so that none hides another. Where there are several seeds,
-    each seed's own line is thin. The paper's points are crosses."""
+    """A PNG of lines with 95 % intervals."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")
     axes = figure.subplots()
-    every = sorted({value for points in lines.values() for value, _, _ in points})
-    aside = 0.01 * (every[-1] - every[0])
-    several = any(points[0][1].seeds > 1 for points in lines.values())
-    for place, (line, points) in enumerate(lines.items()):
-        color = f"C{place}"
-        shifted = [value + (place - (len(lines) - 1) / 2) * aside for value, _, _ in points]
-        means = [100 * mean.value for _, mean, _ in points]
-        ends = [[100 * abs(mean.rate_interval()[end] - mean.value) for _, mean, _ in points] for end in (0, 1)]
-        if points[0][1].seeds > 1:
-            by_seed = [[100 * rate for rate in mean.by_seed] for _, mean, _ in points]
-            axes.plot(shifted, by_seed, ".-", color=color, linewidth=0.8)
-        axes.errorbar(shifted, means, yerr=ends, color=color, marker="o", capsize=3, elinewidth=1, label=line)
-        if published := [(value, number) for value, _, number in points if number is not None]:
-            axes.plot(*zip(*published, strict=True), "x", color=color, label=f"{line}, paper")
-    seeds = "; thin lines: seeds" if several else ""
-    axes.set(xlabel=f"{key}\nbars: 95 %{seeds}", ylabel="Pass@1, function, %", xticks=every)
+    for line, points in lines.items():
+        means = [100 * mean.value for mean in points.values()]
+        ends = [[100 * abs(mean.rate_interval()[end] - mean.value) for mean in points.values()] for end in (0, 1)]
+        axes.errorbar(list(points), means, yerr=ends, marker="o", capsize=3, elinewidth=1, label=line)
+    ticks = sorted({value for points in lines.values() for value in points})
+    axes.set(xlabel=f"{key}\nbars: 95 %", ylabel="Pass@1, function, %", xticks=ticks)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
     figure.savefig(file := io.BytesIO(), format="png")
     return file.getvalue()

@@ -8,14 +8,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from .. import attention
 from ..files import take_lock, write_atomically
+from ..report.cells import Table, number_column, text_column
 from ..sandbox import list_gpus
 from ..settings import load_yaml, read_yaml
 from ..text import shown
@@ -46,17 +48,12 @@ def jobs_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
     return [job for job in jobs if record_of(settings.output, job.name) is None]
 
 
-def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> Iterator[str]:
-    """Lines of a table: jobs, GPU hours and disk of what is left, by model and kind; `?` where nothing is known.
+def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tuple[Table, list[str]]:
+    """What is left: a table of jobs, GPU hours and disk by model and kind, and sentences with the sums.
 
     Hours are measured where jobs of the model and kind are done, else the file's. gpus: how many it is to run on.
     """
-
-    def amount(value: float | None, digits: int = 1) -> str:
-        return "?" if value is None else f"{value:,.{digits}f}"
-
-    yield f"{'model':24} {'jobs':10} {'done':>6} {'of':>6} {'GPUs':>6} {'hours each':>11} {'GPU hours left':>15} {'GiB to write':>13}"
-    all_left, all_hours, unknown, disks = 0, 0.0, 0, []
+    rows = []
     for (name, model), kind in itertools.product(settings.models.items(), NEEDS):
         members = [job for job in jobs if job.run.model == name and job.kind == kind]
         if not members:
@@ -67,19 +64,24 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> Ite
         seconds = [record["seconds"] * (record["gpus"] / share if share else 1) for record in records]
         hours = sum(seconds) / len(seconds) / 3600 if seconds else model.hours.get(kind)
         total = 0.0 if not share else None if hours is None else left * hours * share
-        disk = None if model.disk_gib is None else left * model.disk_gib
-        yield (
-            f"{name:24} {kind:10} {len(records):6,} {len(members):6,} {share:6g} {amount(hours, 2):>11} {amount(total):>15} "
-            f"{amount(disk) if kind == 'train' else '':>13}".rstrip()
-        )
-        all_left, all_hours = all_left + left, all_hours + (total or 0)
-        unknown += left if total is None else 0
-        disks += [disk] if kind == "train" and left else []
+        disk = 0.0 if kind != "train" or not left else None if model.disk_gib is None else left * model.disk_gib
+        rows.append((name, kind, len(records), len(members), left, share, hours, total, disk))
+    names = ("model", "jobs", "done", "of", "left", "GPUs", "hours each", "GPU hours left", "GiB to write")
+    frame = pd.DataFrame(rows, columns=names)
+    digits = {"GPUs": 2, "hours each": 2, "GPU hours left": 1, "GiB to write": 1}
+    columns = [text_column(name, frame[name]) for name in names[:2]]
+    columns += [number_column(name, frame[name], digits=digits.get(name, 0)) for name in names[2:]]
+
+    hours, unknown = (
+        frame["GPU hours left"].astype(float).sum(),
+        frame.loc[frame["GPU hours left"].isna(), "left"].sum(),
+    )
     rest = f" and those of {unknown:,} jobs that no `hours` are known of" if unknown else ""
-    gib = "? GiB" if None in disks else f"{sum(disks):,.1f} GiB"
-    yield f"left: {all_left:,} jobs, {all_hours:,.1f} GPU hours{rest}, {gib} of models"
-    if gpus and all_hours:
-        yield f"On {gpus} GPUs that is at least {all_hours / gpus:,.1f} hours."
+    disk = "?" if frame["GiB to write"].isna().any() else f"{frame['GiB to write'].sum():,.1f}"
+    said = [f"left: {frame['left'].sum():,} jobs, {hours:,.1f} GPU hours{rest}, {disk} GiB of models"]
+    if gpus and hours:
+        said.append(f"On {gpus} GPUs that is at least {hours / gpus:,.1f} hours.")
+    return Table("forecast", "", columns), said
 
 
 def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
@@ -115,12 +117,11 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         command = ["llamafactory-cli", "train", str(file)] if job.kind == "train" else ["cuset", job.kind, str(file)]
         # Judging compiles on all processors that it is given; the rest waits for the GPU. A judging job that takes all would wait until no other
         # runs, so it has those that there are for a GPU, without GPUs half of them. A cluster may hold a job to what it asks for.
-        threads = int(job.settings.get("jobs") or 0) if job.kind == "evaluate" else 0
-        if not is_local:
-            threads = threads or CLUSTER_CORES * max(1, int(job.gpus))
-        elif job.kind == "evaluate":
-            command += [] if threads else [f"jobs={max(1, cores // (len(gpus) or 2))}"]
-            threads = min(threads or max(1, cores // (len(gpus) or 2)), cores)
+        given = int(job.settings.get("jobs") or 0) if job.kind == "evaluate" else 0
+        threads = given or CLUSTER_CORES * max(1, int(job.gpus))
+        if is_local:
+            threads = min(given or max(1, cores // (len(gpus) or 2)), cores) if job.kind == "evaluate" else 1
+            command += [f"jobs={threads}"] if job.kind == "evaluate" and not given else []
         is_sft = job.kind == "train" and job.settings.get("stage", "sft") != "cuset"
         shares = round(job.gpus * SHARES)
         entries[job.name] = {
@@ -132,11 +133,10 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "gpu": shares if is_local else shares // SHARES,
             # Shares alone would let four jobs of 0.75 begin on three GPUs; the one that finds no room would keep its shares from the others.
             "whole": max(1, int(job.gpus)) if job.gpus > 0.5 else 0,
-            "cores": threads or 1,
+            "cores": threads,
             "command": command,
             "module": ["cuset_stage" if job.kind == "train" else "cuset_stage.cli", *command[1:]],
             "environment": attention.OFF_IN_SFT if is_sft else {},
-            "run": {"model": job.run.model, "method": job.run.method, "seed": job.run.seed},
         }
     # Answers before further trainings: what is stopped has more whole runs. But trainings first where one answer would keep GPUs idle that a
     # training needs: by far, as Snakemake adds up the priorities of jobs that it can start together.
@@ -210,17 +210,11 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
 
 def short_of_gpus(settings: StudySettings, jobs: Sequence[Job]) -> str | None:
     """Of jobs on this machine, the first that takes more GPUs than there are, as a sentence."""
-    if settings.executor != "local":
-        return None
     gpus = len(gpu_names(settings))
-    short = (job for job in jobs if job.gpus > gpus)
-    return next(
-        (
-            f"{job.name} needs {job.gpus:g} GPUs, but only {gpus} are available. Lower the model's `gpus` (0 = CPU)."
-            for job in short
-        ),
-        None,
-    )
+    for job in jobs if settings.executor == "local" else ():
+        if job.gpus > gpus:
+            return f"{job.name} needs {job.gpus:g} GPUs, but only {gpus} are available. Lower the model's `gpus` (0 = CPU)."
+    return None
 
 
 def failed_jobs(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, Path]:

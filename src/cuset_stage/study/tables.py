@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,51 +11,57 @@ import pandas as pd
 
 from ..files import write_atomically
 from ..jsonl import read_objects, to_line
-from ..report.cells import ABSENT, Cell, Column, Table, estimate_cell, number, number_column, p_cell, text_column
+from ..report.cells import (
+    Cell,
+    Column,
+    Table,
+    estimate_cell,
+    interval_cell,
+    number_column,
+    p_cell,
+    points,
+    text_column,
+)
 from ..report.collection import CRITERIA
 from ..report.notes import counted
 from ..report.statistics import Crossed, Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
-from .plan import OUTPUTS, StudyError
+from .plan import OUTPUTS, StudyError, runs_of
 from .run import record_of
 from .settings import StudySettings
 
 
-COLUMNS = ("model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens")
+COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens")  # of a line of `cuset evaluate`
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
 PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds."
-MOST_COLUMNS = 12  # of seeds or families: a table holds no more
 # What each of a method's published numbers is: (criterion, k), then tokens of an answer. They are of so many tasks.
 PUBLISHED = (("compiled", 1), ("passed", 1), ("compiled", 3), ("passed", 3), ("tokens", None))
 PUBLISHED_TASKS = 500
 Run = tuple[str, str]  # model, method
 
 
-def collect(folder: Path) -> Path:
+def collect(settings: StudySettings) -> Path:
     """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order, of the runs that are judged to their end;
     of CUDABench's tasks with `prompts`, whose wording was answered. Returns its path.
 
     Raises:
         StudyError: a judged sample lacks what a study's rows have, or two runs were judged on different tasks.
     """
-    path = folder / "results.jsonl"
-    write_atomically(path, map(to_line, _judged_rows(folder)))
+    path = settings.output / "results.jsonl"
+    write_atomically(path, map(to_line, _judged_rows(settings)))
     return path
 
 
-def _judged_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
-    runs = {tuple(job["run"].values()): job["run"] for job in study["jobs"].values()}
+def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
     first = None
-    for run in runs.values():
-        name = "{model}/{method}/seed{seed}".format(**run)
-        if record_of(folder, f"evaluate/{name}") is None:
+    for run in runs_of(settings):
+        if record_of(settings.output, f"evaluate/{run.name}") is None:
             continue
-        file = folder / "runs" / name / OUTPUTS["evaluate"]
+        file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
         anew = "To judge the run again, remove this file and the run's record in done/evaluate, and run the study."
         lines = list(read_objects(file))
-        header = lines[0][1]
+        header, samples = lines[0][1], [(place, line) for place, line in lines if line.get("type") == "sample"]
         tasks = (header.get("tasks") or {}).get("sha256")
         first = first or tasks
         if tasks != first:
@@ -64,15 +69,13 @@ def _judged_rows(folder: Path) -> Iterator[dict[str, Any]]:
                 f"{file}: judged on other tasks than the runs before it: the task set has changed. {anew}"
             )
         prompts = prompts_of(header)
+        about = {"model": run.model, "method": run.method, "seed": run.seed}
         wording = {} if prompts is None else {"prompts": prompts}
-        samples = [(place, line) for place, line in lines if line.get("type") == "sample"]
         for place, line in samples:
-            if missing := [key for key in COLUMNS[3:] if key not in line]:
-                raise StudyError(
-                    f"{file}, line {place}: no {', '.join(missing)}; expected what `cuset evaluate` writes. {anew}"
-                )
+            if missing := [key for key in COLUMNS if key not in line]:
+                raise StudyError(f"{file}, line {place}: no {', '.join(missing)}: another version wrote it. {anew}")
         for _, line in sorted(samples, key=lambda sample: (sample[1]["task"], sample[1]["sample"])):
-            yield {**run, **{key: line[key] for key in COLUMNS[3:]}, **wording}
+            yield {**about, **{key: line[key] for key in COLUMNS}, **wording}
 
 
 def read_results(path: Path) -> pd.DataFrame:
@@ -145,31 +148,6 @@ def _rates(scores: Mapping[Run, pd.DataFrame], of: Sequence[Run]) -> list[Cell]:
     ]
 
 
-def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
-    """Function pass@1 by family of tasks; None where there is one, or more than a table holds."""
-    rows = rows[rows["model"] == model]
-    families = sorted(rows["family"].dropna().unique())
-    if not 2 <= len(families) <= MOST_COLUMNS:
-        return None
-    columns = [text_column("method", methods)]
-    for family in families:
-        scores = score_table(rows[rows["family"] == family], "passed", 1)
-        columns.append(Column(family, _rates(scores, [(model, method) for method in methods]), "Pass@1: Function"))
-    return Table(f"families_{model}", f"{model}: families of tasks", columns, PERCENT)
-
-
-def seed_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
-    """Function pass@1 of each seed; None where there is one seed, or more than a table holds."""
-    scores = score_table(rows[rows["model"] == model], "passed", 1)
-    means = pd.DataFrame({method: scores[model, method].mean(axis=1) for method in methods})
-    if not 2 <= len(means) <= MOST_COLUMNS:
-        return None
-    columns = [text_column("method", methods)]
-    for seed, of in means.sort_index().iterrows():
-        columns.append(number_column(str(seed), list(100 * of), "Seed", digits=1))
-    return Table(f"seeds_{model}", f"{model}: function Pass@1 by seed", columns, "Percent.")
-
-
 def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
     """Shares of the samples' verdicts: how answers fail."""
     rows = rows[rows["model"] == model]
@@ -196,17 +174,14 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
     different = dict(zip(spread, holm([mean.p_value for mean in spread.values()]), strict=True))
     alike = dict(zip(spread, holm([mean.equivalence_p(BOUND) for mean in spread.values()]), strict=True))
 
-    def tested(value: Callable[[str, Crossed], Cell]) -> list[Cell]:
-        return [value(method, mean) if method in spread else Cell(ABSENT) for method, mean in means.items()]
-
     columns = [
         text_column("method", means),
         number_column("seeds", [float(mean.seeds) for mean in means.values()]),
         Column("difference", [_difference(mean) for mean in means.values()]),
-        Column("p", tested(lambda _, mean: p_cell(mean.p_value))),
-        Column("p, Holm", tested(lambda method, _: p_cell(different[method]))),
-        Column(f"p, beyond ±{100 * BOUND:g}, Holm", tested(lambda method, _: p_cell(alike[method]))),
-        Column("seen with power 0.8", tested(lambda _, mean: number(100 * mean.detectable(), 1))),
+        Column("p", [p_cell(mean.p_value if mean.se else None) for mean in means.values()]),
+        Column("p, Holm", [p_cell(different.get(method)) for method in means]),
+        Column(f"p, beyond ±{100 * BOUND:g}, Holm", [p_cell(alike.get(method)) for method in means]),
+        number_column("seen with power 0.8", [100 * mean.detectable() or None for mean in means.values()], digits=1),
     ]
     text = (
         f"Function Pass@1 less that of {baseline}, in points, paired by seed and task; the error is over both. A small p says that they differ; "
@@ -217,7 +192,5 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
 
 
 def _difference(mean: Crossed) -> Cell:
-    value, low, high = (100 * end for end in (mean.value, *mean.interval()))
-    if not mean.se:
-        return Cell(f"{value:+.1f}", value)
-    return Cell(f"{value:+.1f}", value, f"{low:+.1f} to {high:+.1f}", (low, high))
+    low, high = mean.interval() if mean.se else (None, None)
+    return interval_cell({"value": mean.value, "low": low, "high": high}, points, 100)
