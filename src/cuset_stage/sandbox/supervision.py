@@ -40,7 +40,7 @@ class Finished:
     returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
     stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
     stdout, stderr: capped. infra: why the judge itself failed, or None; then the rest says nothing about the command. starved:
-    while it ran, the kernel killed some process of this machine for want of memory.
+    while it ran, the kernel killed some process of this machine for want of memory. look_s: what the longest look at its processes took.
     """
 
     returncode: int | None = None
@@ -50,6 +50,7 @@ class Finished:
     stderr: str = ""
     infra: str | None = None
     starved: bool = False
+    look_s: float = 0.0
 
     @property
     def out_of_time(self) -> bool:

@@ -74,7 +74,7 @@ class Run:
         self.ended: dict[int, int] = {}  # pid -> wait status
         self.pid = self.report = -1
         self.begin = time.monotonic()
-        self.seconds = 0.0
+        self.seconds = self.slowest_look = 0.0
         self.next_count = 0.0
         self.in_sockets = self.hidden_memory = 0.0
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
@@ -140,7 +140,9 @@ class Run:
                 break
             self.stdout.trim()
             self.stderr.trim()
+            begin = time.monotonic()
             self.stopped = self.look()
+            self.slowest_look = max(self.slowest_look, time.monotonic() - begin)
             if self.stopped is not None:
                 break
             signal.sigtimedwait([signal.SIGCHLD], pause)
@@ -233,4 +235,5 @@ def run(request: dict, group: Group | None) -> dict:
         "stderr": current.stderr.text(),
         "infra": problem,
         "starved": short,
+        "look_s": current.slowest_look,
     }
