@@ -53,7 +53,7 @@ from cuset_stage.sandbox import (
     resolve_isolation,
     run_program,
 )
-from cuset_stage.sandbox.isolation import bubblewrap_here
+from cuset_stage.sandbox.isolation import bubblewrap_here, special_files
 from cuset_stage.tasks import ModuleTask
 
 
@@ -157,6 +157,7 @@ class Range:
             os.chmod(self.below_system / name, 0o666)
             self.pipes.append(os.open(self.below_system / name, os.O_RDWR | os.O_NONBLOCK))
         os.write(self.pipes[1], b"x")
+        special_files.cache_clear()
         self.tcp = socket.create_server(("127.0.0.1", 0))
         self.port = self.tcp.getsockname()[1]
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -388,7 +389,8 @@ def main() -> int:
     for outcome in itertools.chain.from_iterable(tried(gpus, isolation, options.only) for isolation in isolations):
         problems = "; ".join(outcome.problems)
         print(
-            f"{outcome.isolation}, {outcome.name}: {outcome.verdict} in {outcome.seconds:.1f} s (look {outcome.look_s:.2f} s) {problems}", flush=True
+            f"{outcome.isolation}, {outcome.name}: {outcome.verdict} in {outcome.seconds:.1f} s (look {outcome.look_s:.2f} s) {problems}",
+            flush=True,
         )
         outcomes.append(outcome)
         if options.json:

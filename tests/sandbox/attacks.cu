@@ -333,7 +333,7 @@ static std::map<std::string, std::function<int()>> attacks = {
         prctl(PR_SET_NAME, name); usleep(300000); _exit(0); }
         usleep(400000); return good(); }},
     {"many_mappings", [] { int fd = full_file("data/gone", 1 << 20); unlink("data/gone"); for (int i = 0; i < 49; i++) if (fork() == 0) break;
-        for (int i = 0; i < 64000; i++) mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0);
+        for (int i = 0; i < 64000; i++) mmap(nullptr, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
         for (;;) pause(); return 0; }},
     {"many_open_files", [] { full_file("data/gone", 1 << 20); int fd = open("data/gone", O_RDWR); unlink("data/gone");
         for (int i = 0; i < 59; i++) if (fork() == 0) break;

@@ -9,6 +9,7 @@ import sys
 import threading
 import warnings
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
@@ -159,34 +160,6 @@ def test_bad_requests(folder, isolation, tmp_path):
     with pytest.raises(SandboxError, match="meant for x, does not exist"):
         shell("true", folder, isolation, readonly={"x": tmp_path / "missing"})
     assert run_sandboxed(["./missing"], folder=folder, isolation=isolation).infra
-
-
-def test_a_file_system_of_its_own_gives_back_what_is_asked_for(folder, isolation, tmp_path):
-    """With `take`: in bubblewrap the rest goes; what is no regular file with one name is found as such."""
-    (folder / "data").mkdir()
-    (folder / "here").write_text("here")
-    (tmp_path / "x").write_text("input")
-    script = """
-        cat here data/x; echo right > data/out; echo rest > data/rest; ln -s /etc/passwd data/link; mkfifo data/fifo; mkdir data/folder
-        echo two > data/two; ln data/two data/second; mv tmp moved; ln -s /etc tmp; mkdir new; echo new > new/file; chmod 0 new/file new
-    """
-    refused = {
-        "data/link": "symbolic link",
-        "data/fifo": "named pipe",
-        "data/folder": "folder",
-        "data/two": "hard link",
-        "data/missing": "not written",
-        "tmp/passwd": "something else of the folder",
-        "tmp": "symbolic link",
-    }
-    names = ["data/out", "new/file", *refused]
-    done = shell(script, folder, isolation, readonly={"data/x": tmp_path / "x"})
-    assert (done.returncode, done.stdout, done.infra) == (0, "hereinput", None), done
-    found = {name: take_output(folder, name, tmp_path / name.replace("/", "-")) for name in names}
-    assert found["data/out"] is found["new/file"] is None
-    assert (tmp_path / "data-out").read_text() == "right\n" and (tmp_path / "new-file").read_text() == "new\n"
-    for name, text in refused.items():
-        assert text in found[name].reason, name
 
 
 @pytest.mark.parametrize(
@@ -345,6 +318,39 @@ def test_what_lies_hidden_in_a_system_folder_stays_hidden(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "a" / "cache")
     allowed = set(isolation_module._without(str(tmp_path), [tmp_path / "a" / "cache", Path("/elsewhere")]))
     assert allowed == {str(tmp_path / "a" / "cache2"), str(tmp_path / "b")}
+
+
+def test_other_runs_stay_hidden_below_a_system_folder(folder, isolation, monkeypatch):
+    if not os.access("/opt", os.W_OK):
+        pytest.skip("about root, who may have a scratch folder there")
+    with TemporaryDirectory(dir="/opt") as place:
+        os.chmod(place, 0o755)
+        monkeypatch.setenv("CUSET_SCRATCH", place)
+        with scratch_folder() as scratch, scratch_folder() as other:
+            (other / "output").write_text("secret")
+            (scratch / "inner").mkdir()
+            script = f"echo own > output; cat output {other}/output; ls {place}"
+            done = shell(script, scratch / "inner", isolation)
+            assert done.stdout.split()[0] == "own" and "secret" not in done.stdout, done
+
+
+UNACCEPTED = """
+import socket, time
+listener = socket.socket(socket.AF_UNIX); listener.bind(""); listener.listen(4096)
+for _ in range(3000):
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(listener.getsockname()); one.send(bytes(100_000))
+time.sleep(100)
+"""
+
+
+def test_connections_that_nobody_accepts_count_where_they_are_allowed(folder, bubblewrap):
+    command = [sys.executable, "-I", "-S", "-c", UNACCEPTED]
+    limits = Limits(memory_bytes=192 << 20)
+    done = run_sandboxed(
+        command, folder=folder, isolation=bubblewrap, visible=python_paths(), limits=limits, network=True
+    )
+    assert done.stopped == "memory", done
 
 
 def test_bubblewrap_shows_system_folders_only(folder, bubblewrap):

@@ -16,6 +16,7 @@ from .folders import cache_root, out_of_room, scratch_folder, scratch_root, take
 from .gpus import Gpu, gpu_devices
 from .isolation import (
     HOLDS_SAME_USER,
+    SHELL,
     Isolation,
     bubblewrap_here,
     bubblewrap_prefix,
@@ -121,6 +122,7 @@ def run_sandboxed(
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
     network: bool = False,
+    alone: bool = False,
 ) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
@@ -133,6 +135,7 @@ def run_sandboxed(
     channel: its stdin, instead of nothing; closed here, so that the other end sees when nobody has it any more.
     stop: ends the command when it is set ("judge" in `Finished.stopped`).
     network: allows TCP and UDP, in the network of its own that bubblewrap gives it; under Landlock there are none.
+    alone: begins when no other command of this process runs.
     What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
     ValueError for a name in `readonly` that leaves the folder.
     """
@@ -146,7 +149,7 @@ def run_sandboxed(
         if not path.is_file():
             raise SandboxError(f"{path}: this file, meant for {name}, does not exist")
     environment = _clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
-    hidden = [Path.home(), cache_root()]
+    hidden = [Path.home(), cache_root(), scratch_root()]
     visible = [
         path
         for path in map(Path, (*_library_folders(), *visible))
@@ -175,11 +178,12 @@ def run_sandboxed(
             "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
             "copies": {name: str(path) for name, path in readonly.items() if name not in mounted},
             "prefix": prefix,
+            "shell": SHELL,
             "landlock": landlock,
             "network": network,
             "uid": uid,
         }
-        return supervise(request, gpu, limits, channel, stop)
+        return supervise(request, gpu, limits, channel, stop, alone=alone)
 
 
 @dataclass(frozen=True)
@@ -226,29 +230,36 @@ def run_program(
             raise ValueError(f"outputs[{name!r}]: a name relative to the folder, without '..', that is no input")
     if not os.access(binary, os.X_OK):
         raise SandboxError(f"{binary}: no program that may be run")
-    with scratch_folder() as scratch, ExitStack() as ends:
-        folder = scratch / "run"
-        channel = None
-        if stdin:
-            own, channel = map(ends.enter_context, socket.socketpair())
-            own.sendall(stdin)
-            own.close()
-        for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        finished = run_sandboxed(
-            [*under, "./program"],
-            folder=folder,
-            readonly={"program": binary, **inputs},
-            visible=visible,
-            limits=limits,
-            environment={
-                name: value.replace("{folder}", str(folder.resolve())) for name, value in (environment or {}).items()
-            },
-            gpu=gpu,
-            isolation=isolation,
-            channel=channel,
-            network=network,
-        )
+    with ExitStack() as ends:
+        for alone in (False, True):  # where the judge does not learn in time how a program ended, once more
+            scratch, channel = ends.enter_context(scratch_folder()), None
+            folder = scratch / "run"
+            if stdin:
+                own, channel = map(ends.enter_context, socket.socketpair())
+                own.sendall(stdin)
+                own.close()
+            for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
+                (folder / name).mkdir(parents=True, exist_ok=True)
+            finished = run_sandboxed(
+                [*under, "./program"],
+                folder=folder,
+                readonly={"program": binary, **inputs},
+                visible=visible,
+                limits=limits,
+                environment={
+                    name: value.replace("{folder}", str(folder.resolve()))
+                    for name, value in (environment or {}).items()
+                },
+                gpu=gpu,
+                isolation=isolation,
+                channel=channel,
+                network=network,
+                alone=alone,
+            )
+            if not finished.late:
+                break
+        else:
+            finished = replace(finished, infra=None, stopped="wall")
         yield _collect(finished, scratch, outputs, optional, limits)
 
 

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -31,6 +32,7 @@ STOP_QUERY_S = 0.05
 _KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
 _LIMITS = {"wall": "wall time limit of {wall_s:g} s", "cpu": "CPU time limit of {cpu_s:g} s"}
 _LIMITS |= {"gpu_memory": "GPU memory limit", "processes": "limit on the number of processes"}
+_LIMITS |= {"mappings": "limit on mappings and open files (131,072 in all processes)"}
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,10 @@ class Finished:
     """How a command ended.
 
     returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
-    stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
+    stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", "mappings", or None. seconds: wall time of the command alone.
     stdout, stderr: capped. infra: why the judge itself failed, or None; then the rest says nothing about the command. starved:
     while it ran, the kernel killed some process of this machine for want of memory. look_s: what the longest look at its processes took.
+    late: the judge failed in so far as nobody said in time how it ended.
     """
 
     returncode: int | None = None
@@ -51,6 +54,7 @@ class Finished:
     infra: str | None = None
     starved: bool = False
     look_s: float = 0.0
+    late: bool = False
 
     @property
     def out_of_time(self) -> bool:
@@ -88,8 +92,9 @@ class _Supervisor:
                 command, stdin=its, stdout=none, stderr=none, start_new_session=True, env=environment, cwd="/"
             )
 
-    def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any] | str:
-        """The fields of Finished, or what failed in the supervisor. channel: what becomes the command's stdin; closed here."""
+    def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any]:
+        """The fields of Finished; `infra`, and perhaps `late`, alone where the supervisor failed. channel: what becomes the command's
+        stdin; closed here."""
         self.socket.settimeout(patience_s)
         try:
             with self.socket.makefile("rb") as answers:
@@ -99,9 +104,9 @@ class _Supervisor:
                 self.socket.sendall(request)
                 return marshal.load(answers)
         except TimeoutError:
-            return f"the supervisor did not answer for {patience_s:.0f} s"
+            return {"infra": f"the supervisor did not answer for {patience_s:.0f} s", "late": True}
         except (OSError, EOFError, ValueError, TypeError):  # it is gone, perhaps halfway through its answer
-            return "the supervisor died without an answer"
+            return {"infra": "the supervisor died without an answer"}
 
     def end(self, patience_s: float | None = None) -> None:
         """It kills what it watches, then itself."""
@@ -122,6 +127,7 @@ class _Supervisor:
 _supervisors: set[_Supervisor] = set()
 _idle: list[_Supervisor] = []
 _guard = threading.Lock()
+_begin = threading.Lock()  # held while one run is to be alone: no other begins
 
 
 def _take() -> _Supervisor:
@@ -145,8 +151,8 @@ def _close() -> None:
 
 def _forget() -> None:
     """In a fork of the judge: the supervisors belong to the original."""
-    global _guard
-    _guard = threading.Lock()
+    global _guard, _begin
+    _guard, _begin = threading.Lock(), threading.Lock()
     for supervisor in _supervisors:
         os.close(supervisor.socket.detach())
         supervisor.process.returncode = 0  # not this process's to wait for
@@ -163,16 +169,34 @@ def supervise(
     limits: Limits,
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
+    *,
+    alone: bool = False,
 ) -> Finished:
     """Have one command run, and return when it and all it started are dead; also when an exception comes meanwhile.
 
-    Raises SandboxError when no supervisor can be had.
+    alone: when all other runs of this process have ended, or had the time to. Raises SandboxError when no supervisor can be had.
     """
+    with _begin:
+        if alone:
+            deadline = time.monotonic() + limits.wall_s + PATIENCE_S
+            while len(_idle) < len(_supervisors) and time.monotonic() < deadline:
+                time.sleep(STOP_QUERY_S)
+            return _supervise(request, gpu, limits, channel, stop)
+    return _supervise(request, gpu, limits, channel, stop)
+
+
+def _supervise(
+    request: dict[str, Any],
+    gpu: Gpu | None,
+    limits: Limits,
+    channel: socket.socket | None,
+    stop: threading.Event | None,
+) -> Finished:
     try:
         supervisor = _take()
     except OSError as error:
         raise SandboxError(f"the supervisor cannot be started: {error}") from error
-    answer: dict[str, Any] | str | None = None
+    answer: dict[str, Any] = {"infra": "interrupted"}
     ended = threading.Event()
     last_word: dict[str, str] = {}  # whose it is: the answer's, or that of one who has it stopped; the first to set it
 
@@ -190,13 +214,12 @@ def supervise(
     finally:
         ended.set()
         stopped = last_word.setdefault("of", "answer")
-        if isinstance(answer, dict) and answer["infra"] is None and stopped == "answer":
+        if answer["infra"] is None and stopped == "answer":
             _idle.append(supervisor)
         else:
             supervisor.end()
-    if isinstance(answer, str):
+    if "seconds" not in answer:
         _hunt(request["folder"], request["uid"])
-        return Finished(infra=answer)
     return replace(Finished(**answer), **({} if stopped == "answer" else {"stopped": stopped, "returncode": None}))
 
 
