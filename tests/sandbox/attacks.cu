@@ -332,6 +332,7 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"odd_process_names", [] { for (const char* name : {"a\rVmPTE: x", "a\rVmRSS: \xff", "a) Z (b", "\xff\n\r"}) if (fork() == 0) {
         prctl(PR_SET_NAME, name); usleep(300000); _exit(0); }
         usleep(400000); return good(); }},
+    {"memory_behind_vfork", [] { hog(120 << 20); for (int i = 0; i < 10; i++) if (vfork() == 0) { usleep(50000); _exit(0); } return good(); }},
     {"many_mappings", [] { int fd = full_file("data/gone", 1 << 20); unlink("data/gone"); for (int i = 0; i < 49; i++) if (fork() == 0) break;
         for (int i = 0; i < 64000; i++) mmap(nullptr, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
         for (;;) pause(); return 0; }},

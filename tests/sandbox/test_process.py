@@ -26,7 +26,6 @@ from cuset_stage.sandbox import (
 )
 from cuset_stage.sandbox import isolation as isolation_module
 from cuset_stage.sandbox import process as process_module
-from cuset_stage.sandbox.folders import take_output
 from cuset_stage.sandbox.isolation import bubblewrap_here
 
 
@@ -162,20 +161,6 @@ def test_bad_requests(folder, isolation, tmp_path):
     assert run_sandboxed(["./missing"], folder=folder, isolation=isolation).infra
 
 
-@pytest.mark.parametrize(
-    "instead",
-    ["ln -s /etc data", "ln -s nowhere data", "mkfifo data", "echo > data", "echo > data; ln data other", ":"],
-)
-def test_what_stands_where_several_outputs_should_is_no_fault_of_the_judge(folder, isolation, tmp_path, instead):
-    names = ["data/one", "data/inner/two", "data/inner/three"]
-    (folder / "data" / "inner").mkdir(parents=True)
-    done = shell(f"rm -r data; {instead}", folder, isolation)
-    assert (done.returncode, done.infra) == (0, None), done
-    assert all(
-        take_output(folder, name, tmp_path / "taken").reason.startswith(f"{name}: not written") for name in names
-    )
-
-
 def test_programs_run_in_threads_of_any_affinity_and_priority(folder, isolation):
     """What the filter keeps from others still works, or does nothing, for a program itself."""
     code = """
@@ -206,25 +191,6 @@ def test_a_slow_flood_is_cut_while_it_runs(folder, isolation):
     script = "i=0; while [ $i -lt 100 ]; do head -c 200000 /dev/zero; i=$((i+1)); done; echo end"
     done = shell(script, folder, isolation, limits=limits)
     assert done.returncode == 0 and done.stdout.endswith("end\n")  # 20 MB went through a file of 8 MiB at most
-
-
-def test_runs_in_many_threads(folder, isolation):
-    results = {}
-
-    def one(number: int) -> None:
-        with scratch_folder() as scratch:
-            inner = scratch / "inner"
-            inner.mkdir()
-            results[number] = shell(f"(sleep 100 &) ; echo {number}; exit {number}", inner, isolation)
-
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert {number: (done.returncode, done.stdout) for number, done in results.items()} == {
-        number: (number, f"{number}\n") for number in range(8)
-    }
 
 
 def test_a_command_that_bubblewrap_cannot_run_is_no_fault_of_the_command(folder, bubblewrap):

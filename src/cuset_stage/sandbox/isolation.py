@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from .folders import cache_root
+from .folders import cache_root, scratch_folder
 from .gpus import Gpu, gpu_devices
 from .limits import SandboxError
 from .supervision import SUPERVISOR
@@ -128,9 +128,8 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
     if os.geteuid() == 0 and shutil.which("setpriv"):
         users = [True, False] if may_look_at_others() else [False, True]
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
-        with tempfile.TemporaryDirectory(prefix="cuset-probe-") as name:
-            folder = Path(name).resolve()
-            folder.chmod(0o755)
+        with scratch_folder() as scratch:
+            folder = scratch.resolve()
             if how.own_user:
                 os.chown(folder, PROBE_USER, PROBE_USER)
             prefix = bubblewrap_prefix(how, folder, {}, [], [], None, PROBE_USER)

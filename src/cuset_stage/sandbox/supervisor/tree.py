@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import functools
 import os
@@ -21,7 +22,8 @@ _DELETED = b" (deleted)"
 _IN_MEMORY = (b"/dev/zero", b"/memfd:", b"/dev/shm/", b"/SYSV")  # shared memory, as /proc names it
 _NETWORK = ("unix", "netlink", "tcp", "tcp6", "udp", "udp6")
 _CAP_SYS_PTRACE = 1 << 19
-_PF_FORKNOEXEC = 1 << 6
+_PF_FORKNOEXEC, _KCMP_VM = 1 << 6, 1
+_LIBC = ctypes.CDLL(None)
 KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
 
 
@@ -80,6 +82,14 @@ def _ended(fields: list[bytes]) -> bool:
     return fields[0] in (b"Z", b"X")
 
 
+def _borrows_memory(pid: int, fields: list[bytes]) -> bool:
+    """Whether it is its parent's memory that it has, as behind a vfork until it runs a program."""
+    if not int(fields[6]) & _PF_FORKNOEXEC:
+        return False
+    kcmp = {"x86_64": 312, "aarch64": 272}.get(os.uname().machine, -1)
+    return _LIBC.syscall(kcmp, pid, int(fields[1]), _KCMP_VM, 0, 0) == 0
+
+
 def _has_memory(pid: int) -> bool:
     """Whether it is not ending: then its memory has gone, and only root may look at the rest."""
     try:
@@ -105,6 +115,8 @@ def measure(pids: list[int]) -> Usage:
             living.append(pid)
             threads += int(fields[17])
             cpu_seconds += sum(map(int, fields[11:15])) / TICK
+            if _borrows_memory(pid, fields):
+                continue
             own += 1024 * sum(int(status.get(name, 0)) for name in (b"RssAnon", b"VmSwap", b"VmPTE", b"HugetlbPages"))
             shared += 1024 * int(status.get(b"RssShmem", 0))
             files += 1024 * int(status.get(b"RssFile", 0))
@@ -120,6 +132,8 @@ def shared_fairly(threads_of: list[int]) -> tuple[int, int] | None:
     own = shared = mappings = 0
     for pid in threads_of:
         try:
+            if _borrows_memory(pid, _stat(pid)):
+                continue
             with open(f"/proc/{pid}/maps", "rb") as maps:
                 has_device = False
                 for line in maps:
