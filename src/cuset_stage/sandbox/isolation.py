@@ -176,11 +176,11 @@ def closed_shell() -> Path:
     waits for the program and says how that ended."""
     shell = cache_root() / "sh"
     if not shell.exists() or shell.stat().st_mtime < os.stat("/bin/sh").st_mtime:
-        with tempfile.NamedTemporaryFile(dir=shell.parent) as copy:
-            shutil.copyfile("/bin/sh", copy.name)
-            os.chmod(copy.name, 0o111)
-            os.link(copy.name, f"{copy.name}-sh")
-            os.replace(f"{copy.name}-sh", shell)
+        copy = Path(tempfile.mkdtemp(dir=shell.parent), "sh")
+        shutil.copyfile("/bin/sh", copy)
+        copy.chmod(0o111)
+        copy.replace(shell)
+        copy.parent.rmdir()
     return shell
 
 

@@ -27,7 +27,7 @@ from .isolation import (
     resolve_isolation,
 )
 from .limits import Limits, SandboxError, Verdict
-from .supervision import Finished, supervise
+from .supervision import PATIENCE_S, Finished, alone, supervise
 
 
 FIRST_USER, USERS = 60578, 600
@@ -122,7 +122,6 @@ def run_sandboxed(
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
     network: bool = False,
-    alone: bool = False,
 ) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
@@ -135,7 +134,6 @@ def run_sandboxed(
     channel: its stdin, instead of nothing; closed here, so that the other end sees when nobody has it any more.
     stop: ends the command when it is set ("judge" in `Finished.stopped`).
     network: allows TCP and UDP, in the network of its own that bubblewrap gives it; under Landlock there are none.
-    alone: begins when no other command of this process runs.
     What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
     ValueError for a name in `readonly` that leaves the folder.
     """
@@ -183,7 +181,7 @@ def run_sandboxed(
             "network": network,
             "uid": uid,
         }
-        return supervise(request, gpu, limits, channel, stop, alone=alone)
+        return supervise(request, gpu, limits, channel, stop)
 
 
 @dataclass(frozen=True)
@@ -231,7 +229,8 @@ def run_program(
     if not os.access(binary, os.X_OK):
         raise SandboxError(f"{binary}: no program that may be run")
     with ExitStack() as ends:
-        for alone in (False, True):  # where the judge does not learn in time how a program ended, once more
+        # where the judge does not learn in time how a program ended, it runs once more, alone
+        for turn in (nullcontext(), alone(limits.wall_s + PATIENCE_S)):
             scratch, channel = ends.enter_context(scratch_folder()), None
             folder = scratch / "run"
             if stdin:
@@ -240,22 +239,22 @@ def run_program(
                 own.close()
             for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
                 (folder / name).mkdir(parents=True, exist_ok=True)
-            finished = run_sandboxed(
-                [*under, "./program"],
-                folder=folder,
-                readonly={"program": binary, **inputs},
-                visible=visible,
-                limits=limits,
-                environment={
-                    name: value.replace("{folder}", str(folder.resolve()))
-                    for name, value in (environment or {}).items()
-                },
-                gpu=gpu,
-                isolation=isolation,
-                channel=channel,
-                network=network,
-                alone=alone,
-            )
+            place = str(folder.resolve())
+            with turn:
+                finished = run_sandboxed(
+                    [*under, "./program"],
+                    folder=folder,
+                    readonly={"program": binary, **inputs},
+                    visible=visible,
+                    limits=limits,
+                    environment={
+                        name: value.replace("{folder}", place) for name, value in (environment or {}).items()
+                    },
+                    gpu=gpu,
+                    isolation=isolation,
+                    channel=channel,
+                    network=network,
+                )
             if not finished.late:
                 break
         else:

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,7 @@ class _Supervisor:
 _supervisors: set[_Supervisor] = set()
 _idle: list[_Supervisor] = []
 _guard = threading.Lock()
-_begin = threading.Lock()  # held while one run is to be alone: no other begins
+_begin = threading.RLock()  # held where a run is to be alone: no other thread begins one
 
 
 def _take() -> _Supervisor:
@@ -152,7 +152,7 @@ def _close() -> None:
 def _forget() -> None:
     """In a fork of the judge: the supervisors belong to the original."""
     global _guard, _begin
-    _guard, _begin = threading.Lock(), threading.Lock()
+    _guard, _begin = threading.Lock(), threading.RLock()
     for supervisor in _supervisors:
         os.close(supervisor.socket.detach())
         supervisor.process.returncode = 0  # not this process's to wait for
@@ -163,37 +163,30 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
+@contextmanager
+def alone(patience_s: float) -> Iterator[None]:
+    """Nothing else of this process runs in the block: it begins when all other runs have ended, or after these seconds."""
+    with _begin:
+        deadline = time.monotonic() + patience_s
+        while len(_idle) < len(_supervisors) and time.monotonic() < deadline:
+            time.sleep(STOP_QUERY_S)
+        yield
+
+
 def supervise(
     request: dict[str, Any],
     gpu: Gpu | None,
     limits: Limits,
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
-    *,
-    alone: bool = False,
 ) -> Finished:
     """Have one command run, and return when it and all it started are dead; also when an exception comes meanwhile.
 
-    alone: when all other runs of this process have ended, or had the time to. Raises SandboxError when no supervisor can be had.
+    Raises SandboxError when no supervisor can be had.
     """
-    with _begin:
-        if alone:
-            deadline = time.monotonic() + limits.wall_s + PATIENCE_S
-            while len(_idle) < len(_supervisors) and time.monotonic() < deadline:
-                time.sleep(STOP_QUERY_S)
-            return _supervise(request, gpu, limits, channel, stop)
-    return _supervise(request, gpu, limits, channel, stop)
-
-
-def _supervise(
-    request: dict[str, Any],
-    gpu: Gpu | None,
-    limits: Limits,
-    channel: socket.socket | None,
-    stop: threading.Event | None,
-) -> Finished:
     try:
-        supervisor = _take()
+        with _begin:
+            supervisor = _take()
     except OSError as error:
         raise SandboxError(f"the supervisor cannot be started: {error}") from error
     answer: dict[str, Any] = {"infra": "interrupted"}

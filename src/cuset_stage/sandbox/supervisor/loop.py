@@ -12,20 +12,9 @@ import signal
 import socket
 import time
 
+import tree
 from confine import ALLOW_ALL, become_program, build_filter
 from group import SLACK, Group
-from tree import (
-    MOST_HELD,
-    OutOfSight,
-    Usage,
-    descendants,
-    folder_usage,
-    kill_all,
-    measure,
-    reap,
-    shared_fairly,
-    starved,
-)
 
 
 # between two looks at the processes: quick at first, since most programs are short
@@ -98,7 +87,7 @@ class Run:
         self.next_count = 0.0
         self.in_flight = self.hidden_memory = 0.0
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
-        self.out_of_sight = OutOfSight(unseen_bytes, same_user=request["uid"] is None, network=request["network"])
+        self.out_of_sight = tree.OutOfSight(unseen_bytes, same_user=request["uid"] is None, network=request["network"])
         self.own = 2 if request["prefix"] else 0  # bubblewrap and its shell
         self.processes = self.most["processes"] + self.own
         self.threads = request["threads"] + self.own
@@ -161,7 +150,7 @@ class Run:
             signal.setitimer(signal.ITIMER_REAL, self.most["wall_s"])
             pause = SHORTEST_S
             while True:
-                reap(self.ended)
+                tree.reap(self.ended)
                 if self.pid in self.ended:
                     break
                 self.stdout.trim()
@@ -184,10 +173,10 @@ class Run:
             return "judge"
         most = self.most
         now = time.monotonic()
-        pids = descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
+        pids = tree.descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
         if len(pids) > 4 * self.processes:
             return "processes"
-        usage = measure(pids)
+        usage = tree.measure(pids)
         if usage.processes > self.processes or usage.threads > self.threads:
             return "processes"
         if usage.cpu_seconds + _cpu_seconds() > most["cpu_s"]:
@@ -196,15 +185,15 @@ class Run:
             return "memory"
         if now >= self.next_count:
             self.in_flight, self.hidden_memory, hidden_disk = self.out_of_sight.look(usage.threads_of[self.own :])
-            if self.out_of_sight.held > MOST_HELD:
+            if self.out_of_sight.held > tree.MOST_HELD:
                 return "mappings"
-            size, entries = folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
+            size, entries = tree.folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
             if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
                 return "disk"
             self.next_count = now + min(LONGEST_UNSEEN_S, max(0.05, SLOW_FACTOR * (time.monotonic() - now)))
         return None
 
-    def memory(self, usage: Usage) -> float:
+    def memory(self, usage: tree.Usage) -> float:
         """Bytes of all processes: the control group's account, else what /proc shows, exactly where a quick sum is too high. Data in flight,
         of which a group counts only those of some families, come on top.
         """
@@ -212,7 +201,7 @@ class Run:
             return self.group.used() + self.in_flight
         own, shared = usage.own, usage.shared
         if own + max(shared, self.hidden_memory) + self.in_flight + usage.files > self.most["memory_bytes"]:
-            own, shared = shared_fairly(usage.threads_of[self.own :]) or (own, shared)
+            own, shared = tree.shared_fairly(usage.threads_of[self.own :]) or (own, shared)
         # hidden files are in `shared` as far as they are mapped
         return own + max(shared, self.hidden_memory) + self.in_flight
 
@@ -240,7 +229,7 @@ def _cpu_seconds() -> float:
 def run(request: dict, group: Group | None) -> dict:
     """The whole of one run; the answer as a dictionary. group: the control group that counts its memory."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # waited for, so that none is missed
-    starved_before = starved()
+    starved_before = tree.starved()
     current = Run(request, group)
     try:
         current.prepare()
@@ -250,12 +239,12 @@ def run(request: dict, group: Group | None) -> dict:
     except OSError as error:
         problem = f"{error.strerror}: {error.filename}"
     code = stopped = None
-    if not kill_all(request["uid"], current.ended):
-        left = ", ".join(map(str, descendants()[:8]))
+    if not tree.kill_all(request["uid"], current.ended):
+        left = ", ".join(map(str, tree.descendants()[:8]))
         problem = f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
     elif problem is None:
         code, stopped, problem = current.outcome()
-    short = starved() > starved_before
+    short = tree.starved() > starved_before
     if code == -signal.SIGKILL and short:
         if 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > current.most["memory_bytes"]:
             code, stopped = None, "memory"  # one process had more than all may have, and took it before we looked
