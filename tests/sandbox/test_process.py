@@ -134,24 +134,6 @@ def test_libraries_elsewhere_are_seen(folder, isolation, open_folder, monkeypatc
     assert done.stdout == "seen" and not (library / "spoiled").exists(), done
 
 
-def test_python_runs_with_its_packages(folder, isolation):
-    (folder / "script.py").write_text("import numpy, os; numpy.save('x.npy', numpy.arange(3)); print(os.getcwd())")
-    done = run_sandboxed(
-        [sys.executable, "-I", "-B", "script.py"], folder=folder, visible=python_paths(), isolation=isolation
-    )
-    assert done.returncode == 0, done
-    assert done.stdout.strip() == str(folder) and (folder / "x.npy").is_file()
-
-
-def test_closed_inputs_can_be_read_and_not_changed(folder, isolation, tmp_path):
-    original = tmp_path / "closed.bin"
-    original.write_text("content")
-    original.chmod(0o600)
-    script = "cat data/x; echo spoiled > data/x; rm -f data/x; echo spoiled > data/x; true"
-    done = shell(script, folder, isolation, readonly={"data/x": original})
-    assert done.stdout == "content" and original.read_text() == "content"
-
-
 def test_bad_requests(folder, isolation, tmp_path):
     (tmp_path / "x").touch()
     with pytest.raises(ValueError, match="relative to the folder"):
@@ -184,13 +166,6 @@ def test_long_output_keeps_its_head_and_tail(folder, isolation):
     missing = int(done.stdout.split("[... ")[1].split()[0])
     whole = len("first\n") + sum(len(f"{n}\n") for n in range(1, 100001)) + len("last\n")
     assert missing == whole - 1000
-
-
-def test_a_slow_flood_is_cut_while_it_runs(folder, isolation):
-    limits = Limits(output_bytes=1000, file_bytes=8 << 20, wall_s=600)
-    script = "i=0; while [ $i -lt 100 ]; do head -c 200000 /dev/zero; i=$((i+1)); done; echo end"
-    done = shell(script, folder, isolation, limits=limits)
-    assert done.returncode == 0 and done.stdout.endswith("end\n")  # 20 MB went through a file of 8 MiB at most
 
 
 def test_root_gives_each_program_in_bubblewrap_a_user_of_its_own(folder):
@@ -336,7 +311,3 @@ def test_no_sockets_that_leave_the_machine(folder, isolation, family, may):
         done = run_sandboxed(command, folder=folder, isolation=isolation, visible=python_paths(), network=network)
         own = network and isolation is Isolation.BUBBLEWRAP and family.startswith("AF_INET")
         assert (done.returncode == 0) == (may or own), done.stderr
-
-
-def test_bubblewrap_has_a_network_of_its_own(folder, bubblewrap):
-    assert os.readlink("/proc/self/ns/net") != shell("readlink /proc/self/ns/net", folder, bubblewrap).stdout.strip()

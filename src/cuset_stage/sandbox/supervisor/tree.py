@@ -82,6 +82,13 @@ def _ended(fields: list[bytes]) -> bool:
     return fields[0] in (b"Z", b"X")
 
 
+def _is_fork(pid: int) -> bool:
+    """Whether it has run no program of its own yet."""
+    with contextlib.suppress(OSError):
+        return bool(int(_stat(pid)[6]) & _PF_FORKNOEXEC)
+    return False
+
+
 def _borrows_memory(pid: int, fields: list[bytes]) -> bool:
     """Whether it is its parent's memory that it has, as behind a vfork until it runs a program."""
     if not int(fields[6]) & _PF_FORKNOEXEC:
@@ -182,6 +189,7 @@ class OutOfSight:
         self._in_flight: set[bytes] = set()  # sockets and pipes
         self._measured: set[object] = set()  # mapped files whose size is known
         self._first: int | None = None
+        self._begins = True  # the first process may not have been the program yet, when it was looked at last
         self.held = 0  # mappings and open files that the last look has read; it ends above MOST_HELD
 
     def look(self, threads_of: list[int]) -> tuple[float, float, float]:
@@ -197,9 +205,10 @@ class OutOfSight:
                 if self._network and not sockets:
                     sockets = sum(_read(f"/proc/{pid}/net/{name}", -1).count(b"\n") - 1 for name in _NETWORK)
             except PermissionError:
-                # the shell that nobody may look into (isolation.py) has forked it, and it is not the program yet
-                begins = pid == self._first and int(_stat(pid)[6]) & _PF_FORKNOEXEC
-                if self._may_look and not begins and _has_memory(pid):
+                # The shell that nobody may look into (isolation.py) has forked it; it may become the program between two questions.
+                if pid == self._first and (self._begins or _is_fork(pid)):
+                    self._begins = _is_fork(pid)
+                elif self._may_look and _has_memory(pid):
                     return float("inf"), 0, 0
             except OSError:
                 continue
