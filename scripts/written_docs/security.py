@@ -10,6 +10,9 @@ def page() -> str:
     for name in ("attacks", "attacks_user", "attacks_h200"):
         for one in record(f"{name}.json")["attacks"]:
             runs.setdefault(one["group"], []).append(one)
+    slowest = max(
+        record(f"{name}.json").get("slowest_look_s", 0) for name in ("attacks", "attacks_user", "attacks_h200")
+    )
     attacks = []
     for group, found in runs.items():
         contained = f"{sum(one['contained'] for one in found)} of {len(found)}"
@@ -34,7 +37,8 @@ def page() -> str:
     ]
     return filled(
         "security.md",
-        attacks=table(["class", "tried", "contained"], attacks),
+        attacks=table(["class", "tried", "contained"], attacks)
+        + f"\n\nThe slowest look at a program's memory and files took {slowest:.1f} s.",
         cheats=table(["class", "tried (verdict)", "paid"], rows),
         sources="\n".join(source(name, f"python scripts/attack_table.py {options}") for name, options in sources),
     )

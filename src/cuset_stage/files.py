@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -73,11 +74,20 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
             os.close(lock)
 
 
+def whole_checkpoints(model: Path) -> list[Path]:
+    """Checkpoints of a training, in the order of their steps, without those whose writing was stopped."""
+    whole = []
+    for path in model.glob("checkpoint-*"):
+        with suppress(OSError, ValueError):
+            json.loads((path / "trainer_state.json").read_bytes())  # it is written last
+            whole.append(path)
+    return sorted(whole, key=lambda path: int(path.name.rpartition("-")[2]))
+
+
 def drop_torn_checkpoints(model: Path) -> None:
     """Remove checkpoints whose writing was stopped, so that llamafactory-cli goes on from the last whole one; without any it begins again."""
-    checkpoints = set(model.glob("checkpoint-*"))
-    whole = {path for path in checkpoints if (path / "trainer_state.json").is_file()}  # it is written last
-    for path in checkpoints - whole if whole else (model,):
+    whole = whole_checkpoints(model)
+    for path in {*model.glob("checkpoint-*")}.difference(whole) if whole else (model,):
         shutil.rmtree(path, ignore_errors=True)
 
 

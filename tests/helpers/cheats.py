@@ -356,6 +356,17 @@ held.call = call
     Cheat("words_that_break", "blaming the judge", "a message and a name of half characters, control codes and 3 MB", FAILS,
         before="BAD = '\\ud800\\x00\\x1b[2J' * 10 + 'x' * 3_000_000",
         forward="return {BAD: torch.zeros_like(self.work(x))}"),
+    Cheat("maps_odd_names", "blaming the judge", "maps files whose names are no text", RIGHT,
+        before="""
+import mmap, os
+maps = []
+for name in (b"\\xff", b"a\\rb"):
+    with open(name, "wb+") as file:
+        file.write(bytes(4096))
+        file.flush()
+        maps.append(mmap.mmap(file.fileno(), 4096))
+    os.unlink(name)
+"""),
     Cheat("deep_nest", "blaming the judge", "outputs nested a million lists deep", FAILS,
         forward="""
 out = self.work(x)

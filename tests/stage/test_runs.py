@@ -5,6 +5,7 @@ import json
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from features import OFF
@@ -338,3 +339,17 @@ def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
     run = llamafactory(data_set(tmp_path, rows), check=False)
     assert run.returncode != 0
     assert message in run.output.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(("whole", "start"), [({5, 10}, "checkpoint-10"), (set(), None)])
+def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start):
+    """An interrupt while one is written leaves it without its last file, or with half of that."""
+    from cuset_stage.stage.workflow import pass_over_torn_checkpoint
+
+    for step in (5, 10, 20, 30):
+        (tmp_path / f"checkpoint-{step}").mkdir()
+        if step < 30:
+            (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text("{}" if step in whole else '{"epoch":')
+    args = SimpleNamespace(output_dir=f"{tmp_path}/", resume_from_checkpoint=f"{tmp_path}/checkpoint-30")
+    pass_over_torn_checkpoint(args)
+    assert args.resume_from_checkpoint == (start and str(tmp_path / start))

@@ -50,8 +50,7 @@ def test_a_command_keeps_its_gpu_when_its_parent_is_killed(lease):
 def test_a_checkpoint_whose_writing_was_stopped_is_no_start(tmp_path):
     for name, whole in (("checkpoint-5", True), ("checkpoint-10", False)):
         (tmp_path / "model" / name).mkdir(parents=True)
-        if whole:
-            (tmp_path / "model" / name / "trainer_state.json").touch()
+        (tmp_path / "model" / name / "trainer_state.json").write_text("{}" if whole else '{"epoch"')
     drop_torn_checkpoints(tmp_path / "model")
     assert [path.name for path in (tmp_path / "model").iterdir()] == ["checkpoint-5"]
     (tmp_path / "model" / "checkpoint-5" / "trainer_state.json").unlink()

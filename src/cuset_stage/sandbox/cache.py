@@ -14,6 +14,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -88,17 +89,19 @@ class Cache:
         Raises SandboxError, which names `what` needs the room, where the disk lacks it.
         """
         self.drop(need)
-        if (missing := need + RESERVE - self._free()) > 0:
+        free, place = self._free()
+        if (missing := need + RESERVE - free) > 0:
+            key = "CUSET_CACHE" if place == self.folder else "CUSET_SCRATCH"
             raise SandboxError(
-                f"{what}: its data takes {need / GIB:.2f} GiB, and there is no room for it under {self.folder}, by "
-                f"{missing / GIB:.2f} GiB; free disk space there, or set CUSET_CACHE to a larger disk"
+                f"{what}: its data takes {need / GIB:.2f} GiB, and there is no room for it under {place}, by "
+                f"{missing / GIB:.2f} GiB; free disk space there, or set {key} to a larger disk"
             )
 
     def drop(self, need: int = 0) -> None:
         """Drop the entries used longest ago, and not in use now, until `need` bytes fit."""
 
         def is_full(spare: int = 0) -> bool:
-            return self._free() < need + self._reserve + spare
+            return self._free()[0] < need + self._reserve + spare
 
         with file_lock(self._locks / ".room"):
             for entry in sorted(self._entries(), key=_last_use) if is_full() else ():
@@ -109,9 +112,11 @@ class Cache:
                 if not is_full(self._reserve // 20):  # or the next to store would look again
                     return
 
-    def _free(self) -> int:
-        """Bytes that are free on the disk of the entries and on that of scratch folders, whichever has fewer."""
-        return min(shutil.disk_usage(place).free for place in (self.folder, scratch_root()))
+    def _free(self) -> tuple[int, Path]:
+        """Bytes that are free where the entries lie or scratch folders do, and where: whichever has fewer."""
+        return min(
+            ((shutil.disk_usage(place).free, place) for place in (self.folder, scratch_root())), key=itemgetter(0)
+        )
 
     def _entries(self) -> list[Path]:
         return list(self.folder.glob("??/*"))

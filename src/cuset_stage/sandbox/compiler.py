@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sysconfig
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -59,8 +58,8 @@ class Toolkit:
 
 def _inspect(nvcc: Path) -> Toolkit:
     """The toolkit behind this nvcc. Raises OSError, ValueError or TimeoutExpired when it does not work."""
-    with tempfile.TemporaryDirectory(prefix="cuset-nvcc-") as folder:
-        Path(folder, "empty.cu").touch()
+    with scratch_folder() as folder:
+        (folder / "empty.cu").touch()
         version_run, dry_run = (
             subprocess.run([nvcc, *what], capture_output=True, text=True, timeout=60, cwd=folder)
             for what in (["--version"], ["--dryrun", "empty.cu"])

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from .folders import cache_root, scratch_folder
 from .gpus import Gpu, gpu_devices
 from .limits import SandboxError
 from .supervision import SUPERVISOR
@@ -39,6 +40,7 @@ ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime",
 GPU_SYSTEM = ("/sys/devices", "/sys/bus", "/sys/module", "/sys/class")
 SHARED_MEMORY_BYTES = 256 * 2**20
 PROBE_USER = 60577
+SHELL = "/etc/cuset-sh"  # in bubblewrap
 HOLDS_SAME_USER = 6  # the version of Landlock that holds a program of the judge's own user (supervisor/confine.py)
 
 
@@ -126,9 +128,8 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
     if os.geteuid() == 0 and shutil.which("setpriv"):
         users = [True, False] if may_look_at_others() else [False, True]
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
-        with tempfile.TemporaryDirectory(prefix="cuset-probe-") as name:
-            folder = Path(name).resolve()
-            folder.chmod(0o755)
+        with scratch_folder() as scratch:
+            folder = scratch.resolve()
             if how.own_user:
                 os.chown(folder, PROBE_USER, PROBE_USER)
             prefix = bubblewrap_prefix(how, folder, {}, [], [], None, PROBE_USER)
@@ -169,6 +170,34 @@ def python_paths() -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if not path.is_relative_to("/usr") and path != Path("/")))
 
 
+@functools.cache
+def closed_shell() -> Path:
+    """A copy of /bin/sh that nobody may read: the kernel then lets no process of its user look into it, or write to its memory, while it
+    waits for the program and says how that ended."""
+    shell = cache_root() / "sh"
+    if not shell.exists() or shell.stat().st_mtime < os.stat("/bin/sh").st_mtime:
+        copy = Path(tempfile.mkdtemp(dir=shell.parent), "sh")
+        shutil.copyfile("/bin/sh", copy)
+        copy.chmod(0o111)
+        copy.replace(shell)
+        copy.parent.rmdir()
+    return shell
+
+
+@functools.cache
+def special_files() -> tuple[str, ...]:
+    """Sockets, named pipes and devices in system folders when this judge began: no read-only mount closes them to a program."""
+    kinds = [part for kind in "fdl" for part in ("!", "-type", kind)]
+    places = [place for place in SYSTEM if os.path.isdir(place) and not os.path.islink(place)]
+    try:
+        done = subprocess.run(["find", *places, *kinds, "-print0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except OSError as error:
+        raise SandboxError(
+            f"find: {error.strerror}. Install findutils: named pipes are to be hidden from programs"
+        ) from error
+    return tuple(map(os.fsdecode, filter(None, done.stdout.split(b"\0"))))
+
+
 def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
     if not how.own_user or uid is None:
         return []
@@ -176,7 +205,8 @@ def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
     # the groups that may use the GPU's device nodes where not everybody may
     groups = sorted({node.st_gid for node in nodes if stat.S_ISCHR(node.st_mode) and node.st_mode & 0o006 != 0o006})
     extra = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
-    return [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", extra, "--"]
+    become = [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", extra]
+    return [*become, "--pdeathsig", "KILL", "--"]  # another user's process forgets bubblewrap's --die-with-parent
 
 
 def bubblewrap_prefix(
@@ -189,7 +219,15 @@ def bubblewrap_prefix(
     uid: int | None,
 ) -> list[str]:
     """bubblewrap and its arguments up to the command."""
-    command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net"]
+    command = [
+        how.program,
+        "--die-with-parent",
+        "--as-pid-1",
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-uts",
+        "--unshare-net",
+    ]
     command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
     if how.own_user:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
@@ -200,10 +238,12 @@ def bubblewrap_prefix(
             command += ["--symlink", os.readlink(place), place]
         elif os.path.isdir(place):
             command += ["--ro-bind", place, place]
+    for file in filter(os.path.lexists, special_files()):
+        command += ["--ro-bind", "/dev/null", file]
     command += ["--dir", "/etc"]
     for name in ETC:
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    command += ["--proc", "/proc", "--dev", "/dev"]
+    command += ["--ro-bind", str(closed_shell()), SHELL, "--proc", "/proc", "--dev", "/dev"]
     if how.sizes:
         command += ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
     if gpu is not None:
@@ -243,8 +283,9 @@ def landlock_rules(
     folder: Path, visible: Sequence[Path], hidden: Sequence[Path], gpu: Gpu | None, uid: int | None
 ) -> dict[str, list[str]]:
     """What a program may read, and what it may write to, too."""
-    readable = [part for place in SYSTEM for part in _without(os.path.realpath(place), [h.resolve() for h in hidden])]
-    readable += [*(f"/etc/{name}" for name in ETC), "/proc", *map(str, visible)]
+    closed = [*(path.resolve() for path in hidden), *map(Path, special_files())]
+    readable = [part for place in (*SYSTEM, *visible) for part in _without(os.path.realpath(place), closed)]
+    readable += [*(f"/etc/{name}" for name in ETC), "/proc"]
     writable = [str(folder), *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))]
     if gpu is not None:
         readable += [*GPU_SYSTEM, "/dev"]

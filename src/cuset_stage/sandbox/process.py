@@ -16,6 +16,7 @@ from .folders import cache_root, out_of_room, scratch_folder, scratch_root, take
 from .gpus import Gpu, gpu_devices
 from .isolation import (
     HOLDS_SAME_USER,
+    SHELL,
     Isolation,
     bubblewrap_here,
     bubblewrap_prefix,
@@ -26,7 +27,7 @@ from .isolation import (
     resolve_isolation,
 )
 from .limits import Limits, SandboxError, Verdict
-from .supervision import Finished, supervise
+from .supervision import PATIENCE_S, Finished, alone, supervise
 
 
 FIRST_USER, USERS = 60578, 600
@@ -146,7 +147,7 @@ def run_sandboxed(
         if not path.is_file():
             raise SandboxError(f"{path}: this file, meant for {name}, does not exist")
     environment = _clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
-    hidden = [Path.home(), cache_root()]
+    hidden = [Path.home(), cache_root(), scratch_root()]
     visible = [
         path
         for path in map(Path, (*_library_folders(), *visible))
@@ -175,6 +176,7 @@ def run_sandboxed(
             "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
             "copies": {name: str(path) for name, path in readonly.items() if name not in mounted},
             "prefix": prefix,
+            "shell": SHELL,
             "landlock": landlock,
             "network": network,
             "uid": uid,
@@ -226,29 +228,37 @@ def run_program(
             raise ValueError(f"outputs[{name!r}]: a name relative to the folder, without '..', that is no input")
     if not os.access(binary, os.X_OK):
         raise SandboxError(f"{binary}: no program that may be run")
-    with scratch_folder() as scratch, ExitStack() as ends:
-        folder = scratch / "run"
-        channel = None
-        if stdin:
-            own, channel = map(ends.enter_context, socket.socketpair())
-            own.sendall(stdin)
-            own.close()
-        for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        finished = run_sandboxed(
-            [*under, "./program"],
-            folder=folder,
-            readonly={"program": binary, **inputs},
-            visible=visible,
-            limits=limits,
-            environment={
-                name: value.replace("{folder}", str(folder.resolve())) for name, value in (environment or {}).items()
-            },
-            gpu=gpu,
-            isolation=isolation,
-            channel=channel,
-            network=network,
-        )
+    with ExitStack() as ends:
+        # where the judge does not learn in time how a program ended, it runs once more, alone
+        for turn in (nullcontext(), alone(limits.wall_s + PATIENCE_S)):
+            scratch, channel = ends.enter_context(scratch_folder()), None
+            folder = scratch / "run"
+            if stdin:
+                own, channel = map(ends.enter_context, socket.socketpair())
+                own.sendall(stdin)
+                own.close()
+            for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
+                (folder / name).mkdir(parents=True, exist_ok=True)
+            place = str(folder.resolve())
+            with turn:
+                finished = run_sandboxed(
+                    [*under, "./program"],
+                    folder=folder,
+                    readonly={"program": binary, **inputs},
+                    visible=visible,
+                    limits=limits,
+                    environment={
+                        name: value.replace("{folder}", place) for name, value in (environment or {}).items()
+                    },
+                    gpu=gpu,
+                    isolation=isolation,
+                    channel=channel,
+                    network=network,
+                )
+            if not finished.late:
+                break
+        else:
+            finished = replace(finished, infra=None, stopped="wall")
         yield _collect(finished, scratch, outputs, optional, limits)
 
 

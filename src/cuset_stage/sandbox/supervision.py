@@ -11,8 +11,9 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ STOP_QUERY_S = 0.05
 _KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
 _LIMITS = {"wall": "wall time limit of {wall_s:g} s", "cpu": "CPU time limit of {cpu_s:g} s"}
 _LIMITS |= {"gpu_memory": "GPU memory limit", "processes": "limit on the number of processes"}
+_LIMITS |= {"mappings": "limit on mappings and open files (131,072 in all processes)"}
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,10 @@ class Finished:
     """How a command ended.
 
     returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
-    stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
+    stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", "mappings", or None. seconds: wall time of the command alone.
     stdout, stderr: capped. infra: why the judge itself failed, or None; then the rest says nothing about the command. starved:
-    while it ran, the kernel killed some process of this machine for want of memory.
+    while it ran, the kernel killed some process of this machine for want of memory. look_s: what the longest look at its processes took.
+    late: the judge failed in so far as nobody said in time how it ended.
     """
 
     returncode: int | None = None
@@ -50,6 +53,8 @@ class Finished:
     stderr: str = ""
     infra: str | None = None
     starved: bool = False
+    look_s: float = 0.0
+    late: bool = False
 
     @property
     def out_of_time(self) -> bool:
@@ -87,8 +92,9 @@ class _Supervisor:
                 command, stdin=its, stdout=none, stderr=none, start_new_session=True, env=environment, cwd="/"
             )
 
-    def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any] | str:
-        """The fields of Finished, or what failed in the supervisor. channel: what becomes the command's stdin; closed here."""
+    def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any]:
+        """The fields of Finished; `infra`, and perhaps `late`, alone where the supervisor failed. channel: what becomes the command's
+        stdin; closed here."""
         self.socket.settimeout(patience_s)
         try:
             with self.socket.makefile("rb") as answers:
@@ -98,9 +104,9 @@ class _Supervisor:
                 self.socket.sendall(request)
                 return marshal.load(answers)
         except TimeoutError:
-            return f"the supervisor did not answer for {patience_s:.0f} s"
+            return {"infra": f"the supervisor did not answer for {patience_s:.0f} s", "late": True}
         except (OSError, EOFError, ValueError, TypeError):  # it is gone, perhaps halfway through its answer
-            return "the supervisor died without an answer"
+            return {"infra": "the supervisor died without an answer"}
 
     def end(self, patience_s: float | None = None) -> None:
         """It kills what it watches, then itself."""
@@ -121,6 +127,7 @@ class _Supervisor:
 _supervisors: set[_Supervisor] = set()
 _idle: list[_Supervisor] = []
 _guard = threading.Lock()
+_begin = threading.RLock()  # held where a run is to be alone: no other thread begins one
 
 
 def _take() -> _Supervisor:
@@ -144,8 +151,8 @@ def _close() -> None:
 
 def _forget() -> None:
     """In a fork of the judge: the supervisors belong to the original."""
-    global _guard
-    _guard = threading.Lock()
+    global _guard, _begin
+    _guard, _begin = threading.Lock(), threading.RLock()
     for supervisor in _supervisors:
         os.close(supervisor.socket.detach())
         supervisor.process.returncode = 0  # not this process's to wait for
@@ -154,6 +161,16 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
+
+
+@contextmanager
+def alone(patience_s: float) -> Iterator[None]:
+    """Nothing else of this process runs in the block: it begins when all other runs have ended, or after these seconds."""
+    with _begin:
+        deadline = time.monotonic() + patience_s
+        while len(_idle) < len(_supervisors) and time.monotonic() < deadline:
+            time.sleep(STOP_QUERY_S)
+        yield
 
 
 def supervise(
@@ -168,10 +185,11 @@ def supervise(
     Raises SandboxError when no supervisor can be had.
     """
     try:
-        supervisor = _take()
+        with _begin:
+            supervisor = _take()
     except OSError as error:
         raise SandboxError(f"the supervisor cannot be started: {error}") from error
-    answer: dict[str, Any] | str | None = None
+    answer: dict[str, Any] = {"infra": "interrupted"}
     ended = threading.Event()
     last_word: dict[str, str] = {}  # whose it is: the answer's, or that of one who has it stopped; the first to set it
 
@@ -189,13 +207,12 @@ def supervise(
     finally:
         ended.set()
         stopped = last_word.setdefault("of", "answer")
-        if isinstance(answer, dict) and answer["infra"] is None and stopped == "answer":
+        if answer["infra"] is None and stopped == "answer":
             _idle.append(supervisor)
         else:
             supervisor.end()
-    if isinstance(answer, str):
+    if "seconds" not in answer:
         _hunt(request["folder"], request["uid"])
-        return Finished(infra=answer)
     return replace(Finished(**answer), **({} if stopped == "answer" else {"stopped": stopped, "returncode": None}))
 
 

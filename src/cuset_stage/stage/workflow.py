@@ -6,6 +6,7 @@ so whatever else SFT does there, and will do in a later version, is done here to
 
 import copy
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from llamafactory.extras import logging
@@ -14,6 +15,7 @@ from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
 
 from .. import attention
+from ..files import whole_checkpoints
 from . import proof
 from .arguments import (
     check_combination,
@@ -59,6 +61,7 @@ def run_cuset(
         think_weight=float(finetuning_args.cuset_think_weight),
         language=kernel_language(finetuning_args),
     )
+    pass_over_torn_checkpoint(training_args)
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
@@ -93,6 +96,17 @@ def run_cuset(
         },
     )
     run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
+
+
+def pass_over_torn_checkpoint(training_args: Any) -> None:
+    """LLaMA-Factory goes on from the last checkpoint in the output folder, also from one whose writing was stopped; here it goes on from the
+    last whole one, or begins again."""
+    last, output = training_args.resume_from_checkpoint, Path(training_args.output_dir)
+    if last is None or Path(last).parent != output or Path(last) in (whole := whole_checkpoints(output)):
+        return
+    training_args.resume_from_checkpoint = str(whole[-1]) if whole else None
+    goes_on = f"training goes on from {whole[-1]}" if whole else "training begins again"
+    logger.warning_rank0(f"{last}: this checkpoint was not written to its end; {goes_on}.")
 
 
 def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:

@@ -170,7 +170,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     those that do not need it have run all the same.
 
     Raises:
-        StudyError: snakemake is missing, the machine has fewer GPUs than a job takes, or the study is running already.
+        StudyError: snakemake is missing, or the machine has fewer GPUs than a job takes.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise StudyError("a study runs under Snakemake, which is not installed: pip install 'cuset-stage[study]'.")
@@ -194,7 +194,11 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     file = settings.output / "locks" / "study"
     lock = take_lock(file, wait=False)  # Snakemake's own outlives a process that was killed
     if lock is None:
-        raise StudyError(f"{settings.output}: this study is running already; `fuser {file}` names its processes.")
+        print(
+            f"{settings.output}: this study is running already (`fuser {file}` names its processes); waiting for its end",
+            flush=True,
+        )
+        lock = take_lock(file)
     try:
         write_study(settings, every)
         # Snakemake has the lock as well: should this process be killed, the study runs until Snakemake has ended.

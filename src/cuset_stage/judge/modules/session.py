@@ -301,10 +301,10 @@ class Module:
         late = self._left <= 0
         # where it ended by itself, the socket closes a moment before its end is known
         finished = self._process.end(10.0 if error is None and not late else 0.0)
-        if finished.infra:
+        if late:  # by the judge's clock, whatever kept the supervisor from saying so
+            finished = replace(finished, stopped="wall", infra=None)
+        elif finished.infra:
             return SandboxError(finished.infra)
-        if late:
-            finished = replace(finished, stopped="wall")
         elif finished.stopped in (None, "judge") and (
             lacking := finished.lacked_memory(str(error)) or out_of_room(self._work)
         ):

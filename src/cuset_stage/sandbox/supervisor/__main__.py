@@ -70,10 +70,10 @@ def supervise(channel: socket.socket, request: dict, group: Group | None) -> Non
     try:
         become_subreaper()
         try:
-            answer: object = run(request, group)
+            answer = run(request, group)
         except Exception:
             kill_all(request["uid"], {})
-            answer = f"the supervisor failed: {traceback.format_exc()[-1000:]}"
+            answer = {"infra": f"the supervisor failed: {traceback.format_exc()[-1000:]}"}
         channel.sendall(marshal.dumps(answer))
         status = 0
     finally:

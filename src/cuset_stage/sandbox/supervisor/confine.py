@@ -31,11 +31,11 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _TCP = 0b11
 _SCOPES = 0b11  # abstract sockets and signals reach no process outside
 
-# The seccomp filter. Landlock's also holds what bubblewrap has namespaces and mounts for: `outward`, `changes`. No program under test
+# The seccomp filter. Landlock's also holds what bubblewrap has mounts for: `attributes`, `changes`. No program under test
 # needs what is refused: new namespaces and mounts, other processes' memory and limits, memory and messages that stay or that nobody
 # counts (System V, POSIX queues, memfd, threads with descriptors of their own), kernel interfaces with a long record of holes.
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
-_EPERM, _ENOSYS, _EOPNOTSUPP, _ECONNREFUSED = 1, 38, 95, 111
+_EPERM, _EINVAL, _ENOSYS, _EOPNOTSUPP, _ECONNREFUSED = 1, 22, 38, 95, 111
 _LOAD, _AND, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in seccomp_data
@@ -62,6 +62,8 @@ class _Calls(NamedTuple):
     priority: tuple[int, ...]  # setpriority, ioprio_set
     # connect; sendto; sendmsg and sendmmsg, which hand descriptors over, too
     outward: tuple[int, int, tuple[int, int]]
+    serving: tuple[int, ...]  # listen, accept, accept4
+    into_pipes: tuple[int, ...]  # sendfile, splice, tee, vmsplice
     # of a file: setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr
     attributes: tuple[int, ...]
     # of a file: fchmod, fchmodat, fchown, fchownat, utimensat; where they are, chmod, chown, lchown, utime, utimes, futimesat
@@ -75,11 +77,13 @@ class _Calls(NamedTuple):
 _MACHINES = {
     "x86_64": _Calls(
         0xC000003E, 56, 41, 302, 285, 319, (142, 144, 203, 314), (141, 251), (42, 44, (46, 307)),
+        (50, 43, 288), (40, 275, 276, 278),
         (188, 189, 190, 197, 198, 199), (91, 268, 93, 260, 280, 90, 92, 94, 132, 235, 261),
         (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
     ),
     "aarch64": _Calls(
         0xC00000B7, 220, 198, 261, 47, 279, (118, 119, 122, 274), (140, 30), (203, 206, (211, 269)),
+        (201, 202, 242), (71, 76, 77, 75),
         (5, 6, 7, 14, 15, 16), (52, 53, 55, 54, 88),
         (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
     ),
@@ -158,10 +162,11 @@ def _by_argument(number: int, index: int, values: Sequence[int], then: int, othe
 def build_filter(*, contained: bool, network: bool = False, same_user: bool = False) -> bytes | None:
     """The filter as the kernel reads it; None for a machine whose numbers are not in the table.
 
-    contained: there are namespaces and mounts around the program. Else there is no way to a socket that it has not made itself as one of
-    a pair, as services of the machine and of its user listen on Unix sockets, and no way to change attributes of a file, which Landlock does
-    not hold; with same_user, where the judge's files are its own, neither modes, owners and times. network: with TCP and UDP, whose data
-    in flight not every kernel counts, and with descriptors in messages.
+    contained: there are namespaces and mounts around the program. Else there is no way to change attributes of a file, which Landlock
+    does not hold; with same_user, where the judge's files are its own, neither modes, owners and times. network: with TCP and UDP, with
+    descriptors in messages, and with connections. Else there is no way to a socket that the program has not made itself as one of a pair:
+    services of the machine and of its user listen on Unix sockets, which a read-only mount does not close, and data in a connection that
+    nobody has accepted is in no process.
     """
     calls = _MACHINES.get(os.uname().machine)
     if calls is None:
@@ -182,16 +187,21 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
         steps += _answer(number, nothing_done)
     families = [_AF_UNIX, _AF_NETLINK, *((_AF_INET, _AF_INET6) if network else ())]
     steps += _by_argument(calls.socket, 0, families, _ALLOW, refused)
-    connect, send_to, messages = calls.outward
-    for number in () if network else messages:  # a file or a socket that lies in a message belongs to no process
-        steps += _answer(number, refused)
+    for number in (
+        calls.into_pipes
+    ):  # a small page of a huge one, which the pipe keeps whole; who copies falls back to read and write
+        steps += _answer(number, _ERRNO | _EINVAL)
+    if not network:
+        connect, send_to, messages = calls.outward
+        for number in (*messages, *calls.serving):  # a file or a socket that lies in a message belongs to no process
+            steps += _answer(number, refused)
+        steps += _answer(connect, _ERRNO | _ECONNREFUSED)
+        steps += _by_argument(send_to, 5, [0], _ALLOW, refused)  # with an address, of which this is the length
     if not contained:
         for number in (*calls.attributes, *_NEWER_ATTRIBUTES):
             steps += _answer(number, _ERRNO | _EOPNOTSUPP)
         for number in (*calls.changes, *_NEWER_CHANGES) if same_user else ():
             steps += _answer(number, nothing_done)  # a linker makes its output executable: that is left to the judge
-        steps += _answer(connect, _ERRNO | _ECONNREFUSED)
-        steps += _by_argument(send_to, 5, [0], _ALLOW, refused)  # with an address, of which this is the length
     steps += [_step(_EQUAL, calls.clone, 0, 5), _step(_LOAD, _ARGUMENTS), _step(_ANY_BIT, _CLONE_NEWUSER, 2, 0)]
     steps += [_step(_AND, _CLONE_THREAD | _CLONE_FILES), _step(_EQUAL, _CLONE_THREAD, 0, 1), _step(_RETURN, refused)]
     return b"".join([*steps, ALLOW_ALL])

@@ -12,15 +12,16 @@ import signal
 import socket
 import time
 
+import tree
 from confine import ALLOW_ALL, become_program, build_filter
 from group import SLACK, Group
-from tree import OutOfSight, Usage, descendants, folder_usage, kill_all, measure, reap, shared_fairly, starved
 
 
 # between two looks at the processes: quick at first, since most programs are short
 SHORTEST_S, LONGEST_S = 0.002, 0.02
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
-SLOW_FACTOR = 20  # counting files may take a twentieth of the time
+# counting files may take a twentieth of the time, and more where it takes so long that a second would pass unseen
+SLOW_FACTOR, LONGEST_UNSEEN_S = 20, 1.0
 # In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and run it.
 # bubblewrap makes of a death by signal N the exit code 128 + N, which a program may return as well; a shell says on its stderr, which is
 # REPORT, that a signal came. (A shell knows descriptors of one digit; there are few yet.)
@@ -28,6 +29,14 @@ BEGIN = (
     'command -v -- "$0" >/dev/null || exec "$0"; exec 9>&2 2>&REPORT REPORT>&-; echo >&2; '
     '(exec "$0" "$@" 2>&9 9>&-); exit $?'
 )
+
+
+class OutOfTime(Exception):
+    """The time limit has passed."""
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise OutOfTime
 
 
 class CappedFile:
@@ -74,12 +83,12 @@ class Run:
         self.ended: dict[int, int] = {}  # pid -> wait status
         self.pid = self.report = -1
         self.begin = time.monotonic()
-        self.seconds = 0.0
+        self.seconds = self.slowest_look = 0.0
         self.next_count = 0.0
-        self.in_sockets = self.hidden_memory = 0.0
+        self.in_flight = self.hidden_memory = 0.0
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
-        self.out_of_sight = OutOfSight(unseen_bytes, same_user=request["uid"] is None)
-        self.own = 3 if request["prefix"] else 0  # bubblewrap's two processes and its shell
+        self.out_of_sight = tree.OutOfSight(unseen_bytes, same_user=request["uid"] is None, network=request["network"])
+        self.own = 2 if request["prefix"] else 0  # bubblewrap and its shell
         self.processes = self.most["processes"] + self.own
         self.threads = request["threads"] + self.own
         self.group = group
@@ -112,7 +121,7 @@ class Run:
             os.close(writing_end)
             own = [filter_end, report]
             prefix[1:1] = ["--seccomp", str(filter_end)]
-            prefix += ["/bin/sh", "-c", BEGIN.replace("REPORT", str(report))]
+            prefix += [self.request["shell"], "-c", BEGIN.replace("REPORT", str(report))]
         # as root: however many processes and sessions there are, this one runs first
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
@@ -132,19 +141,30 @@ class Run:
         return None
 
     def watch(self) -> None:
-        """Until the program ends, a limit is passed, or the judge closes its end of the socket: it wants this to stop, or is gone."""
-        pause = SHORTEST_S
-        while True:
-            reap(self.ended)
-            if self.pid in self.ended:
-                break
-            self.stdout.trim()
-            self.stderr.trim()
-            self.stopped = self.look()
-            if self.stopped is not None:
-                break
-            signal.sigtimedwait([signal.SIGCHLD], pause)
-            pause = min(LONGEST_S, pause * 1.5)
+        """Until the program ends, a limit is passed, or the judge closes its end of the socket: it wants this to stop, or is gone.
+
+        A look may take as long as the program makes it; the time limit interrupts it.
+        """
+        signal.signal(signal.SIGALRM, _interrupt)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, self.most["wall_s"])
+            pause = SHORTEST_S
+            while True:
+                tree.reap(self.ended)
+                if self.pid in self.ended:
+                    break
+                self.stdout.trim()
+                self.stderr.trim()
+                begin = time.monotonic()
+                self.stopped = self.look()
+                self.slowest_look = max(self.slowest_look, time.monotonic() - begin)
+                if self.stopped is not None:
+                    break
+                signal.sigtimedwait([signal.SIGCHLD], pause)
+                pause = min(LONGEST_S, pause * 1.5)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except OutOfTime:
+            self.stopped = "wall"
         self.seconds = time.monotonic() - self.begin
 
     def look(self) -> str | None:
@@ -153,10 +173,10 @@ class Run:
             return "judge"
         most = self.most
         now = time.monotonic()
-        pids = descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
+        pids = tree.descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
         if len(pids) > 4 * self.processes:
             return "processes"
-        usage = measure(pids)
+        usage = tree.measure(pids)
         if usage.processes > self.processes or usage.threads > self.threads:
             return "processes"
         if usage.cpu_seconds + _cpu_seconds() > most["cpu_s"]:
@@ -164,24 +184,26 @@ class Run:
         if self.memory(usage) > most["memory_bytes"]:
             return "memory"
         if now >= self.next_count:
-            self.in_sockets, self.hidden_memory, hidden_disk = self.out_of_sight.look(usage.threads_of[self.own :])
-            size, entries = folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
+            self.in_flight, self.hidden_memory, hidden_disk = self.out_of_sight.look(usage.threads_of[self.own :])
+            if self.out_of_sight.held > tree.MOST_HELD:
+                return "mappings"
+            size, entries = tree.folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
             if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
                 return "disk"
-            self.next_count = now + max(0.05, SLOW_FACTOR * (time.monotonic() - now))
-        return "wall" if time.monotonic() > self.begin + most["wall_s"] else None
+            self.next_count = now + min(LONGEST_UNSEEN_S, max(0.05, SLOW_FACTOR * (time.monotonic() - now)))
+        return None
 
-    def memory(self, usage: Usage) -> float:
-        """Bytes of all processes: the control group's account, else what /proc shows, exactly where a quick sum is too high. Data in flight
-        in sockets, of which a group counts only those of some families, come on top.
+    def memory(self, usage: tree.Usage) -> float:
+        """Bytes of all processes: the control group's account, else what /proc shows, exactly where a quick sum is too high. Data in flight,
+        of which a group counts only those of some families, come on top.
         """
         if self.group is not None:
-            return self.group.used() + self.in_sockets
+            return self.group.used() + self.in_flight
         own, shared = usage.own, usage.shared
-        if own + max(shared, self.hidden_memory) + self.in_sockets + usage.files > self.most["memory_bytes"]:
-            own, shared = shared_fairly(usage.threads_of) or (own, shared)
+        if own + max(shared, self.hidden_memory) + self.in_flight + usage.files > self.most["memory_bytes"]:
+            own, shared = tree.shared_fairly(usage.threads_of[self.own :]) or (own, shared)
         # hidden files are in `shared` as far as they are mapped
-        return own + max(shared, self.hidden_memory) + self.in_sockets
+        return own + max(shared, self.hidden_memory) + self.in_flight
 
     def outcome(self) -> tuple[int | None, str | None, str | None]:
         """(exit code as subprocess has it: negative is a signal, the limit that stopped it, what of ours failed): all but one are None."""
@@ -207,7 +229,7 @@ def _cpu_seconds() -> float:
 def run(request: dict, group: Group | None) -> dict:
     """The whole of one run; the answer as a dictionary. group: the control group that counts its memory."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # waited for, so that none is missed
-    starved_before = starved()
+    starved_before = tree.starved()
     current = Run(request, group)
     try:
         current.prepare()
@@ -217,14 +239,17 @@ def run(request: dict, group: Group | None) -> dict:
     except OSError as error:
         problem = f"{error.strerror}: {error.filename}"
     code = stopped = None
-    if not kill_all(request["uid"], current.ended):
-        left = ", ".join(map(str, descendants()[:8]))
+    if not tree.kill_all(request["uid"], current.ended):
+        left = ", ".join(map(str, tree.descendants()[:8]))
         problem = f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
     elif problem is None:
         code, stopped, problem = current.outcome()
-    short = starved() > starved_before
+    short = tree.starved() > starved_before
     if code == -signal.SIGKILL and short:
-        problem = "the kernel killed it for want of memory: this machine has less than its limit allows, or is shared by too many"
+        if 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > current.most["memory_bytes"]:
+            code, stopped = None, "memory"  # one process had more than all may have, and took it before we looked
+        else:
+            problem = "the kernel killed it for want of memory: this machine has less than its limit allows, or is shared by many"
     return {
         "returncode": code,
         "stopped": stopped,
@@ -233,4 +258,5 @@ def run(request: dict, group: Group | None) -> dict:
         "stderr": current.stderr.text(),
         "infra": problem,
         "starved": short,
+        "look_s": current.slowest_look,
     }

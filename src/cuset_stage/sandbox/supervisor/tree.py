@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import functools
 import os
@@ -15,20 +16,26 @@ from typing import NamedTuple
 
 TICK = os.sysconf("SC_CLK_TCK")
 ALL = 4096
-_DELETED = " (deleted)"
-_IN_MEMORY = ("/dev/zero", "/memfd:", "/dev/shm/", "/SYSV")  # shared memory, as /proc names it
+# A look reads no more mappings and open files of all processes, where a deleted file counts as 20: the kernel takes 100 us to find one
+MOST_HELD, DELETED_HELD = 2**17, 20
+_DELETED = b" (deleted)"
+_IN_MEMORY = (b"/dev/zero", b"/memfd:", b"/dev/shm/", b"/SYSV")  # shared memory, as /proc names it
+_NETWORK = ("unix", "netlink", "tcp", "tcp6", "udp", "udp6")
 _CAP_SYS_PTRACE = 1 << 19
+_PF_FORKNOEXEC, _KCMP_VM = 1 << 6, 1
+_LIBC = ctypes.CDLL(None)
 KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, most: int = 65536) -> bytes:
+    """One read, which is all of a short file; -1: to the end, of those that the kernel gives out page by page."""
     with open(path, "rb", buffering=0) as file:
-        return file.read(65536)
+        return file.read(most)
 
 
 def table(path: str) -> dict[bytes, bytes]:
     """The first word after each name, of a file with lines such as `VmRSS:  12 kB`."""
-    words = (line.split() for line in _read(path).splitlines())
+    words = (line.split() for line in _read(path).split(b"\n"))  # a process may have other ends of lines in its name
     return {line[0].rstrip(b":"): line[1] for line in words if len(line) > 1}
 
 
@@ -44,7 +51,7 @@ def descendants(most: int = ALL) -> list[int]:
         with contextlib.suppress(OSError):
             for thread in os.listdir(tasks):
                 with contextlib.suppress(OSError):
-                    below = [int(pid) for pid in _read(f"{tasks}/{thread}/children").split()]
+                    below = [int(pid) for pid in _read(f"{tasks}/{thread}/children", -1).split()]
                     found += below
                     queue += below
     return found
@@ -75,6 +82,21 @@ def _ended(fields: list[bytes]) -> bool:
     return fields[0] in (b"Z", b"X")
 
 
+def _is_fork(pid: int) -> bool:
+    """Whether it has run no program of its own yet."""
+    with contextlib.suppress(OSError):
+        return bool(int(_stat(pid)[6]) & _PF_FORKNOEXEC)
+    return False
+
+
+def _borrows_memory(pid: int, fields: list[bytes]) -> bool:
+    """Whether it is its parent's memory that it has, as behind a vfork until it runs a program."""
+    if not int(fields[6]) & _PF_FORKNOEXEC:
+        return False
+    kcmp = {"x86_64": 312, "aarch64": 272}.get(os.uname().machine, -1)
+    return _LIBC.syscall(kcmp, pid, int(fields[1]), _KCMP_VM, 0, 0) == 0
+
+
 def _has_memory(pid: int) -> bool:
     """Whether it is not ending: then its memory has gone, and only root may look at the rest."""
     try:
@@ -100,7 +122,9 @@ def measure(pids: list[int]) -> Usage:
             living.append(pid)
             threads += int(fields[17])
             cpu_seconds += sum(map(int, fields[11:15])) / TICK
-            own += 1024 * sum(int(status.get(name, 0)) for name in (b"RssAnon", b"VmSwap", b"VmPTE"))
+            if _borrows_memory(pid, fields):
+                continue
+            own += 1024 * sum(int(status.get(name, 0)) for name in (b"RssAnon", b"VmSwap", b"VmPTE", b"HugetlbPages"))
             shared += 1024 * int(status.get(b"RssShmem", 0))
             files += 1024 * int(status.get(b"RssFile", 0))
     return Usage(len(living), threads, cpu_seconds, own, shared, files, living)
@@ -110,13 +134,22 @@ def shared_fairly(threads_of: list[int]) -> tuple[int, int] | None:
     """(own, shared) bytes with each shared page counted once (PSS): exact and slow, asked only when the quick sum is too high. Memory
     that a driver has given, as for CUDA's managed memory on the host, is its process's own.
 
-    None where one of them is not ours to read.
+    None where one of them is not ours to read, or they have more than MOST_HELD mappings.
     """
-    own = shared = 0
+    own = shared = mappings = 0
     for pid in threads_of:
         try:
+            if _borrows_memory(pid, _stat(pid)):
+                continue
+            with open(f"/proc/{pid}/maps", "rb") as maps:
+                has_device = False
+                for line in maps:
+                    has_device |= b" /dev/nvidia" in line
+                    mappings += 1
+                    if mappings > MOST_HELD:
+                        return None
             rollup, status = table(f"/proc/{pid}/smaps_rollup"), table(f"/proc/{pid}/status")
-            own += _device_bytes(pid)
+            own += _device_bytes(pid) if has_device else 0
         except (ProcessLookupError, FileNotFoundError):
             continue
         except OSError:
@@ -139,56 +172,84 @@ def _device_bytes(pid: int) -> int:
 
 
 class OutOfSight:
-    """What processes hold that is not in their own memory, and has no name: deleted files, shared memory, data in flight in sockets.
+    """What processes hold that is not in their own memory, and has no name: deleted files, shared memory, data in flight in sockets and
+    pipes.
 
     same_user: the processes have our user, and closed to us are only those that hide something; else we need CAP_SYS_PTRACE. Only root
     may look at a file that is mapped and not open. For another user memory counts up to the end of what has been seen mapped, and a
-    file on the disk for `unseen_bytes`.
+    file on the disk for `unseen_bytes`. network: the processes have a network of their own, where sockets may belong to none of them.
     """
 
-    def __init__(self, unseen_bytes: float, *, same_user: bool) -> None:
+    def __init__(self, unseen_bytes: float, *, same_user: bool, network: bool) -> None:
         self._unseen_bytes = unseen_bytes
+        self._network = network
         self._may_look = same_user or bool(int(table("/proc/self/status")[b"CapEff"], 16) & _CAP_SYS_PTRACE)
         self._sizes: dict[object, tuple[bool, float]] = {}  # what -> whether it is in memory, bytes
         self._before = self._sizes
-        self._sockets: set[str] = set()
+        self._in_flight: set[bytes] = set()  # sockets and pipes
+        self._measured: set[object] = set()  # mapped files whose size is known
+        self._first: int | None = None
+        self._begins = True  # the first process may not have been the program yet, when it was looked at last
+        self.held = 0  # mappings and open files that the last look has read; it ends above MOST_HELD
 
     def look(self, threads_of: list[int]) -> tuple[float, float, float]:
-        """Bytes in (sockets, memory, disk). A socket counts for all that it may hold."""
-        self._before, self._sizes, self._sockets = self._sizes, {}, set()
+        """Bytes in (sockets and pipes, memory, disk). The first count for all that they may hold."""
+        self._before, self._sizes = self._sizes, {}
+        self._in_flight, self._measured, self.held = set(), set(), 0
+        if self._first is None and threads_of:
+            self._first = threads_of[0]
+        sockets = 0
         for pid in threads_of:
             try:
                 self._look_at(pid)
+                if self._network and not sockets:
+                    sockets = sum(_read(f"/proc/{pid}/net/{name}", -1).count(b"\n") - 1 for name in _NETWORK)
             except PermissionError:
-                if self._may_look and _has_memory(pid):
+                # The shell that nobody may look into (isolation.py) has forked it; it may become the program between two questions.
+                if pid == self._first and (self._begins or _is_fork(pid)):
+                    self._begins = _is_fork(pid)
+                elif self._may_look and _has_memory(pid):
                     return float("inf"), 0, 0
             except OSError:
                 continue
         both = self._sizes.values()
         memory, disk = (sum(size for in_memory, size in both if in_memory is wanted) for wanted in (True, False))
-        return len(self._sockets) * socket_bytes(), memory, disk
+        pipes = sum(name.startswith(b"pipe:") for name in self._in_flight)
+        sockets = max(sockets, len(self._in_flight) - pipes)
+        return sockets * socket_bytes() + pipe_bytes(pipes), memory, disk
 
     def _look_at(self, pid: int) -> None:
-        for link in (f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")):
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            link = f"/proc/{pid}/fd/{name}".encode()
             with contextlib.suppress(OSError):
+                self.held += 1
                 target = os.readlink(link)
-                if target.startswith("socket:"):
-                    self._sockets.add(target)
+                if target.startswith((b"socket:", b"pipe:")):
+                    self._in_flight.add(target)
                 elif target.endswith(_DELETED):
                     self._add(link, target)
-        with contextlib.suppress(PermissionError), open(f"/proc/{pid}/maps") as maps:
+            if self.held > MOST_HELD:
+                return
+        with contextlib.suppress(PermissionError), open(f"/proc/{pid}/maps", "rb") as maps:
             for line in maps:
-                if line.endswith(_DELETED + "\n"):
+                self.held += 1
+                if self.held > MOST_HELD:
+                    return
+                if line.endswith(_DELETED + b"\n"):
                     place, _, offset, device, inode, target = line.split(maxsplit=5)
-                    begin, end = (int(part, 16) for part in place.split("-"))
+                    if (device, inode) in self._measured:
+                        continue
+                    begin, end = (int(part, 16) for part in place.split(b"-"))
                     with contextlib.suppress(FileNotFoundError):
-                        path = f"/proc/{pid}/map_files/{begin:x}-{end:x}"
-                        self._add(path, target, f"{device} {inode}", int(offset, 16) + end - begin)
+                        path = f"/proc/{pid}/map_files/{begin:x}-{end:x}".encode()
+                        self._add(path, target, (device, inode), int(offset, 16) + end - begin)
 
-    def _add(self, path: str, target: str, name: str = "", mapped: int = 0) -> None:
+    def _add(self, path: bytes, target: bytes, name: object = None, mapped: int = 0) -> None:
         in_memory = target.startswith(_IN_MEMORY)
         try:
             info = os.stat(path)
+            self.held += DELETED_HELD
+            self._measured.add(name)
             if stat.S_ISREG(info.st_mode):
                 self._sizes[info.st_dev, info.st_ino] = in_memory, info.st_blocks * 512
         except PermissionError:
@@ -196,12 +257,23 @@ class OutOfSight:
             self._sizes[name] = in_memory, max(mapped, *known, 0) if in_memory else self._unseen_bytes
 
 
+def _setting(name: str, default: int) -> int:
+    """A number below /proc/sys."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(_read(f"/proc/sys/{name}"))
+    return default
+
+
 @functools.cache
 def socket_bytes() -> int:
     """What may lie in a socket, as the kernel counts it: twice what a program may ask for, up to 16 MiB."""
-    with contextlib.suppress(OSError, ValueError):
-        return min(2 * int(_read("/proc/sys/net/core/wmem_max")), 16 * 2**20)
-    return 2 * 212_992
+    return min(2 * _setting("net/core/wmem_max", 212_992), 16 * 2**20)
+
+
+def pipe_bytes(count: int) -> int:
+    """What may lie in so many pipes of one user: pages, each of which belongs to the pipe alone (confine.py refuses to give others)."""
+    all_of_user = _setting("fs/pipe-user-pages-soft", 16384) * 4096 or count * 2**20
+    return min(count * _setting("fs/pipe-max-size", 2**20), all_of_user + count * 8192)
 
 
 def folder_usage(folder: str, max_bytes: float, max_entries: float) -> tuple[int, float]:
