@@ -37,6 +37,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "curate": {"answers", "spans", "cuda_source", "sandbox", "tasks", "judge", "generate", "mutants", "report"},
     "analysis": {"answers", "spans", "objective", "stage", "generate", "report", "_compatibility", "_startup"},
     "pairs": {"stage", "cuda_source", "sandbox", "tasks", "mutants", "judge", "report", "analysis"},
+    "trl": {"objective", "spans", "stage"},
     "project": {"stage"},
     "study": {"report", "sandbox", "stage", "tasks"},
     "miniature": {"spans", "mutants"},
