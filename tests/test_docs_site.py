@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import markdown
 import pytest
 import yaml
 
@@ -41,6 +42,14 @@ def blocks() -> list[tuple[str, str, str]]:
 def test_the_site_builds_without_a_warning(site):
     assert {page.stem for page in ordered_pages()} == {page.stem for page in (ROOT / "docs").glob("*.md")}
     assert "<math" in (site / "methods.html").read_text(encoding="utf-8")
+
+
+def test_a_list_goes_on_behind_a_formula_at_the_head_of_a_line(load_script):
+    text = "- more than\n  $\\tau$ is **confident**\n- the next"
+    page = markdown.markdown(load_script("docs_math").on_page_markdown(text))
+    assert re.sub("<span>.*</span>", "t", page).split() == (
+        ["<ul>", "<li>more", "than", "t", "is", "<strong>confident</strong></li>", "<li>the", "next</li>", "</ul>"]
+    )
 
 
 @pytest.mark.parametrize(("page", "title", "commands"), blocks())
