@@ -358,7 +358,7 @@ def test_the_command(tmp_path):
         (["absent.jsonl"], "absent.jsonl: no such file or folder"),
         (["{set}", "only=doubel"], "did you mean double?"),
         (["{set}", "jobs=0"], "jobs='0': expected greater than 0"),
-        (["{set}", "--jobs", "2"], "settings are written key=value; did you mean jobs"),
+        (["{set}", "--jobs", "2"], "jobs=2"),
         (["{set}", "output={folder}"], "this is a folder; give the name of a file"),
         (["{set}", "output={set}"], "this is the task file; findings go to another one"),
         (["{set}", "format=csv"], "format='csv': expected 'auto', 'cudabench', 'cuset', "),

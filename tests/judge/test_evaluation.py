@@ -142,7 +142,7 @@ def test_compile_only_needs_no_gpu(run: Any, monkeypatch: pytest.MonkeyPatch, tm
         (["split=test"], "no answers to judge with split=test"),
         (["retry_infra=-1"], "retry_infra='-1': expected"),
         (["flags='"], 'flags="\'": No closing quotation'),
-        (["--per-gpu", "2"], "settings are written key=value; did you mean per_gpu"),
+        (["--per-gpu", "2"], "per_gpu=2"),
     ],
 )
 def test_bad_options(run: Any, options: list[str], says: str) -> None:

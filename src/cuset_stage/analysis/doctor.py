@@ -116,7 +116,7 @@ def _device() -> Finding:
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         return Finding("ok", "GPU", ", ".join(names))
-    fix = "cuset init FOLDER --gpus 0 makes a recipe for one"
+    fix = "cuset init FOLDER model=MODEL gpus=0 makes a recipe for one"
     return Finding("note", "GPU", "none found: only small models train on a CPU", fix)
 
 
