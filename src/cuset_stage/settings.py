@@ -18,6 +18,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, NonNegativeInt, ValidationError
 from pydantic_core import PydanticUndefined
 
+from . import bundled
 from .text import InputError, nearest, shown
 
 
@@ -182,13 +183,13 @@ def load_yaml(text: str) -> Any:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping a YAML file holds.
+    """The mapping a YAML file holds, of the working directory or of the package.
 
     Raises:
         SettingsError: the file cannot be read, holds something else, or gives a key twice.
     """
     try:
-        value = load_yaml(path.read_text(encoding="utf-8"))
+        value = load_yaml(bundled.found(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -105,7 +105,9 @@ def _patches() -> Finding:
     except _compatibility.CompatibilityError as error:
         return Finding("fail", "patches", str(error))
     except Exception as error:
-        fix = "install the checkout or wheel again with pip install --force-reinstall, for versions that belong together"
+        fix = (
+            "install the checkout or wheel again with pip install --force-reinstall, for versions that belong together"
+        )
         return Finding("fail", "patches", f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}", fix)
     return Finding("ok", "patches", f"all {len(_compatibility.SYMBOLS)} apply to LLaMA-Factory")
 
