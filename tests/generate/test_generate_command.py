@@ -30,6 +30,7 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
     }
     recorded = {"model": str(tiny_model), "adapter": None, "level": 1, "temperature": 0.8, "top_p": 0.95, "seed": 3,
                 "max_tokens": 8, "dtype": "float32", "backend": "hf", "system": None, "template": None}  # fmt: skip
+    recorded["chosen_tasks"] = {"only": ["tiled_sgemm", "row_argmax"]}
     assert all(recorded.items() <= line.items() for line in lines)
     done = command("split=eval", "limit=3", *sampled)
     assert "there before" in done.output
