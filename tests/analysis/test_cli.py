@@ -13,10 +13,12 @@ from typer.testing import CliRunner
 
 import cuset_stage
 from cuset_stage import _compatibility, attention
-from cuset_stage.analysis import doctor
+from cuset_stage.analysis import doctor, heatmap
+from cuset_stage.analysis.heatmap import SHORT
 from cuset_stage.analysis.requests import HeatmapSettings
 from cuset_stage.cli import app
 from cuset_stage.curate.importing import MAPS
+from cuset_stage.report.cells import Cell, Column, Table, print_table, text_column
 from cuset_stage.spans import KINDS
 
 from .conftest import ROOT
@@ -64,6 +66,23 @@ def test_a_shell_completes_commands_and_keys(run):
 
     assert completed("cuset heat") == ["heatmap"]
     assert completed("cuset heatmap dataset_") == ["dataset_dir="]
+
+
+def test_a_table_keeps_a_line_a_row_and_whole_words_at_eighty_columns(capsys, monkeypatch):
+    """The heat map's, which has the most columns, with names that are longer than any column may be."""
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ["my_own_long_data_set_name_eval 2", "Qwen2.5-Coder-7B-Instruct-checkpoint-1"]
+    columns = [text_column("sample", names), text_column("", ["before", "after"])]
+    columns += [
+        Column(SHORT.get(title, title), [Cell("10,204", detail="10,100 to 10,300")] * 2)
+        for title, _ in heatmap.COLUMNS.values()
+    ]
+    print_table(Table("samples", "", columns))
+    *heading, first, second = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 80 for line in (*heading, first, second))
+    assert re.match(r"my_\S+…\S+eval 2 +before", first) and re.match(r"Qwen\S+…\S+-1 +after", second)
+    words = {word for title, _ in heatmap.COLUMNS.values() for word in SHORT.get(title, title).split()}
+    assert words < {word for line in heading for word in line.split()}
 
 
 def test_spans_at_eighty_columns(run):

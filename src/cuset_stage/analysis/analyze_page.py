@@ -156,7 +156,17 @@ def print_summary(record: dict[str, Any]) -> None:
     for notion, title in NOTIONS.items():
         tokens, windows = token_table(record, notion).columns, window_table(record, notion).columns
         shown = [*tokens[:1], *tokens[2:4], tokens[6], windows[4], *windows[6:8]]
-        print_table(Table(notion, title, [replace(column, group=column.group[:7]) for column in shown]))
+        names = (
+            "model",
+            "CUDA mean",
+            "other mean",
+            "KS distance",
+            "low windows",
+            "on CUDA, of low",
+            "on CUDA, of all",
+        )
+        columns = [replace(column, name=name, group="") for column, name in zip(shown, names, strict=True)]
+        print_table(Table(notion, title, columns))
 
 
 def draw(record: dict[str, Any]) -> dict[str, bytes]:

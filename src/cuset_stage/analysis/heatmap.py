@@ -4,6 +4,7 @@ heatmap.html beside this file has the layout; it loads nothing and works without
 under the pointer.
 """
 
+import textwrap
 from dataclasses import asdict
 from html import escape
 from itertools import groupby
@@ -13,7 +14,6 @@ from markupsafe import Markup
 
 from ..pages import template
 from ..report.cells import Cell, Column, Table, print_table, text_column
-from ..text import one_line
 from .confidence import Sample
 from .requests import HeatmapSettings
 
@@ -29,6 +29,13 @@ COLUMNS = {
     "left_out": ("left out", "{:.1%}"),
     "region_confidence": ("least confident window", "{:.4f}"),
     "sample_weight": ("sample weight", "{:.4f}"),
+}
+SHORT = {  # in a terminal
+    "nll (nats)": "nll",
+    "confidence, CUDA": "conf. CUDA",
+    "confidence, other": "conf. other",
+    "least confident window": "least window",
+    "sample weight": "weight",
 }
 
 
@@ -71,7 +78,7 @@ def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
     """What the template shows of a sample."""
     first_sentence = sample.asked.strip("# \n").partition("\n")[0].partition(". ")[0]
     return {
-        "heading": one_line(first_sentence, 110),
+        "heading": textwrap.shorten(first_sentence, 110, placeholder=" ..."),
         "source": sample.source,
         "first": sample.first,
         "prompt": "".join(sample.texts[: sample.first]),
@@ -186,5 +193,5 @@ def print_summary(samples: list[Sample], settings: HeatmapSettings) -> None:
     by_row = [dict(_numbers(sample, settings)) for sample, _ in rows]
     for title in by_row[0]:
         cells = [Cell(values[title].get(name, "")) for values, (_, name) in zip(by_row, rows, strict=True)]
-        columns.append(Column(title, cells))
+        columns.append(Column(SHORT.get(title, title), cells))
     print_table(Table("samples", "", columns))
