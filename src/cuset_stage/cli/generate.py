@@ -35,7 +35,7 @@ def generate(settings: GenerateSettings) -> None:
     """
     from ..generate.backend import choose_backend
     from ..generate.plan import generate as fill
-    from ..progress import Progress
+    from ..progress import Progress, ticking
     from ..tasks import load_tasks
     from ..tasks.messages import EDITIONS
     from ..tasks.prompt_file import read_prompts
@@ -47,7 +47,7 @@ def generate(settings: GenerateSettings) -> None:
     prompts = settings.prompts and read_prompts(settings.prompts)
     wording = (prompts.label if prompts else EDITIONS[-1]) if task_set.format == "cudabench" else None
     recorded, open_backend = choose_backend(settings, prompts=wording)
-    with Progress(total=len(task_set) * samples, unit="sample", desc="answers") as bar:
+    with Progress(total=len(task_set) * samples, unit="sample", desc="answers") as bar, ticking(bar):
         summary = fill(
             task_set,
             recorded,
