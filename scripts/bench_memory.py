@@ -5,7 +5,7 @@
 
 Models have the shapes of Qwen2.5 (1.5B, 7B, 32B) and Qwen3 (14B) and random weights. Each row is a run of bench_step.py: the paper's
 recipe, batch 1, rows packed to the full length. `peak_gib` is what tensors took at most, `reserved_gib` what PyTorch held of the GPU;
-the CUDA context is on top of both. `cuset init --memory-gib` chooses by a formula that the tests hold to this file. Rows are written as
+the CUDA context is on top of both. `cuset init memory_gib=` chooses by a formula that the tests hold to this file. Rows are written as
 they are measured; rows that the file holds are not measured again.
 """
 

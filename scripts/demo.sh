@@ -62,7 +62,8 @@ for line in sys.stdin:
             print("     %5.1f  %7.3f  %9.3f  %16.3f  %5.3f" % tuple(values.get(name, float("nan")) for name in names))
 ' || failed "training"
 
-echo "3/3  cuset heatmap: two held-out samples and two of the training data, before and after"
+echo "3/3  cuset heatmap: two held-out samples and two of the training data, before and after; tau=0 as in the training, since an untrained"
+echo "     model gives nearly every token less than 0.1, the default, and nothing but CUDA tokens would be left"
 cuset heatmap model="$out/model" before="$out/tiny" dataset=cuset_kernels_eval,cuset_kernels samples=2 dataset_dir=data template=qwen \
     cutoff_len=4096 window=256 tau=0 device=cpu output="$out/confidence.html" numbers=true 2>>"$log" | tee -a "$log" | sed 's/^/     /' ||
     failed "drawing the page"

@@ -22,4 +22,6 @@ def _mathml(found: re.Match[str]) -> str:
     block, inline = found.groups()
     # One line: Markdown must not read paragraphs or emphasis into it.
     drawn = convert(" ".join((block or inline).split()), display="block" if block else "inline")
-    return drawn.replace("_", "&#95;").replace("*", "&#42;")
+    drawn = drawn.replace("_", "&#95;").replace("*", "&#42;")
+    # To Markdown, <math> is a block: at the head of a line it would end the paragraph or list that it stands in.
+    return drawn if block else f"<span>{drawn}</span>"

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import threading
 
 import pytest
 
@@ -35,3 +36,12 @@ def test_a_log_gets_whole_lines_with_a_total_and_a_rate(monkeypatch):
 def test_what_is_short_leaves_no_line_in_a_log(monkeypatch, is_terminal):
     text = written(monkeypatch, is_terminal)
     assert ("\r" in text and "0/3" in text) if is_terminal else text == ""
+
+
+def test_a_log_hears_of_work_of_which_nothing_is_finished(monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.01)
+    stream, told = Stream(is_terminal=False), threading.Event()
+    stream.write = lambda text: told.set() if text.startswith("answers: 0 of 3 samples in 00:0") else None
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress(total=3, unit="sample", desc="answers") as bar, progress.ticking(bar):
+        assert told.wait(60)

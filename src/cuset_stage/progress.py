@@ -1,6 +1,9 @@
 """How far a long command is: a bar on a terminal, in a log a line now and then. May import tqdm."""
 
+import contextlib
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 from tqdm import tqdm
@@ -35,3 +38,21 @@ class Progress(tqdm):
         self.fp.write(f"{self if msg is None else msg}{end}")
         self.fp.flush()
         return True
+
+
+@contextlib.contextmanager
+def ticking(bar: Progress) -> Iterator[None]:
+    """Show the bar every LINE_SECONDS also while nothing is finished: the first answers of a model may take minutes."""
+    ended = threading.Event()
+
+    def tick() -> None:
+        while not ended.wait(LINE_SECONDS):
+            bar.refresh()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -5,6 +5,7 @@ and the documentation are made from it. May import pydantic and yaml.
 """
 
 import re
+import shlex
 import tempfile
 import types
 import typing
@@ -17,6 +18,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, NonNegativeInt, ValidationError
 from pydantic_core import PydanticUndefined
 
+from . import bundled
 from .text import InputError, nearest, shown
 
 
@@ -88,13 +90,15 @@ class Settings(BaseModel):
         bare: list[str] = []
         given: dict[str, Any] = {}
         for argument in arguments:
-            if argument.startswith("-"):  # --dry-run says dry_run=true, as any switch does
-                key, equals, value = argument.lstrip("-").replace("-", "_").partition("=")
+            if argument.startswith("-") and argument != "-":  # --dry-run says dry_run=true, as any switch does
+                key, equals, _ = argument.lstrip("-").replace("-", "_").partition("=")
                 field = cls.model_fields.get(key)
-                if field is None or field.annotation is not bool or equals:
-                    raise SettingsError(
-                        f"{argument}: settings are written key=value; {nearest(key, cls.model_fields)}"
-                    )
+                if field is None:
+                    fix = nearest(key, cls.model_fields)
+                    raise SettingsError(f"{argument}: settings are written key=value; {fix}")
+                if field.annotation is not bool or equals:
+                    written = " ".join(cls._as_keys(arguments))
+                    raise SettingsError(f"{argument}: settings are written key=value, so: {written}")
                 argument = f"{key}=true"
             key, equals, value = argument.partition("=")
             if equals and key.isidentifier():
@@ -108,6 +112,20 @@ class Settings(BaseModel):
             values[key] = value
             origins.pop(key, None)
         return cls.checked(values, origins)
+
+    @classmethod
+    def _as_keys(cls, arguments: Sequence[str]) -> Iterator[str]:
+        """The words of a command line with `--key value`, `--key=value` and switches as `key=value`, quoted for a shell."""
+        left = list(arguments)
+        while left:
+            name, equals, value = left.pop(0).partition("=")
+            key = name.lstrip("-").replace("-", "_")
+            field = cls.model_fields.get(key)
+            if name.startswith("--") and field is not None:
+                if not equals:
+                    value = "true" if field.annotation is bool else left.pop(0) if left else "..."
+                name, equals = key, "="
+            yield shlex.quote(f"{name}{equals}{value}")
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], origins: Mapping[str, str] = types.MappingProxyType({})) -> Self:
@@ -165,13 +183,13 @@ def load_yaml(text: str) -> Any:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping a YAML file holds.
+    """The mapping a YAML file holds, of the working directory or of the package.
 
     Raises:
         SettingsError: the file cannot be read, holds something else, or gives a key twice.
     """
     try:
-        value = load_yaml(path.read_text(encoding="utf-8"))
+        value = load_yaml(bundled.found(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -11,10 +11,12 @@ from typer.testing import CliRunner
 
 import cuset_stage
 from cuset_stage import _compatibility, attention
-from cuset_stage.analysis import doctor
+from cuset_stage.analysis import doctor, heatmap
+from cuset_stage.analysis.heatmap import SHORT
 from cuset_stage.analysis.requests import HeatmapSettings
 from cuset_stage.cli import app
 from cuset_stage.curate.importing import MAPS
+from cuset_stage.report.cells import Cell, Column, Table, print_table, text_column
 from cuset_stage.spans import KINDS
 
 from .conftest import ROOT
@@ -64,6 +66,23 @@ def test_a_shell_completes_commands_and_keys(run):
     assert completed("cuset heatmap dataset_") == ["dataset_dir="]
 
 
+def test_a_table_keeps_a_line_a_row_and_whole_words_at_eighty_columns(capsys, monkeypatch):
+    """The heat map's, which has the most columns, with names that are longer than any column may be."""
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ["my_own_long_data_set_name_eval 2", "Qwen2.5-Coder-7B-Instruct-checkpoint-1"]
+    columns = [text_column("sample", names), text_column("", ["before", "after"])]
+    columns += [
+        Column(SHORT.get(title, title), [Cell("10,204", detail="10,100 to 10,300")] * 2)
+        for title, _ in heatmap.COLUMNS.values()
+    ]
+    print_table(Table("samples", "", columns))
+    *heading, first, second = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 80 for line in (*heading, first, second))
+    assert re.match(r"my_\S+…\S+eval 2 +before", first) and re.match(r"Qwen\S+…\S+-1 +after", second)
+    words = {word for title, _ in heatmap.COLUMNS.values() for word in SHORT.get(title, title).split()}
+    assert words < {word for line in heading for word in line.split()}
+
+
 def test_spans_at_eighty_columns(run):
     lines = run("spans", ROOT / "data/kernels/tiled_sgemm/kernel.cu", env={"COLUMNS": "80"}).output.splitlines()
     body = next(line for line in lines if line.startswith("kernel_body"))
@@ -73,9 +92,9 @@ def test_spans_at_eighty_columns(run):
 @pytest.mark.parametrize("language", ["triton", "auto"])
 def test_spans_of_another_language(run, language):
     code = "import triton\n\n@triton.jit\ndef k(x):\n    f(x)\n\nk[(1,)](x)\n"
-    output = run("spans", "-", "--language", language, input=code).output
+    output = run("spans", "-", f"language={language}", input=code).output
     assert "kernel_body" in output and "f(x)" in output and "[(1,)]" in output
-    failed = run("spans", "-", "--language", "tritn", input=code)
+    failed = run("spans", "-", "language=tritn", input=code)
     assert failed.exit_code == 2 and "did you mean triton" in failed.stderr
 
 
@@ -85,7 +104,7 @@ def test_spans_as_json_and_of_standard_input(run, tmp_path):
     assert run("spans", "-", input=b"\xff\xfe__global__ void f() { }").exit_code == 0
     file = tmp_path / "answer.md"
     file.write_text(CODE, encoding="utf-8")
-    (entry,) = json.loads(run("spans", file, "--json", "--kinds", "all").output)
+    (entry,) = json.loads(run("spans", file, "as_json=true", "kinds=all").output)
     kinds = {span["kind"] for span in entry["spans"]}
     assert {"kernel_body", "kernel_signature"} <= kinds
     for span in entry["spans"]:
@@ -97,12 +116,12 @@ def test_spans_as_json_and_of_standard_input(run, tmp_path):
 def test_spans_bad_input(run, tmp_path):
     result = run("spans", tmp_path / "none.cu")
     assert result.exit_code == 2 and "No such file" in result.stderr and "Traceback" not in result.stderr
-    result = run("spans", "-", "--kinds", "kernel", input=CODE)
+    result = run("spans", "-", "kinds=kernel", input=CODE)
     assert result.exit_code == 2 and "launch_config" in result.stderr
-    result = run("spans", "language=triton", tmp_path / "none.cu")
-    assert result.exit_code == 2 and "write --language triton" in result.stderr
-    result = run("spans", "-", "--language", "cobol", input=CODE)
-    assert result.exit_code == 2 and result.stderr.startswith("cuset: --language='cobol': ")
+    result = run("spans", "--language", "triton", "kernel.cu")
+    assert result.exit_code == 2 and "so: language=triton kernel.cu" in result.stderr
+    result = run("spans", "-", "language=cobol", input=CODE)
+    assert result.exit_code == 2 and result.stderr.startswith("cuset: spans: language='cobol': ")
 
 
 def heatmap_arguments(models, tmp_path, **changes):
@@ -185,7 +204,7 @@ def test_heatmap_bad_input(run, models, tmp_path, changes, message):
 
 def test_an_old_flag_shows_the_new_form(run):
     result = run("heatmap", "--model", "tiny")
-    assert result.exit_code == 2 and "settings are written key=value; did you mean model" in result.stderr
+    assert result.exit_code == 2 and "settings are written key=value, so: model=tiny" in result.stderr
 
 
 def test_doctor_says_what_is_wrong(run, monkeypatch):

@@ -1,6 +1,7 @@
 """`cuset label`: its numbers are those of the rows that training gets, whatever the number of processes."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -8,7 +9,8 @@ from typer.testing import CliRunner
 from cuset_stage.analysis.labels import figures, render, summarise
 from cuset_stage.analysis.requests import LabelSettings
 from cuset_stage.cli import app
-from cuset_stage.settings import SettingsError
+from cuset_stage.curate.settings import ImportSettings
+from cuset_stage.settings import SettingsError, read_yaml
 from cuset_stage.stage.loading import OneProcess, open_tokenizer
 from cuset_stage.stage.processors import LabelRules, labelling
 
@@ -128,6 +130,16 @@ def test_the_command_writes_a_page_and_a_summary(tiny_model, dataset, tmp_path):
     html = page.read_text(encoding="utf-8")
     assert '<mark class="launch_config" title="launch_config">&lt;&lt;&lt;1, 32&gt;&gt;&gt;</mark>' in html
     assert "<script" not in html and "http" not in html
+
+
+def test_the_package_s_data_are_found_from_any_folder(tiny_model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run(model=tiny_model, dataset="cuset_kernels_eval", max_samples=2, workers=1)
+    assert done.exit_code == 0 and "rows: 2\n" in done.output, done.output
+    source = ImportSettings.read([str(tmp_path / "made"), "data/cuset_train_tasks.jsonl", "preset=cuset"])
+    assert source.path.is_file() and read_yaml(Path("yaml_configs/studies/cpu.yaml"))["tasks"]
+    with pytest.raises(SettingsError, match=r"none/data\.yaml: cannot be read"):
+        read_yaml(Path("none/data.yaml"))
 
 
 @pytest.mark.parametrize(("response", "said"), [("Hello.", "not one CUDA token"), ("", "not one row with a response")])

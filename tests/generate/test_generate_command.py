@@ -30,6 +30,7 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
     }
     recorded = {"model": str(tiny_model), "adapter": None, "level": 1, "temperature": 0.8, "top_p": 0.95, "seed": 3,
                 "max_tokens": 8, "dtype": "float32", "backend": "hf", "system": None, "template": None}  # fmt: skip
+    recorded["chosen_tasks"] = {"only": ["tiled_sgemm", "row_argmax"]}
     assert all(recorded.items() <= line.items() for line in lines)
     done = command("split=eval", "limit=3", *sampled)
     assert "there before" in done.output
@@ -48,7 +49,7 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
         (["dtype=bf16"], "dtype='bf16': expected 'auto', 'bfloat16', 'float16' or 'float32'"),
         (["extra_body={}"], "extra_body is not for a model of our own"),
         (["template_args=[1]"], "template_args=[1]: expected a valid dictionary"),
-        (["--max-tokens", "9"], "settings are written key=value; did you mean max_tokens"),
+        (["--max-tokens", "9"], "max_tokens=9"),
         (["endpoint=localhost:8000"], "expected an address such as"),
         (["endpoint=http://localhost:1/v1", "adapter=a"], "adapter is not for an endpoint"),
         (["endpoint=http://localhost:1/v1", "extra_body={temperature: 1}"], "'temperature' is not for it"),

@@ -332,6 +332,7 @@ def test_the_command(tmp_path):
     [
         (["absent.jsonl"], "absent.jsonl: no such file or folder"),
         (["{set}", "only=doubel"], "did you mean double?"),
+        (["{set}", "--jobs", "2"], "jobs=2"),
         (["{set}", "output={folder}"], "this is a folder; give the name of a file"),
         (["{set}", "output={set}"], "this is the task file; findings go to another one"),
     ],

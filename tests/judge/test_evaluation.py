@@ -97,8 +97,10 @@ def test_parts_of_a_file_add_up(run: Any) -> None:
     answers = [answer_row("one", 0), answer_row("two", 0), answer_row("two", 0, level=2)]
     said, results = run(answers, "split=eval")
     assert list(verdicts(results)) == [("one", 0)] and results.run["answers"]["chosen"] == 1
-    said, results = run(answers, "level=1", "limit=1")
-    assert "nothing new" in said and results.run["answers"]["chosen"] == 2
+    for part in ("limit=1", "only=one"):
+        said, results = run(answers, "level=1", part)
+        assert "nothing new" in said and results.run["answers"]["chosen"] == 1
+        assert results.run["tasks"]["ids"] == ["one"] and results.run["tasks"]["set_size"] > 1
     said, results = run(answers)
     assert "(2 judged" in said and "1 taken" in said and len(results.samples) == 3
     # The header speaks for every line: what was judged in another way does not stay beside it.
@@ -131,7 +133,7 @@ def test_compile_only_needs_no_gpu(run: Any, monkeypatch: pytest.MonkeyPatch, tm
         (["arch=hopper"], "arch='hopper'"),
         (["split=test"], "no answers to judge with split=test"),
         (["flags='"], 'flags="\'": No closing quotation'),
-        (["--per-gpu", "2"], "settings are written key=value; did you mean per_gpu"),
+        (["--per-gpu", "2"], "per_gpu=2"),
         (["ray=true"], "ray: no longer a key: judging runs on this machine"),
     ],
 )

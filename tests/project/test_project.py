@@ -231,9 +231,7 @@ def test_other_files_are_refused(tmp_path):
 def test_a_folder_for_one_gpu(init, tmp_path):
     file = tmp_path / "mine.jsonl"
     file.write_text((json.dumps(ROWS["alpaca"]) + "\n") * 50)
-    folder, said = init(
-        "--model", "Qwen/Qwen3-14B", "--gpus", 1, "--memory-gib", 24, "--data", file, "--method", "eaft"
-    )
+    folder, said = init("model=Qwen/Qwen3-14B", "gpus=1", "memory_gib=24", f"data={file}", "method=eaft")
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     expected = {
         "model_name_or_path": "Qwen/Qwen3-14B",
@@ -256,7 +254,7 @@ def test_a_folder_for_one_gpu(init, tmp_path):
 
 
 def test_a_folder_for_several_gpus(init):
-    folder, said = init("--model", "Qwen/Qwen2.5-Coder-7B-Instruct", "--gpus", 3, "--memory-gib", 24)
+    folder, said = init("model=Qwen/Qwen2.5-Coder-7B-Instruct", "gpus=3", "memory_gib=24")
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     assert json.loads(Path(recipe["deepspeed"]).read_text())["zero_optimization"]["stage"] == 2
     assert recipe["gradient_accumulation_steps"] == 3 and "a step has 9 rows" in said
@@ -266,7 +264,7 @@ def test_a_folder_for_several_gpus(init):
 
 
 def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_model, llamafactory):
-    folder, said = init("--model", tiny_model, "--gpus", 0, "--template", "qwen")
+    folder, said = init(f"model={tiny_model}", "gpus=0", "template=qwen")
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     assert recipe["use_cpu"] and recipe["finetuning_type"] == "full" and "bf16" not in recipe
     run = llamafactory({**recipe, "max_steps": 2, "max_samples": 4})
@@ -290,12 +288,12 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
 
 
 def test_what_is_missing_is_asked_for(init, tmp_path):
-    assert "Missing option '--model'" in init(code=2)[1]
-    assert "init: there is no such folder" in init("--model", "no/such/folder", "--gpus", 0, code=2)[1]
+    assert "init: model: missing; say model=..." in init(code=2)[1]
+    assert "init: there is no such folder" in init("model=no/such/folder", "gpus=0", code=2)[1]
     here = "Qwen/Qwen2.5-Coder-7B-Instruct"
-    assert "init: --memory-gib is missing" in init("--model", here, "--gpus", 1, code=2)[1]
-    init("--model", here, "--gpus", 1, "--memory-gib", 24)
-    assert "train.yaml exists" in init("--model", here, "--gpus", 1, "--memory-gib", 24, code=2)[1]
+    assert "init: memory_gib is missing" in init(f"model={here}", "gpus=1", code=2)[1]
+    init(f"model={here}", "gpus=1", "memory_gib=24")
+    assert "train.yaml exists" in init(f"model={here}", "gpus=1", "memory_gib=24", code=2)[1]
 
 
 def test_recipes_are_listed_and_found():

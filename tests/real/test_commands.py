@@ -142,7 +142,7 @@ def test_generate_and_evaluate(weights, trained, tasks, tmp_path, adapted):
 
 def test_init_writes_a_recipe_that_trains(weights, train, tmp_path):
     folder = tmp_path / "project"
-    cuset("init", folder, "--model", weights, "--gpus", int(ON_GPU), "--template", "qwen", "--tuning", "lora")
+    cuset("init", folder, f"model={weights}", f"gpus={int(ON_GPU)}", "template=qwen", "tuning=lora")
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     short = {
         "logging_steps": 1,

@@ -15,7 +15,7 @@ from cuset_stage.judge.results import ResultsWriter, describe_run
 from cuset_stage.report import build_report, collect
 from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED, Collection
 from cuset_stage.report.statistics import Rule
-from cuset_stage.tasks import load_tasks
+from cuset_stage.tasks import choose_tasks, load_tasks
 from cuset_stage.tasks.answers_file import read_answers
 
 
@@ -49,8 +49,8 @@ def write_part(
         ],
     )
     answers = read_answers(path)
-    asked = {task.id for task in tasks if split is None or task.split == split}
-    chosen = sum(one.task in asked and level in (None, one.level or 1) for one in answers)
+    tasks = choose_tasks(tasks, split=split)
+    chosen = sum(one.task in {task.id for task in tasks} and level in (None, one.level or 1) for one in answers)
     header = describe_run(
         answers_path=path, answers=answers, chosen=chosen, tasks=tasks, spec={}, method="SFT", split=split, level=level
     )

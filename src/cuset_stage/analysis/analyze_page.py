@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -132,7 +133,18 @@ def print_summary(record: dict[str, Any]) -> None:
     """The main numbers of every model, on the terminal."""
     for notion, title in NOTIONS.items():
         tokens, windows = token_table(record, notion).columns, window_table(record, notion).columns
-        print_table(Table(notion, title, [*tokens[:1], *tokens[2:4], tokens[6], windows[4], *windows[6:8]]))
+        shown = [*tokens[:1], *tokens[2:4], tokens[6], windows[4], *windows[6:8]]
+        names = (
+            "model",
+            "CUDA mean",
+            "other mean",
+            "KS distance",
+            "low windows",
+            "on CUDA, of low",
+            "on CUDA, of all",
+        )
+        columns = [replace(column, name=name, group="") for column, name in zip(shown, names, strict=True)]
+        print_table(Table(notion, title, columns))
 
 
 def draw(record: dict[str, Any]) -> dict[str, bytes]:

@@ -68,7 +68,7 @@ def _hook() -> Finding:
     if any(getattr(finder, "is_cuset_stage_finder", False) for finder in sys.meta_path):
         return Finding("ok", name, "is active: llamafactory-cli knows stage: cuset")
     fix = (
-        "install again (pip install --force-reinstall --no-deps cuset-stage), or train with: "
+        "install the checkout or wheel again with pip install --force-reinstall --no-deps, or train with: "
         "python -m cuset_stage train recipe.yaml"
     )
     return Finding("fail", name, "is not active: Python did not read cuset_stage.pth", fix)
@@ -84,7 +84,9 @@ def _patches() -> Finding:
     except _compatibility.CompatibilityError as error:
         return Finding("fail", "patches", str(error))
     except Exception as error:
-        fix = "install a set of versions that belong together: pip install --force-reinstall cuset-stage"
+        fix = (
+            "install the checkout or wheel again with pip install --force-reinstall, for versions that belong together"
+        )
         return Finding("fail", "patches", f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}", fix)
     return Finding("ok", "patches", f"all {len(_compatibility.SYMBOLS)} apply to LLaMA-Factory")
 
@@ -95,7 +97,7 @@ def _device() -> Finding:
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         return Finding("ok", "GPU", ", ".join(names))
-    fix = "cuset init FOLDER --gpus 0 makes a recipe for one"
+    fix = "cuset init FOLDER model=MODEL gpus=0 makes a recipe for one"
     return Finding("note", "GPU", "none found: only small models train on a CPU", fix)
 
 

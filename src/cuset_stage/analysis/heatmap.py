@@ -3,6 +3,7 @@
 heatmap.html beside this file has the layout. No script runs: a token's numbers are its tooltip.
 """
 
+import textwrap
 from dataclasses import asdict
 from html import escape
 from itertools import groupby
@@ -12,7 +13,6 @@ from markupsafe import Markup
 
 from ..pages import template
 from ..report.cells import ABSENT, Cell, Column, Table, text_column
-from ..text import one_line
 from .confidence import Sample
 from .requests import HeatmapSettings
 
@@ -22,11 +22,11 @@ COLUMNS = {
     "tokens": ("tokens", "{:,}"),
     "cuda_share": ("CUDA", "{:.1%}"),
     "nll": ("nll (nats)", "{:.2f}"),
-    "cuda_confidence": ("confidence, CUDA", "{:.4f}"),
-    "other_confidence": ("confidence, other", "{:.4f}"),
+    "cuda_confidence": ("conf. CUDA", "{:.4f}"),
+    "other_confidence": ("conf. other", "{:.4f}"),
     "left_out": ("left out", "{:.1%}"),
-    "region_confidence": ("least confident window", "{:.4f}"),
-    "sample_weight": ("sample weight", "{:.4f}"),
+    "region_confidence": ("least window", "{:.4f}"),
+    "sample_weight": ("weight", "{:.4f}"),
 }
 
 
@@ -80,7 +80,7 @@ def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
     first_sentence = sample.asked.strip("# \n").partition("\n")[0].partition(". ")[0]
     table = summary_table([sample], settings)
     return {
-        "heading": one_line(first_sentence, 110),
+        "heading": textwrap.shorten(first_sentence, 110, placeholder=" ..."),
         "source": sample.source,
         "first": sample.first,
         "prompt": "".join(sample.texts[: sample.first]),

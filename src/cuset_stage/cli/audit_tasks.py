@@ -47,8 +47,8 @@ def audit_tasks(settings: AuditSettings) -> None:
     tasks, output = settings.tasks, settings.output
     if output.exists() and tasks.exists() and output.samefile(tasks):
         raise fail(f"output={output}: this is the task file; findings go to another one.")
-    task_set = load_tasks(tasks, format=settings.format, split=settings.split, only=settings.only)
-    chosen = list(task_set.tasks)[: settings.limit]
+    task_set = load_tasks(tasks, **settings.model_dump(include={"format", "split", "only", "limit"}))
+    chosen = task_set.tasks
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
     with closing(run_audits(chosen, CaseCache(), jobs=jobs, again=settings.again)) as running:
         bar = Progress(running, total=len(chosen), unit="task", desc="audited")

@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from .. import bundled
 from ..judge.judge_spec import EvaluationSpec
-from ..settings import OutputFile, Settings
+from ..settings import Names, OutputFile, Settings
 from ._app import TASKS, TaskFormat, app, command, fail
 
 
@@ -28,7 +28,8 @@ class _Samples(Settings):
     extract: Literal["first", "last", "first-any"] = Field(
         "first", description="which block of an answer is the code (first-any: CUDABench's rule)"
     )
-    limit: PositiveInt | None = Field(None, description="only the first so many answers")
+    only: Names = Field((), description="only answers to these tasks, by id or name")
+    limit: PositiveInt | None = Field(None, description="only answers to the first so many tasks")
 
 
 class EvaluateSettings(EvaluationSpec, _Samples):
@@ -51,7 +52,7 @@ def evaluate(settings: EvaluateSettings) -> None:
     (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
     """
     from ..judge.bench import Bench
-    from ..judge.results import choose_samples, describe_run, inputs_seed, make_samples
+    from ..judge.results import asked_tasks, choose_samples, describe_run, inputs_seed, make_samples
     from ..judge.results import evaluate as run
     from ..progress import Progress
     from ..tasks import ModuleTask, load_tasks
@@ -70,8 +71,8 @@ def evaluate(settings: EvaluateSettings) -> None:
                 f"{answers}: no answers in this file; expected an object a line, as `cuset generate` writes them."
             )
         everything = make_samples(found, tasks, rule=settings.extract)
-        chosen = choose_samples(everything, tasks, split=settings.split, level=settings.level)
-        samples = chosen[: settings.limit]
+        asked = asked_tasks(tasks, found, **settings.model_dump(include={"split", "only", "limit"}))
+        samples = choose_samples(everything, asked, level=settings.level)
         seed = settings.seed
         if not any(task.draws_inputs for task in tasks):
             seed = None
@@ -85,8 +86,9 @@ def evaluate(settings: EvaluateSettings) -> None:
         header = describe_run(
             answers_path=answers,
             answers=found,
-            chosen=len(chosen),
-            tasks=tasks,
+            chosen=len(samples),
+            tasks=asked,
+            set_size=len(tasks),
             spec=judge.describe(),
             **settings.model_dump(include={"method", "level", "split", "extract"}),
         )

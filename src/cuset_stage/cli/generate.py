@@ -35,22 +35,23 @@ def generate(settings: GenerateSettings) -> None:
     """
     from ..generate.backend import choose_backend
     from ..generate.plan import generate as fill
-    from ..progress import Progress
+    from ..progress import Progress, ticking
     from ..tasks import load_tasks
     from ..tasks.messages import EDITIONS
     from ..tasks.prompt_file import read_prompts
 
     output, samples = settings.output, settings.samples
     bundled.warn_of_first_mini(settings.tasks)
-    task_set = load_tasks(settings.tasks, format=settings.format, split=settings.split, only=settings.only)
-    chosen = list(task_set.tasks)[: settings.limit]
+    chosen = settings.model_dump(include={"split", "only", "limit"}, exclude_defaults=True)
+    task_set = load_tasks(settings.tasks, format=settings.format, **chosen)
     prompts = settings.prompts and read_prompts(settings.prompts)
     wording = (prompts.label if prompts else EDITIONS[-1]) if task_set.format == "cudabench" else None
     recorded, open_backend = choose_backend(settings, prompts=wording)
-    with Progress(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
+    with Progress(total=len(task_set) * samples, unit="sample", desc="answers") as bar, ticking(bar):
         summary = fill(
-            chosen,
+            task_set,
             recorded,
+            chosen=chosen or None,
             samples=samples,
             prompts=prompts,
             output=output,

@@ -4,43 +4,55 @@ import os
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
+from pydantic import Field, NonNegativeInt
 
 from .. import bundled
 from ..project.folder import Project, next_steps, read_form, write_project
 from ..project.plan import BATCH, Tuning, choose_plan, shape_of, template_of
+from ..settings import Settings
 from ..stage.pretrained import check_model
 from ..text import nearest
-from ._app import app, fail
+from ._app import app, command, fail
 
 
 Method = StrEnum("Method", ["cuset", "sft", "dft", "eaft", "asft", "profit"])
-DATA = "A JSON or JSONL file in alpaca, sharegpt or openai form; without it the bundled kernels."
-GPUS = "GPUs to train on, 0 for the CPU.  [default: those here]"
-MEMORY = "Memory of each GPU (of the machine for a CPU).  [default: what is here]"
-TUNING = "Full fine-tuning, LoRA or LoRA on 4-bit weights.  [default: what fits]"
-TEMPLATE = "LLaMA-Factory's chat template.  [default: the one it lists for the model]"
 
 
-@app.command(no_args_is_help=True)
-def init(
-    folder: Annotated[Path, typer.Argument(help="The folder to make.", show_default=False)],
-    model: Annotated[str, typer.Option(help="A model's folder, or its name on the Hub.", show_default=False)],
-    data: Annotated[str, typer.Option(help=DATA)] = "bundled",
-    gpus: Annotated[int | None, typer.Option(min=0, help=GPUS)] = None,
-    memory_gib: Annotated[float | None, typer.Option(min=1, help=MEMORY)] = None,
-    method: Annotated[Method, typer.Option(help="The loss.")] = Method.cuset,
-    tuning: Annotated[Tuning | None, typer.Option(help=TUNING)] = None,
-    template: Annotated[str | None, typer.Option(help=TEMPLATE)] = None,
-) -> None:
+class InitSettings(Settings):
+    positional: ClassVar[tuple[str, ...]] = ("folder",)
+
+    folder: Path = Field(description="the folder to make")
+    model: str = Field(description="a model's folder, or its name on the Hub")
+    data: str = Field(
+        "bundled",
+        description="a JSON or JSONL file in alpaca, sharegpt or openai form; without it the bundled kernels",
+    )
+    gpus: NonNegativeInt | None = Field(None, description="GPUs to train on, 0 for the CPU; without it those here")
+    memory_gib: float | None = Field(
+        None, ge=1, description="memory of each GPU (of the machine for a CPU); without it what is here"
+    )
+    method: Method = Field(Method.cuset, description="the loss")
+    tuning: Tuning | None = Field(
+        None, description="full fine-tuning, LoRA or LoRA on 4-bit weights; without it what fits"
+    )
+    template: str | None = Field(
+        None, description="LLaMA-Factory's chat template; without it the one it lists for the model"
+    )
+
+
+@command(app, "init", InitSettings)
+def init(settings: InitSettings) -> None:
     """Write a folder that trains: a recipe for your model, data and GPUs, and print the commands that come next."""
+    folder, model, data, gpus = settings.folder, settings.model, settings.data, settings.gpus
+    memory_gib, method, tuning, template = settings.memory_gib, settings.method, settings.tuning, settings.template
     found, found_gib, bf16 = _machine()
     gpus = found if gpus is None else gpus
     if gpus and not (memory_gib or found):
         problem = "no GPU is found here, so say how much memory each one has, such as 24."
-        raise fail(f"init: --memory-gib is missing: {problem}")
+        raise fail(f"init: memory_gib is missing: {problem}")
     if not memory_gib:
         memory_gib = found_gib if gpus else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     recipe, here = folder.expanduser() / "train.yaml", Path(model).expanduser()
@@ -71,8 +83,8 @@ def init(
         typer.echo(f"note: {gpus} GPUs do not divide the paper's batch of {BATCH}: a step has {plan.batch} rows")
     if plan.tuning == "qlora" and find_spec("bitsandbytes") is None:
         typer.echo("note: 4-bit weights need bitsandbytes: pip install bitsandbytes")
-    for number, (purpose, command) in enumerate(next_steps(project, found), 1):
-        typer.echo(f"\n{number}. {purpose}\n   {command}")
+    for number, (purpose, step) in enumerate(next_steps(project, found), 1):
+        typer.echo(f"\n{number}. {purpose}\n   {step}")
 
 
 def _machine() -> tuple[int, float, bool]:

@@ -3,12 +3,13 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
+from pydantic import Field
 
-from ..analysis.requests import HeatmapSettings
-from ..settings import check_writable, split_names
+from ..analysis.requests import DEFAULT_KINDS, Aliases, HeatmapSettings, Language
+from ..settings import Names, Settings, check_writable
 from ._app import app, command, fail
 
 
@@ -36,51 +37,41 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
         raise typer.Exit(1)
 
 
-@app.command()
-def spans(
-    files: Annotated[list[str], typer.Argument(help="Files with an answer or code; - is standard input.")],
-    kinds: Annotated[
-        str,
-        typer.Option(
-            help="Kinds of span, comma-separated, or all: kernel_body, launch_config (the paper's mask), kernel_signature, "
-            "device_function, shared_memory, thread_indexing, synchronization, atomic, warp_intrinsic, memory_api, launch_setup."
-        ),
-    ] = "kernel_body,launch_config",
-    aliases: Annotated[str, typer.Option(help="Further macros that stand for __global__, comma-separated.")] = "",
-    language: Annotated[
-        str,
-        typer.Option(
-            help="Language of the kernels: cuda (HIP too), hip, triton, several separated by commas, auto, or my_module:find_spans."
-        ),
-    ] = "cuda",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+class SpansSettings(Settings):
+    positional: ClassVar[tuple[str, ...]] = ("files",)
+
+    files: tuple[str, ...] = Field(description="files with an answer or code; - is standard input", min_length=1)
+    kinds: Names = Field(
+        DEFAULT_KINDS,
+        description="kinds of span, or all: kernel_body, launch_config (the paper's mask), kernel_signature, device_function, "
+        "shared_memory, thread_indexing, synchronization, atomic, warp_intrinsic, memory_api, launch_setup",
+    )
+    aliases: Aliases = ()
+    language: Language = "cuda"
+    as_json: bool = Field(False, description="print JSON")
+
+
+@command(app, "spans", SpansSettings)
+def spans(settings: SpansSettings) -> None:
     """Print the CUDA-sensitive spans of a text: what the CUDA mask covers."""
     from ..analysis.span_table import locate, print_spans
     from ..spans import KINDS, find_spans
-    from ..spans.languages import load_language
 
-    wanted = tuple(KINDS) if kinds.strip() == "all" else tuple(split_names(kinds))
+    wanted = tuple(KINDS) if settings.kinds == ("all",) else settings.kinds
     results = []
-    try:
-        load_language(language, "--language")
-    except ValueError as error:
-        raise fail(str(error)) from None
-    for name in files:
+    for name in settings.files:
         try:
             # Bytes, because line ends are characters that offsets count.
             data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
             text = data.decode("utf-8", errors="replace")
-            found = find_spans(text, wanted, aliases=split_names(aliases), language=language)
+            found = find_spans(text, wanted, aliases=settings.aliases, language=settings.language)
         except OSError as error:
-            key, equals, value = name.partition("=")
-            fix = f"write --{key} {value}" if equals else "give a file, or - for standard input"
-            raise fail(f"cannot read {name}: {error.strerror}; {fix}.") from None
+            raise fail(f"cannot read {name}: {error.strerror}; give a file, or - for standard input.") from None
         except ValueError as error:
             raise fail(str(error)) from None
         results.append((name, text, found))
 
-    if as_json:
+    if settings.as_json:
         typer.echo(
             json.dumps([{"file": name, "spans": locate(text, found)} for name, text, found in results], indent=2)
         )

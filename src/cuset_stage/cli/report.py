@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import typer
 from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
 
-from ..settings import Settings, split_names
+from ..settings import Names, Settings, split_names
 from ._app import app, command, fail
 
 
@@ -29,6 +29,8 @@ class ReportSettings(Settings):
     k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
         (1, 3), description="the k of pass@k", min_length=1
     )
+    only: Names = Field((), description="report these tasks alone, by id")
+    limit: PositiveInt | None = Field(None, description="report the first so many tasks alone")
     title: str | None = Field(None, description="the report's title")
     seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
 
@@ -40,7 +42,7 @@ def report(settings: ReportSettings) -> None:
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
-    collection = collect(settings.results)
+    collection = collect(settings.results, only=settings.only, limit=settings.limit)
     made = build_report(
         collection,
         ks=settings.k,

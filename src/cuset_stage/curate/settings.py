@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     FilePath,
@@ -19,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from .. import bundled
 from ..generate import BackendSettings
 from ..generate.settings import ExtraBody
 from ..judge.judge_spec import JudgeSpec
@@ -87,7 +89,9 @@ class _SourceKeys(Settings):
 class Source(_SourceKeys):
     """A source on this machine."""
 
-    path: Path = Field(description="a file (JSONL, JSON, Parquet, Arrow), or a folder with .cu files, tasks or shards")
+    path: Annotated[Path, AfterValidator(bundled.found)] = Field(
+        description="a file (JSONL, JSON, Parquet, Arrow), or a folder with .cu files, tasks or shards"
+    )
     name: str | None = Field(
         None, pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$", description="of its rows; without it the path's name"
     )

@@ -116,12 +116,14 @@ def generate(
     output: Path,
     open_backend: Callable[[], Any],
     prompts: PromptFile | None = None,
+    chosen: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Summary:
     """Write the answers that are missing from `output`, each as soon as it is there.
 
     Args:
         prompts: CUDABench's own, for a task set of its rows.
+        chosen: how the tasks were chosen from their set (`tasks.choose_tasks`), for lines of an answers file; None: all of them.
         open_backend: `hf.HFBackend` or `endpoint.EndpointBackend`, called when there is something to make.
         progress: called with the samples in the file and the samples wanted.
 
@@ -146,7 +148,7 @@ def generate(
                 continue
             request = requests[outcome.task, outcome.sample]
             extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **outcome.extra}
-            appender.append(replace(outcome, **known, extra=extra).to_record())
+            appender.append(replace(outcome, **known, chosen_tasks=chosen, extra=extra).to_record())
             made += 1
             progress(kept + made, len(plan))
     return Summary(kept, made, tuple(failures))

@@ -13,7 +13,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +25,7 @@ from ..files import file_sha256, write_atomically
 from ..jsonl import Appender, LinesError, read_objects, to_line
 from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
 from ..sandbox import Verdict
-from ..tasks import Task, TaskError, TaskSet
+from ..tasks import Task, TaskError, TaskSet, choose_tasks
 from ..tasks.answers_file import Answer, AnswersError
 from ..tasks.messages import EDITIONS, prompts_of
 from .judgement import Judgement
@@ -71,7 +71,9 @@ class SampleLine(RowModel):
     code: Text | None = None
 
 
-Tasks = _object(path=Text, format=Text, sha256=Text, split=Text, count=TaskCount, level=SampleNumber, ids=Texts)
+Tasks = _object(
+    path=Text, format=Text, sha256=Text, split=Text, count=TaskCount, set_size=TaskCount, level=SampleNumber, ids=Texts
+)
 Answers = _object(path=Text, sha256=Text, count=Count, chosen=Count, levels=Levels)
 Gpus = Annotated[list[dict[str, Any]], Field(description="a list of objects")]
 Findings = Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")]
@@ -180,17 +182,18 @@ def describe_run(
     tasks: TaskSet,
     spec: Mapping[str, Any],
     method: str | None = None,
+    set_size: int | None = None,
     level: int | None = None,
     split: str | None = None,
     extract: str | None = None,
 ) -> dict[str, Any]:
     """The header of a run.
 
-    chosen: how many of the answers a finished run judges. spec: how it is judged (`Bench.describe`). extract: the rule that found the
+    chosen: how many of the answers a finished run judges. tasks: those that are asked for, of `set_size` in the task set. spec: how it is judged (`Bench.describe`). extract: the rule that found the
     code in answers.
     """
-    asked = [task for task in tasks if split is None or task.split == split]
-    levels = Counter(str(one.level or 1) for one in answers if split is None or tasks.by_id(one.task).split == split)
+    ids = [task.id for task in tasks]
+    levels = Counter(str(one.level or 1) for one in answers if one.task in set(ids))
     generation = {name: list(dict.fromkeys(vars(answer)[name] for answer in answers)) for name in GENERATION_KEYS}
     if tasks.format == "cudabench":
         generation["prompts"] = list(dict.fromkeys(answer.prompts or EDITIONS[0] for answer in answers))
@@ -204,9 +207,10 @@ def describe_run(
             "path": str(tasks.path),
             "format": tasks.format,
             "sha256": tasks.sha256,
-            "count": len(asked),
-            # By these a report tells lines of this split from those that an earlier part left in the file.
-            "ids": [task.id for task in asked],
+            "count": len(tasks),
+            "set_size": set_size or len(tasks),
+            # By these a report tells lines of these tasks from those that an earlier part left in the file.
+            "ids": ids,
             "level": level,
             "split": split,
         },
@@ -220,7 +224,7 @@ def describe_run(
         "extract": extract,
         **spec,
         "generation": {name: found[0] if len(found) == 1 else found for name, found in generation.items()},
-        **_audits(asked),
+        **_audits(tasks),
     }
 
 
@@ -341,17 +345,25 @@ def make_samples(
     return samples
 
 
-def choose_samples(
-    samples: Iterable[Sample], tasks: TaskSet, *, split: str | None = None, level: int | None = None
-) -> list[Sample]:
-    """Those of tasks of this split, and to prompts of this level, in their order. Raises TaskError when nothing is left."""
-    samples = list(samples)
-    chosen = [sample for sample in samples if split in (None, sample.task.split) and level in (None, sample.key[2])]
+def asked_tasks(whole: TaskSet, answers: Iterable[Answer], **chosen: Any) -> TaskSet:
+    """The tasks that a run is asked for: those that are chosen, or else those that `cuset generate` had chosen for these answers."""
+    if any(chosen.values()):
+        return choose_tasks(whole, **chosen)
+    choices = {json.dumps(answer.chosen_tasks): answer.chosen_tasks for answer in answers}
+    if None in choices.values():
+        return whole
+    ids = {task.id for choice in choices.values() for task in choose_tasks(whole, **choice)}
+    return replace(whole, tasks=tuple(task for task in whole if task.id in ids))
+
+
+def choose_samples(samples: Sequence[Sample], asked: TaskSet, *, level: int | None = None) -> list[Sample]:
+    """Those of the tasks that are asked for, and to prompts of this level, in their order. Raises TaskError when nothing is left."""
+    ids = {task.id for task in asked}
+    chosen = [sample for sample in samples if sample.task.id in ids and level in (None, sample.key[2])]
     if not chosen:
-        wanted = [f"{name}={value}" for name, value in (("split", split), ("level", level)) if value is not None]
         there = ", ".join(sorted({f"split={sample.task.split} level={sample.key[2]}" for sample in samples}))
         raise TaskError(
-            f"{tasks.path}: no answers to judge with {' '.join(wanted)}; the answers are to tasks of {there}."
+            f"{asked.path}: no answers to judge with these split=, only=, limit= and level=; the answers are to tasks of {there}."
         )
     return chosen
 

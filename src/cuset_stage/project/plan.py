@@ -184,7 +184,7 @@ def choose_plan(
         InputError: nothing fits, or QLoRA on a CPU.
     """
     if gpus == 0 and tuning == "qlora":
-        raise InputError("--tuning qlora: 4-bit weights need a GPU; say --tuning lora, or --gpus 1.")
+        raise InputError("tuning=qlora: 4-bit weights need a GPU; say tuning=lora, or gpus=1.")
     tunings = [Tuning(tuning)] if tuning else [Tuning.lora, Tuning.qlora] if gpus else [Tuning.lora]
     if not tuning and shape.parameters < FULL_BELOW and method != "asft":
         tunings.insert(0, Tuning.full)
@@ -197,5 +197,5 @@ def choose_plan(
     where = f"on each of {gpus} GPUs" if gpus > 1 else "on a GPU" if gpus else "in this machine's memory"
     raise InputError(
         f"{shape.parameters / 1e9:.1f} B parameters do not fit into {memory_gib:g} GiB {where}: {one} with rows of "
-        f"{length} tokens needs about {needed:.1f}. Take a smaller model, or GPUs with more memory (--memory-gib)."
+        f"{length} tokens needs about {needed:.1f}. Take a smaller model, or GPUs with more memory (memory_gib=)."
     )

@@ -4,6 +4,7 @@ Markdown, CSV, a page, and in the terminal."""
 import base64
 import itertools
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -212,14 +213,36 @@ def table_frame(table: Table) -> pd.DataFrame:
 
 
 def print_table(table: Table) -> None:
-    """The table in the terminal; what explains a number stands below it."""
-    shown = RichTable(title=Text(table.title), title_justify="left", box=None, pad_edge=False)
+    """The table in the terminal; what explains a number stands below it.
+
+    Where it is wider than the terminal, or than the 80 columns of a log file, long names are cut in their middle and intervals left out.
+    """
+    console = Console(highlight=False)
+    for gap, longest, detailed in ((2, 40, True), (1, 24, True), (1, 24, False), (1, 12, False)):
+        shown = _laid_out(table, gap, longest, detailed)
+        if console.measure(shown, options=console.options.update(max_width=10_000)).maximum <= console.width:
+            break
+    console.print(shown)
+
+
+def _laid_out(table: Table, gap: int, longest: int, detailed: bool) -> RichTable:
+    """gap: columns between two columns. longest: of a name, in characters. detailed: with what explains a number."""
+
+    def cut(text: str) -> str:
+        kept = longest - 1
+        return re.sub(
+            rf"\S{{{longest + 1},}}", lambda name: f"{name[0][: kept // 2]}…{name[0][-(kept - kept // 2) :]}", text
+        )
+
+    shown = RichTable(title=Text(table.title), title_justify="left", box=None, padding=(0, gap, 0, 0), pad_edge=False)
     for column in table.columns:
-        heading = "\n".join(filter(None, (column.group, column.name)))
+        names = [cut(name) for name in (column.group, column.name) if name]
+        width = max(len(part) for part in [*" ".join(names).split(), *(cut(cell.text) for cell in column.cells), " "])
+        heading = "\n".join(line for name in names for line in textwrap.wrap(name, width))
         shown.add_column(Text(heading), justify="left" if column.text else "right", overflow="fold")
     for row in table.rows:
-        texts = [Text(cell.text, style=("", "bold", "underline")[cell.rank]) for cell in row]
+        texts = [Text(cut(cell.text), style=("", "bold", "underline")[cell.rank]) for cell in row]
         for text, cell in zip(texts, row, strict=True):
-            text.append("".join(f"\n{part}" for part in cell.detail.split(", ") if part), "dim")
+            text.append("".join(f"\n{part}" for part in cell.detail.split(", ") if part and detailed), "dim")
         shown.add_row(*texts)
-    Console(highlight=False).print(shown)
+    return shown

@@ -10,19 +10,22 @@ from typing import Any
 
 from ..judge.results import read_results
 from ..progress import Progress
+from ..text import nearest
 from .collection import Collection, Note, ReportError, Run, TaskInfo
 from .notes import notes_on
 
 
-def collect(paths: Sequence[Path]) -> Collection:
+def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | None = None) -> Collection:
     """Read results files and put their runs on one list of tasks.
 
     A file with several prompt levels gives a run for each. ReportError or ResultsError name the file and the fix, for runs on different task
-    sets too: their numbers do not compare.
+    sets too: their numbers do not compare. only, limit: take the tasks with these ids alone, the first so many of them.
     """
     notes: list[Note] = []
     files = Progress(paths, unit="file", desc="read", leave=False)
     runs = _told_apart([run for path in files for run in read_runs(Path(path), notes)])
+    if only or limit is not None:
+        runs = _of_tasks(runs, only, limit)
     _check_one_set(runs)
     ids = frozenset().union(*(run.asked | run.judged for run in runs))
     findings: defaultdict[str, list[str]] = defaultdict(list)
@@ -96,6 +99,25 @@ def _told_apart(runs: list[Run]) -> list[Run]:
     return [replace(run, label=label) for run, label in zip(runs, labels, strict=True)]
 
 
+def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> list[Run]:
+    """The runs as if no more than these tasks had been asked for."""
+    there = list(dict.fromkeys(task for run in runs for task in run.told("tasks", "ids") or sorted(run.asked)))
+    for task in set(only).difference(there):
+        raise ReportError(f"only={task}: the results have no such task; {nearest(task, there)}.")
+    wanted = frozenset([task for task in there if not only or task in only][:limit])
+    part = {"count": len(wanted), "split": None, "ids": sorted(wanted)}
+    return [
+        replace(
+            run,
+            header={**run.header, "tasks": {**(run.told("tasks") or {}), **part}},
+            samples=(samples := {key: line for key, line in run.samples.items() if key[0] in wanted}),
+            asked=run.asked & wanted,
+            planned=run.planned and len(samples) + run.missing,
+        )
+        for run in runs
+    ]
+
+
 def _check_one_set(runs: Sequence[Run]) -> None:
     sets: defaultdict[tuple[Any, ...], list[str]] = defaultdict(list)
     for run in runs:
@@ -106,7 +128,8 @@ def _check_one_set(runs: Sequence[Run]) -> None:
             for (count, split, digest), labels in sets.items()
         ]
         raise ReportError(
-            f"the runs are on different task sets ({'; '.join(texts)}), so their numbers do not compare. Report them apart."
+            f"the runs are on different task sets ({'; '.join(texts)}), so their numbers do not compare. Report them "
+            "apart, or with only= or limit= for tasks that all of them have."
         )
 
 

@@ -26,6 +26,7 @@ NO_SETTINGS = {
     "audited",
     "tasks.ids",
     "tasks.count",
+    "tasks.set_size",
     "answers.levels",
 }
 """Of a header, with what a column of the tables says."""
@@ -99,6 +100,12 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
     if run.missing:
         text = "Not finished: {}. The numbers are of the judged samples and will change."
         yield text, f"{run.missing} of {run.planned} samples not judged"
+    size = run.told("tasks", "set_size") or 0
+    if len(run.asked) < size:
+        yield (
+            "A part of the task set alone: {}. These numbers do not compare with those of the whole set.",
+            (f"{counted(len(run.asked), 'task')} of {size}"),
+        )
     if cells[NO_ANSWER]:
         text = "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number."
         yield text, f"{cells[NO_ANSWER]} {of_all}"

@@ -10,6 +10,7 @@ import io
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from llamafactory.extras import logging
 from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArguments
 from llamafactory.model import load_model, load_tokenizer
 
-from .. import attention
+from .. import attention, bundled
 from ..spans import KINDS
 from ..text import nearest, one_line
 from .dataset import find_fault
@@ -222,11 +223,13 @@ def open_rows(
 ) -> LabelledRows:
     """Load data sets as a run does. options: template, cutoff_len and max_samples (of each data set), as in a recipe.
 
+    A `dataset_dir` that is not there is looked for in the package, as for a recipe.
+
     Raises:
         ValueError: an unknown data set or template, a file that cannot be read, a column that is missing, no rows.
     """
-    names = ",".join(dataset)
-    data_args = DataArguments(dataset=names, dataset_dir=dataset_dir, **options)
+    names, folder = ",".join(dataset), str(bundled.found(Path(dataset_dir)))
+    data_args = DataArguments(dataset=names, dataset_dir=folder, **options)
     fixed = open_template(tokenizer, data_args)
     model_args = ModelArguments(model_name_or_path=model_path)
     try:

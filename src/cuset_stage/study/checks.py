@@ -155,8 +155,8 @@ def _missing_data(recipe: Mapping[str, Any]) -> str | None:
     if not named or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
         return None
     place = Path(folder)
-    if not place.exists() and recipe.get("stage") == "cuset":
-        place = bundled.folder() / folder
+    if recipe.get("stage", "cuset") == "cuset":  # `cuset analyze` has no stage, and finds data as `stage: cuset` does
+        place = bundled.found(place)
     info = place / "dataset_info.json"
     try:
         known = json.loads(info.read_text(encoding="utf-8"))

@@ -173,7 +173,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         StudyError: snakemake is missing, or the machine has fewer GPUs than a job takes.
     """
     if importlib.util.find_spec("snakemake") is None:
-        raise StudyError("a study runs under Snakemake, which is not installed: pip install 'cuset-stage[study]'.")
+        raise StudyError("a study runs under Snakemake, which is not installed: pip install 'snakemake>=9,<10'.")
     if (short := short_of_gpus(settings, jobs_left(settings, jobs))) is not None:
         raise StudyError(short)
     if settings.executor == "local":

@@ -8,6 +8,7 @@ user's copy.
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from .. import bundled
 from ..text import nearest
@@ -38,6 +39,7 @@ __all__ = [
     "TaskError",
     "TaskSet",
     "Tensor",
+    "choose_tasks",
     "load_tasks",
 ]
 
@@ -50,14 +52,14 @@ MULTIKERNELBENCH = (
 )
 
 
-def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, only: Sequence[str] = ()) -> TaskSet:
+def load_tasks(path: Path, *, format: str = "auto", **chosen: Any) -> TaskSet:
     """Read a task set.
 
     path: a JSONL, JSON or Parquet file, or a folder; one that is not there may come with the package, such as data/cuset_mini_2.jsonl.
     format: "auto" looks at the keys of the first row, or at what the folder holds.
-    split: only the tasks of this split. only: only the tasks with these ids or names, in the set's order.
+    chosen: which of its tasks, as `choose_tasks` takes it.
 
-    Raises TaskError with the file, the row and the key at fault; also when `split` or `only` names what the set does not have.
+    Raises TaskError with the file, the row and the key at fault; also when `chosen` names what the set does not have.
     """
     path = bundled.found(Path(path))
     if format == "multikernelbench":
@@ -67,32 +69,32 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
     if not path.exists():
         raise TaskError(f"{path}: no such file or folder; give the path of your copy of the task set")
     if path.is_dir():
-        chosen = format
+        form = format
         if format == "auto":
-            chosen = next((name for name, reader in FOLDERS.items() if reader.is_folder(path)), None)
-        if chosen is None and (path / "prompt_generators").is_dir() and (path / "reference").is_dir():
+            form = next((name for name, reader in FOLDERS.items() if reader.is_folder(path)), None)
+        if form is None and (path / "prompt_generators").is_dir() and (path / "reference").is_dir():
             raise TaskError(f"{path}: {MULTIKERNELBENCH}")
-        if chosen is None:
+        if form is None:
             layouts = "; or ".join(f"{reader.LAYOUT} ({name})" for name, reader in FOLDERS.items())
             raise TaskError(f"{path}: expected {layouts} in it")
-        if chosen not in FOLDERS:
-            raise TaskError(f"{path}: a folder; {chosen} is one JSONL file, give the path of that file")
-        reader = FOLDERS[chosen]
+        if form not in FOLDERS:
+            raise TaskError(f"{path}: a folder; {form} is one JSONL file, give the path of that file")
+        reader = FOLDERS[form]
         read, sha256 = reader.read_folder(path)
     else:
         if path.suffix not in ROW_FILES:
             raise TaskError(f"{path}: expected a folder or a file that ends in {', '.join(ROW_FILES)}")
         rows, sha256 = read_rows(path)
-        chosen, keys = format, set(rows[0].values)
+        form, keys = format, set(rows[0].values)
         if format == "auto":
-            chosen = next((name for name, reader in ROWS.items() if keys >= reader.SIGN), None)
-        if chosen is None:
+            form = next((name for name, reader in ROWS.items() if keys >= reader.SIGN), None)
+        if form is None:
             signs = "; ".join(f"{name} has {', '.join(sorted(reader.SIGN))}" for name, reader in ROWS.items())
             there = ", ".join(sorted(keys))
             raise TaskError(f"{path}: the first row has the keys {there}, which is no format we know ({signs})")
-        if chosen not in ROWS:
-            raise TaskError(f"{path}: a file; {chosen} is a folder, give the path of your clone")
-        reader = ROWS[chosen]
+        if form not in ROWS:
+            raise TaskError(f"{path}: a file; {form} is a folder, give the path of your clone")
+        reader = ROWS[form]
         read = [reader.read_task(row) for row in rows]
     if not read:
         raise TaskError(f"{path}: expected {reader.LAYOUT} in it")
@@ -105,11 +107,14 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
         if task.id in seen:
             raise TaskError(f"{path}: {task.source}: id: {task.id!r} is already the id of {seen[task.id]}")
         seen[task.id] = task.source
-    whole = TaskSet(path=path, format=chosen, tasks=tuple(tasks), sha256=sha256, left_out=left_out)
-    return replace(whole, tasks=_choose(whole, split, only))
+    whole = TaskSet(path=path, format=form, tasks=tuple(tasks), sha256=sha256, left_out=left_out)
+    return choose_tasks(whole, **chosen)
 
 
-def _choose(whole: TaskSet, split: str | None, only: Sequence[str]) -> tuple[Task, ...]:
+def choose_tasks(
+    whole: TaskSet, *, split: str | None = None, only: Sequence[str] = (), limit: int | None = None
+) -> TaskSet:
+    """The tasks of this split, with these ids or names, the first `limit` of them; in the set's order."""
     tasks = whole.tasks
     if split is not None:
         tasks = tuple(task for task in tasks if task.split == split)
@@ -122,4 +127,4 @@ def _choose(whole: TaskSet, split: str | None, only: Sequence[str]) -> tuple[Tas
             if wanted not in names:
                 raise TaskError(f"{whole.path}: no task {wanted!r}; {nearest(wanted, names)}")
         tasks = tuple(task for task in tasks if task.id in only or task.name in only)
-    return tasks
+    return replace(whole, tasks=tasks[:limit])

@@ -6,18 +6,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from ..answers import ExtractRule, extract_code
 from ..jsonl import LinesError, read_objects
-from ..row_checks import Count, Finite, SampleNumber, Text, wrong_value
+from ..row_checks import Count, Finite, SampleNumber, Text, Texts, wrong_value
 from ..text import InputError
 
 
 Level = Annotated[int, Field(strict=True, ge=1, lt=100_000, description="a level, 1 to 3")]
 Whole = Annotated[int, Field(strict=True, description="an integer")]
+
+
+ChosenTasks = Annotated[
+    dict[Literal["split", "only", "limit"], Text | Texts | Count],
+    Field(description='an object with split, only or limit, such as {"limit": 10}'),
+]
+"""Which tasks of their set a model was asked, where these are not all; `tasks.choose_tasks` takes the keys."""
 
 
 class AnswersError(InputError):
@@ -45,6 +52,7 @@ class Answer:
     seed: Whole | None = None
     max_tokens: Whole | None = None
     seconds: Finite | None = None  # wall time of the batch or the request
+    chosen_tasks: ChosenTasks | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""  # "answers.jsonl:12"
 
@@ -62,8 +70,8 @@ class Answer:
         return extract_code(self.answer, rule=rule, language=language, whole_program=whole_program)
 
     def to_record(self) -> dict[str, Any]:
-        """The line of the file; `code`, `reasoning` and `prompts` only when there are any."""
-        optional = ("code", "reasoning", "prompts")
+        """The line of the file; `code`, `reasoning`, `prompts` and `chosen_tasks` only when there are any."""
+        optional = ("code", "reasoning", "prompts", "chosen_tasks")
         record = {name: vars(self)[name] for name in KEYS if name not in optional or vars(self)[name] is not None}
         return {**record, **self.extra}
 
