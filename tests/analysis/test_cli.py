@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import cuset_stage
 from cuset_stage import _compatibility, attention
 from cuset_stage.analysis import doctor
-from cuset_stage.analysis.requests import HeatmapSettings
+from cuset_stage.analysis.requests import AnalyzeSettings, HeatmapSettings
 from cuset_stage.cli import app
 from cuset_stage.curate.importing import MAPS
 from cuset_stage.spans import KINDS
@@ -50,6 +50,18 @@ def test_help_names_what_there_is(run):
 def test_the_list_of_commands_cuts_no_sentence(run, group):
     listed = run(*group, "--help", env={"COLUMNS": "80"}).output.partition("Commands:")[2]
     assert listed.count("\n") > 5 and "..." not in listed
+
+
+def test_bits_are_those_of_every_model_that_is_loaded_here(tiny_model):
+    own, served = {"model": str(tiny_model)}, {"model": "m", "endpoint": "http://x"}
+    models = {"a": own, "b": own | {"quantization_bit": 8}, "c": served}
+    found = AnalyzeSettings.checked({"models": models, "dataset": ["d"], "quantization_bit": 4}).models
+    assert [found[name].quantization_bit for name in "abc"] == [4, 8, None]
+
+
+def test_help_of_pairs_is_that_of_both_commands(run):
+    text = " ".join(run("pairs", "--help").output.split())
+    assert "pairs [OPTIONS] COMMAND" in text and "`cuset pairs measure --help`" in text
 
 
 @pytest.mark.parametrize("called", ["report", "pairs", "pairs make", "curate run", "study run"])
@@ -218,7 +230,7 @@ def test_doctor_in_this_environment(run):
     assert result.exit_code == 0, result.output
     assert "llamafactory" in result.output and "all 6 apply" in result.output
     findings = {finding["subject"]: finding["state"] for finding in json.loads(run("doctor", "--json").output)}
-    assert findings["patches"] == findings["start-up hook"] == "ok"
+    assert findings["patches"] == findings["start-up hook"] == findings["bitsandbytes"] == "ok"
 
 
 @pytest.mark.parametrize("name", ["peft", "llamafactory", "cuset-stage"])
@@ -237,6 +249,8 @@ def test_doctor_prints_the_version_that_is_imported(monkeypatch, name):
 
 def test_doctor_on_packages_that_are_missing_or_broken(monkeypatch, tmp_path):
     assert doctor._package("no-such-package").result == "is not installed"
+    monkeypatch.setitem(doctor.OPTIONAL, "no-such-package", "only some need it")
+    assert doctor._package("no-such-package").state == "note"
     (tmp_path / "lonely.py").write_text("__version__ = '1.2'")
     (tmp_path / "broken.py").write_text("1 / 0")
     (tmp_path / "broken-3.dist-info").mkdir()

@@ -23,6 +23,8 @@ from .. import _compatibility, _startup, attention
 PACKAGES = ["llamafactory", "torch", "transformers", "peft", "accelerate", "datasets", "deepspeed", "trl"]
 PACKAGES += ["tree-sitter", "tree-sitter-cuda"]
 
+OPTIONAL = {"bitsandbytes": "is not installed: only models in 4 and 8 bits (quantization_bit) need it"}
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -37,7 +39,7 @@ class Finding:
 def examine() -> list[Finding]:
     """Everything worth knowing, in the order in which things fail."""
     findings = [_package("cuset-stage"), Finding("ok", "Python", platform.python_version())]
-    findings += [_package(name) for name in PACKAGES]
+    findings += [_package(name) for name in (*PACKAGES, *OPTIONAL)]
     findings.append(_hook())
     if all(finding.state != "fail" for finding in findings):
         findings += [_patches(), _device(), _attention()]
@@ -64,7 +66,7 @@ def _package(name: str) -> Finding:
             found = f"{installed}, which cannot be imported: {type(error).__name__}: {error}"
             return Finding("note", name, found, fix)
     if imported is None:
-        return Finding("fail", name, "is not installed", fix)
+        return Finding("note" if name in OPTIONAL else "fail", name, OPTIONAL.get(name, "is not installed"), fix)
     if not _is_same(imported, installed):
         found = f"{imported} is imported, from {module.__file__}; installed is {installed or 'none'}"
         return Finding("note", name, found, f"install the one that is wanted, and unset PYTHONPATH: {fix}")

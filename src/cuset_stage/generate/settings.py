@@ -33,6 +33,9 @@ class Sampling(Settings):
 
     model: str = Field(description="a model's folder or Hub name; with endpoint= the name it is served by")
     adapter: str | None = Field(None, description="a folder with a LoRA adapter on the model")
+    quantization_bit: Literal[4, 8] | None = Field(
+        None, description="4 or 8, as in the recipe: weights in so many bits, by bitsandbytes"
+    )
     level: int = Field(
         1,
         ge=1,
@@ -74,7 +77,7 @@ class BackendSettings(Sampling):
 
     @model_validator(mode="after")
     def _fits_the_backend(self) -> Self:
-        ours, theirs = ("adapter", "template", "template_args"), ("extra_body", "tokenizer")
+        ours, theirs = ("adapter", "quantization_bit", "template", "template_args"), ("extra_body", "tokenizer")
         for key in ours if self.endpoint else theirs:
             if getattr(self, key) is not None:
                 whose = "an endpoint: the server decides it" if self.endpoint else "a model of our own"
