@@ -17,6 +17,7 @@ from cuset_stage.analysis import doctor
 from cuset_stage.analysis.requests import AnalyzeSettings, HeatmapSettings
 from cuset_stage.cli import app
 from cuset_stage.curate.importing import MAPS
+from cuset_stage.generate import BackendSettings
 from cuset_stage.spans import KINDS
 
 from .conftest import ROOT
@@ -55,8 +56,9 @@ def test_the_list_of_commands_cuts_no_sentence(run, group):
 def test_bits_are_those_of_every_model_that_is_loaded_here(tiny_model):
     own, served = {"model": str(tiny_model)}, {"model": "m", "endpoint": "http://x"}
     models = {"a": own, "b": own | {"quantization_bit": 8}, "c": served}
-    found = AnalyzeSettings.checked({"models": models, "dataset": ["d"], "quantization_bit": 4}).models
+    found = AnalyzeSettings.read([f"models={json.dumps(models)}", "dataset=d", "quantization_bit=4"]).models
     assert [found[name].quantization_bit for name in "abc"] == [4, 8, None]
+    assert BackendSettings.read(["model=m", "quantization_bit=8"]).quantization_bit == 8
 
 
 def test_help_of_pairs_is_that_of_both_commands(run):

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
-from ..settings import Names, OutputFile, Settings, split_names
+from ..settings import Names, OutputFile, QuantizationBit, Settings, split_names
 from ..stage.pretrained import Adapter, Model, Tokenizer, check_model, trained_keys, trained_template
 
 
@@ -37,9 +37,6 @@ Device = Annotated[str, Field(description="auto, cpu, cuda:0, ...")]
 BatchTokens = Annotated[int, Field(description="tokens of a forward pass; halved whenever memory runs out", ge=1)]
 Concurrency = Annotated[int, Field(description="requests to a server in flight", ge=1)]
 ApiKeyEnv = Annotated[str, Field(description="environment variable with the server's key")]
-QuantizationBit = Annotated[
-    Literal[4, 8] | None, Field(description="4 or 8, as in the recipe: weights in so many bits, by bitsandbytes")
-]
 TrustRemoteCode = Annotated[bool, Field(description="run code that comes with the models")]
 DEFAULT_KINDS = ("kernel_body", "launch_config")
 MASK_KEYS = {

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from ..settings import Settings
+from ..settings import QuantizationBit, Settings
 from ..text import InputError
 
 
@@ -33,9 +33,7 @@ class Sampling(Settings):
 
     model: str = Field(description="a model's folder or Hub name; with endpoint= the name it is served by")
     adapter: str | None = Field(None, description="a folder with a LoRA adapter on the model")
-    quantization_bit: Literal[4, 8] | None = Field(
-        None, description="4 or 8, as in the recipe: weights in so many bits, by bitsandbytes"
-    )
+    quantization_bit: QuantizationBit = None
     level: int = Field(
         1,
         ge=1,

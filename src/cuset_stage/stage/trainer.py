@@ -412,7 +412,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if confidence < LOW_CONFIDENCE:
             logger.warning_rank0(
                 f"THE MODEL HARDLY KNOWS THE DATA: at the first log its mean confidence is {confidence:.2g}, and "
-                f"{averages['left_out_share']:.0%} of the tokens weigh 0. A pretrained model begins above 0.5. Possible causes: the weights are "
+                f"{averages['left_out_share']:.0%} of the tokens weigh 0. Possible causes: the weights are "
                 "random, damaged or another model's (model_name_or_path); the template or the tokenizer is not the model's (template); the "
                 "responses are not text that a model has read, such as encoded files; learning_rate is far too high."
             )
