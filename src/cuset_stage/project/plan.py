@@ -86,12 +86,14 @@ def _of_config(model: str) -> Shape | None:
 
     Without torch, transformers and safetensors, whose imports take longer than all the rest of `cuset init`.
     """
-    from huggingface_hub import hf_hub_download
-
     folder = Path(model)
+    path = folder / "config.json"
     try:
-        path = folder / "config.json" if folder.is_dir() else hf_hub_download(model, "config.json")
-        config = json.loads(Path(path).read_text(encoding="utf-8"))
+        if not folder.is_dir():
+            from huggingface_hub import hf_hub_download
+
+            path = Path(hf_hub_download(model, "config.json"))
+        config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # no such model, or no network
         return None
     text = config.get("text_config", config)
