@@ -12,10 +12,10 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, NonNegativeInt, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, ValidationError
 from pydantic_core import PydanticUndefined
 
 from . import bundled
@@ -40,6 +40,12 @@ Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 
 Numbers = Annotated[tuple[NonNegativeInt, ...], BeforeValidator(split_names)]
 """A list of integers, at least 0 (of `0-3` pydantic makes -3): `0,1` on the command line, a list in YAML."""
+
+QuantizationBit = Annotated[
+    Literal[4, 8] | None,
+    BeforeValidator(lambda value: int(value) if value in ("4", "8") else value),  # text, on the command line
+    Field(description="4 or 8, as in the recipe: weights in so many bits, by bitsandbytes"),
+]
 
 
 def _no_folder(value: Path) -> Path:

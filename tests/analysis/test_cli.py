@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 import cuset_stage
 from cuset_stage import _compatibility, attention
 from cuset_stage.analysis import doctor, heatmap
-from cuset_stage.analysis.heatmap import SHORT
-from cuset_stage.analysis.requests import HeatmapSettings
+from cuset_stage.analysis.requests import AnalyzeSettings, HeatmapSettings
 from cuset_stage.cli import app
 from cuset_stage.curate.importing import MAPS
+from cuset_stage.generate import BackendSettings
 from cuset_stage.report.cells import Cell, Column, Table, print_table, text_column
 from cuset_stage.spans import KINDS
 
@@ -52,6 +52,19 @@ def test_the_list_of_commands_cuts_no_sentence(run, group):
     assert listed.count("\n") > 5 and "..." not in listed
 
 
+def test_bits_are_those_of_every_model_that_is_loaded_here(tiny_model):
+    own, served = {"model": str(tiny_model)}, {"model": "m", "endpoint": "http://x"}
+    models = {"a": own, "b": own | {"quantization_bit": 8}, "c": served}
+    found = AnalyzeSettings.read([f"models={json.dumps(models)}", "dataset=d", "quantization_bit=4"]).models
+    assert [found[name].quantization_bit for name in "abc"] == [4, 8, None]
+    assert BackendSettings.read(["model=m", "quantization_bit=8"]).quantization_bit == 8
+
+
+def test_help_of_pairs_is_that_of_both_commands(run):
+    text = " ".join(run("pairs", "--help").output.split())
+    assert "pairs [OPTIONS] COMMAND" in text and "`cuset pairs measure --help`" in text
+
+
 @pytest.mark.parametrize("called", ["report", "pairs", "pairs make", "curate run", "study run"])
 def test_an_error_begins_with_what_was_typed(run, called):
     assert f"cuset: {called}: " in run(*called.split(), "nothing=1").output
@@ -72,14 +85,13 @@ def test_a_table_keeps_a_line_a_row_and_whole_words_at_eighty_columns(capsys, mo
     names = ["my_own_long_data_set_name_eval 2", "Qwen2.5-Coder-7B-Instruct-checkpoint-1"]
     columns = [text_column("sample", names), text_column("", ["before", "after"])]
     columns += [
-        Column(SHORT.get(title, title), [Cell("10,204", detail="10,100 to 10,300")] * 2)
-        for title, _ in heatmap.COLUMNS.values()
+        Column(title, [Cell("10,204", detail="10,100 to 10,300")] * 2) for title, _ in heatmap.COLUMNS.values()
     ]
     print_table(Table("samples", "", columns))
     *heading, first, second = capsys.readouterr().out.splitlines()
     assert all(len(line) <= 80 for line in (*heading, first, second))
     assert re.match(r"my_\S+…\S+eval 2 +before", first) and re.match(r"Qwen\S+…\S+-1 +after", second)
-    words = {word for title, _ in heatmap.COLUMNS.values() for word in SHORT.get(title, title).split()}
+    words = {word for title, _ in heatmap.COLUMNS.values() for word in title.split()}
     assert words < {word for line in heading for word in line.split()}
 
 
@@ -222,13 +234,15 @@ def test_doctor_reports_a_patch_that_failed(monkeypatch):
     assert finding.state == "fail" and "llamafactory.data.loader" in finding.result
 
 
-def test_doctor_in_this_environment(run):
+def test_doctor_in_this_environment(run, monkeypatch):
     result = run("doctor")
     assert result.exit_code == 0, result.output
     assert "llamafactory" in result.output and "all 6 apply" in result.output
     findings = {finding["subject"]: finding["state"] for finding in json.loads(run("doctor", "--json").output)}
-    assert findings["patches"] == findings["start-up hook"] == "ok"
+    assert findings["patches"] == findings["start-up hook"] == findings["bitsandbytes"] == "ok"
     assert doctor._package("no-such-package").result == "is not installed"
+    monkeypatch.setitem(doctor.OPTIONAL, "no-such-package", "only some need it")
+    assert doctor._package("no-such-package").state == "note"
 
 
 def test_doctor_on_cudnn_attention(monkeypatch):

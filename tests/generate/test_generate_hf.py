@@ -163,7 +163,8 @@ def test_adapter_beside_four_bits(tiny_model, tmp_path, settings, ask, by_sample
 
     # On CPUs with AVX-512 BF16, bitsandbytes takes no rows shorter than its blocks of 64.
     tiny_model = make_another(tiny_model, tmp_path / "wide", hidden_size=64, intermediate_size=128)
-    four = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=torch.float32)
+    four = {"bnb_4bit_compute_dtype": torch.float32, "bnb_4bit_use_double_quant": True, "bnb_4bit_quant_type": "nf4"}
+    four = BitsAndBytesConfig(load_in_4bit=True, **four)
     model = AutoModelForCausalLM.from_pretrained(tiny_model, quantization_config=four, device_map={"": "cpu"})
     model.save_pretrained(tmp_path / "model")
     AutoTokenizer.from_pretrained(tiny_model).save_pretrained(tmp_path / "model")
@@ -182,6 +183,8 @@ def test_adapter_beside_four_bits(tiny_model, tmp_path, settings, ask, by_sample
         backend.continuous = False
         assert slotted == by_sample(backend.replies(requests))
         assert {tokens for _, tokens, _, _ in slotted.values()} == {25}
+        quantised = {**both, "model": str(tiny_model), "quantization_bit": 4}
+        assert slotted == by_sample(HFBackend(settings.model_copy(update=quantised), batch_size=2).replies(requests))
 
 
 @pytest.mark.parametrize(

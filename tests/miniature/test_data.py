@@ -11,14 +11,15 @@ import sys
 import pytest
 
 from cuset_stage.jsonl import read_objects
-from cuset_stage.miniature import MiniatureSettings, write_miniature
 from cuset_stage.miniature.corpus import documents, write_shard
 from cuset_stage.miniature.corrupt import corrupt_cuda, corrupt_neutral, count_tokens
 from cuset_stage.miniature.model import corpus_ids
 from cuset_stage.miniature.program import cuda_program
+from cuset_stage.miniature.settings import MiniatureSettings
 from cuset_stage.miniature.space import FACTORS, HELD_OUT, combinations, split_tasks
 from cuset_stage.miniature.style import Style
 from cuset_stage.miniature.wordings import answer
+from cuset_stage.miniature.write import write_miniature
 from cuset_stage.spans import find_spans
 from cuset_stage.tasks import load_tasks
 from cuset_stage.tasks.answers_file import read_answers

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from cuset_stage.miniature import PretrainSettings
 from cuset_stage.miniature.corpus import write_shard
 from cuset_stage.miniature.model import corpus_ids, encode_shard, make_tokenizer
+from cuset_stage.miniature.settings import PretrainSettings
 from cuset_stage.miniature.space import split_tasks
 from cuset_stage.settings import SettingsError
 

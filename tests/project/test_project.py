@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,13 +13,23 @@ from llamafactory.data.converter import get_dataset_converter
 from llamafactory.data.parser import get_dataset_list
 from llamafactory.hparams import get_infer_args, get_train_args
 from llamafactory.hparams.data_args import DataArguments
-from transformers import AutoConfig
+from transformers import AutoConfig, AutoModelForCausalLM
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.cli._app import COMMANDS
-from cuset_stage.project.folder import Project, next_steps, read_form
-from cuset_stage.project.plan import KNOWN, choose_plan, gpu_gib, shape_of, template_of, training_gib
+from cuset_stage.project.folder import DataFile, Project, next_steps, read_form
+from cuset_stage.project.plan import (
+    H200,
+    KNOWN,
+    choose_plan,
+    choose_schedule,
+    gpu_gib,
+    seconds_a_row,
+    shape_of,
+    training_gib,
+)
+from cuset_stage.project.template import template_of
 from cuset_stage.text import InputError
 
 
@@ -65,6 +76,8 @@ def test_the_estimate_is_what_was_measured(shapes):
         assert estimate == pytest.approx(row["peak_gib"], rel=0.03), row
         # On the smallest GPU that this is chosen for, what PyTorch holds and the CUDA context have room.
         assert row["reserved_gib"] + 0.6 <= gpu_gib(estimate)
+        seconds = seconds_a_row(shapes[row["model"]], row["cutoff_len"], H200)
+        assert seconds == pytest.approx(row["seconds_per_step"], rel=0.25), row
 
 
 def test_the_estimate_under_zero_2_is_what_was_measured(shapes):
@@ -75,6 +88,7 @@ def test_the_estimate_under_zero_2_is_what_was_measured(shapes):
 
 def test_the_table_of_the_paper_s_models_is_what_their_configurations_give(shapes):
     for name, size in (
+        ("qwen2.5-coder-1.5b-instruct", "1.5b"),
         ("qwen2.5-coder-7b-instruct", "7b"),
         ("qwen3-14b", "14b"),
         ("qwen2.5-coder-32b-instruct", "32b"),
@@ -96,8 +110,7 @@ def test_the_table_of_the_paper_s_models_is_what_their_configurations_give(shape
         (QWEN_32B, 1, 24, ("qlora", 2048, 0, 8)),
         (QWEN_32B, 8, 24, ("lora", 4096, 3, 1)),
         (QWEN_32B, 4, 80, ("lora", 4096, 2, 2)),
-        (shape_of("x/Coder-0.5B"), 1, 24, ("full", 4096, 0, 8)),
-        (shape_of("x/Coder-0.5B"), 2, 24, ("full", 4096, 2, 4)),
+        (shape_of("x/Coder-0.5B"), 2, 24, ("lora", 4096, 2, 4)),  # what the study measured, though full tuning fits
     ],
 )
 def test_what_fits_is_chosen_and_the_batch_is_the_paper_s(shape, gpus, memory, expected):
@@ -114,21 +127,23 @@ def test_what_does_not_fit_says_what_would():
         choose_plan(QWEN_32B, 1, 16)
     with pytest.raises(InputError, match="4-bit weights need a GPU"):
         choose_plan(QWEN_7B, 0, 64, tuning="qlora")
-    assert choose_plan(shape_of("x/y-0.5b"), 1, 24, method="asft").tuning == "lora"
     assert choose_plan(QWEN_7B, 3, 24).batch == 9
 
 
-def test_a_model_s_size_is_read_guessed_or_asked_for(tmp_path):
+def test_a_model_s_size_is_read_guessed_or_asked_for(tmp_path, tiny_model):
     assert shape_of("x/Some-7B-Chat").parameters == 7e9
-    with pytest.raises(InputError, match=r"its name does not tell its size\. Give its folder"):
-        shape_of("x/mystery")
-    with pytest.raises(InputError, match=r"its config.json cannot be used"):
-        shape_of(str(tmp_path))
-    (tmp_path / "config.json").write_text('{"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 2}')
+    config = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 2}
+    for unclear in (None, "{", json.dumps(config)):
+        if unclear:
+            (tmp_path / "config.json").write_text(unclear)
+        with pytest.raises(
+            InputError, match=r"neither its config.json .* nor a number such as 7B in its name tells its size"
+        ):
+            shape_of(str(tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps(config | {"vocab_size": 1000}))
     assert shape_of(str(tmp_path)).intermediate_size == 256
-    (tmp_path / "config.json").write_text('{"model_type": "unheard of"}')
-    with pytest.raises(InputError, match=r"its config\.json cannot be used: "):
-        shape_of(str(tmp_path))
+    built = AutoModelForCausalLM.from_pretrained(tiny_model)
+    assert shape_of(str(tiny_model)).parameters == built.num_parameters()
 
 
 def test_the_template_is_the_one_that_llamafactory_lists(tmp_path):
@@ -138,10 +153,68 @@ def test_the_template_is_the_one_that_llamafactory_lists(tmp_path):
     folder = tmp_path / "Qwen2.5-Coder-7B-Instruct"
     folder.mkdir()
     assert template_of(str(folder)) == "qwen" and template_of("my/own", "llama3") == "llama3"
-    with pytest.raises(InputError, match=r"lists no chat template for it\. Say --template"):
-        template_of(str(tmp_path))
     with pytest.raises(InputError, match="not one of LLaMA-Factory's; did you mean qwen"):
         template_of("my/own", "qwenn")
+
+
+CHATML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{{ '<|im_start|>assistant\\n' }}"
+LLAMA = (
+    "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>\n\n{{ m.content }}<|eot_id|>{% endfor %}"
+    "{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "own", "expected"),
+    [
+        ("qwen3_moe", CHATML, "qwen3"),
+        ("gpt2", CHATML, "chatml"),
+        ("llama", LLAMA, "llama3"),
+        ("llama", "{{ nonsense(", None),
+        ("llama", "Something else", None),
+        ("llama", None, None),
+    ],
+)
+def test_the_template_of_another_model_is_the_one_that_asks_as_its_own(model_type, own, expected, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type}))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": own}))
+    if expected is None:
+        with pytest.raises(InputError, match=r"lists no chat template for it, .* Say --template"):
+            template_of(str(tmp_path))
+    else:
+        assert template_of(str(tmp_path)) == expected
+
+
+def test_the_table_of_templates_is_llamafactory_s(load_script):
+    script = load_script("templates")
+    assert json.loads(script.FILE.read_text(encoding="utf-8")) == script.table()
+
+
+def test_nothing_heavy_is_imported_for_a_folder(tiny_model, tmp_path):
+    """Importing LLaMA-Factory alone takes longer than all of `cuset init`."""
+    code = (
+        "import sys; from cuset_stage.cli import app\n"
+        f"app(['init', {str(tmp_path / 'made')!r}, '--model', {str(tiny_model)!r}, '--template', 'qwen', '--gpus', '0'], standalone_mode=False)\n"
+        "print(sorted({'numpy', 'torch', 'transformers', 'llamafactory', 'datasets'} & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.endswith("\n[]\n")
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (19, (0, 10, 30, 1)),
+        (24, (2, 10, 30, 1)),
+        (300, (15, 3, 108, 5)),
+        (4020, (201, 3, 1434, 10)),
+        (40_000, (500, 1, 4938, 10)),
+    ],
+)
+def test_the_length_of_a_run_follows_the_rows(rows, expected):
+    run = choose_schedule(rows, 8)
+    assert (run.held_out, run.epochs, run.steps, run.logging_steps) == expected and run.rows + run.held_out == rows
+    assert choose_schedule(rows, 8, has_evaluation=True).held_out == 0
 
 
 ROWS = {
@@ -242,15 +315,22 @@ def test_a_folder_for_one_gpu(init, tmp_path):
     expected |= {
         "dataset": "mine",
         "dataset_dir": str(folder / "data"),
-        "val_size": 0.05,
+        "val_size": 2,
+        "logging_steps": 3,
+        "num_train_epochs": 10.0,
+        "save_total_limit": 1,
         "gradient_accumulation_steps": 8,
     }
     assert expected.items() <= recipe.items() and not {"deepspeed", "eval_dataset"} & recipe.keys()
     assert "50 rows, alpaca form" in said and "qlora on 1 x 24 GiB, rows of 4096 tokens" in said
+    assert "60 steps (10 epochs of 48 rows, 2 more to evaluate), very roughly " in said and " GiB on disk" in said
+    # What was planned in 4 bits would not fit otherwise later either.
+    reading = re.findall(r"^   (?:cuset (?:heatmap|generate)|llamafactory-cli chat) .*$", said, re.MULTILINE)
+    assert len(reading) == 4 and all(" quantization_bit=4" in command for command in reading)
     *_, finetuning_args, _ = get_train_args({**recipe, "use_cpu": True, "bf16": False})
     assert finetuning_args.is_cuset
     model_args, *_ = get_infer_args(yaml.safe_load((folder / "chat.yaml").read_text()))
-    assert model_args.adapter_name_or_path == [str(folder / "output")] and "chat.yaml quantization_bit=4" in said
+    assert model_args.adapter_name_or_path == [str(folder / "output")]
 
 
 def test_a_folder_for_several_gpus(init):
@@ -258,13 +338,15 @@ def test_a_folder_for_several_gpus(init):
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     assert json.loads(Path(recipe["deepspeed"]).read_text())["zero_optimization"]["stage"] == 2
     assert recipe["gradient_accumulation_steps"] == 3 and "a step has 9 rows" in said
-    project = Project(folder, "m", "qwen", "cuset", None, choose_plan(QWEN_7B, 2, 24))
-    assert next_steps(project, 8)[0][1].startswith("CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train ")
-    assert next_steps(project, 2)[0][1].startswith("llamafactory-cli train ")
+    data = DataFile("mine", "alpaca", 100, 100_000, {})
+    project = Project(folder, "m", QWEN_7B, "qwen", "cuset", data, choose_plan(QWEN_7B, 2, 24), is_own=True)
+    assert next_steps(project, 8)[1][1][0].startswith("CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train ")
+    assert next_steps(project, 2)[1][1][0].startswith("llamafactory-cli train ")
+    assert "on an A100" in project.length("NVIDIA A100-SXM4-80GB") and "on an RTX 4090" in project.length("unheard of")
 
 
 def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_model, llamafactory):
-    folder, said = init(f"model={tiny_model}", "gpus=0", "template=qwen")
+    folder, said = init(f"model={tiny_model}", "gpus=0", "template=qwen", "tuning=full")
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     assert recipe["use_cpu"] and recipe["finetuning_type"] == "full" and "bf16" not in recipe
     run = llamafactory({**recipe, "max_steps": 2, "max_samples": 4})
@@ -272,19 +354,19 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
     assert run.evaluations and json.loads((run.output_dir / "train_results.json").read_text())["train_loss"] > 0
 
     commands = re.findall(r"^   ((?:CUDA_VISIBLE_DEVICES=\S* )?(?:cuset|llamafactory-cli) .*)$", said, re.MULTILINE)
-    assert [shlex.split(command)[:2][-1] for command in commands] == [
-        "train",
-        "heatmap",
-        "chat",
-        "generate",
-        "evaluate",
-    ]
+    order = "label train heatmap generate evaluate chat train generate evaluate report"
+    assert [shlex.split(command)[:2][-1] for command in commands] == order.split()
     for command in commands:
         words = shlex.split(command)
         if words[0] == "cuset":
             settings = COMMANDS[words[1]].read(words[2:])
             tasks = getattr(settings, "tasks", None)
             assert tasks is None or Path(tasks).is_file()
+    # The same run with plain SFT: the keys that only CuSeT reads may stay.
+    *_, objective, output = shlex.split(commands[order.split().index("train", 2)])
+    sft = dict(word.split("=", 1) for word in (objective, output))
+    plain = llamafactory({**recipe, **sft, "max_steps": 1, "max_samples": 4})
+    assert "stage: cuset with cuset_objective=sft" in plain.output and plain.output_dir == folder / "sft"
 
 
 def test_what_is_missing_is_asked_for(init, tmp_path):

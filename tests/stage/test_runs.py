@@ -50,6 +50,8 @@ def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
         assert weights(run) == weights(plain_sft)
     assert run.losses == pytest.approx(plain_sft.losses, rel=1e-5)
     assert [step["cuset/nll"] for step in run.steps] == pytest.approx(plain_sft.losses, rel=1e-5)
+    ours, sft = (json.loads((one.output_dir / "train_results.json").read_text()) for one in (run, plain_sft))
+    assert ours["train_nll"] == pytest.approx(sft["train_loss"], rel=1e-5)
 
 
 FULL = {
@@ -266,6 +268,9 @@ def test_a_data_set_without_cuda_says_so_loudly(llamafactory, tmp_path):
     assert "NOT ONE CUDA TOKEN was found in the training data" in run.output
     assert "cuset_kernel_aliases" in run.sentence("NOT ONE CUDA TOKEN")
     assert run.steps[0]["cuset/cuda_share"] == 0
+    # Both are said where they are seen: at the end, and of random weights at the first log.
+    assert "NOT ONE CUDA TOKEN was trained on" in run.output[run.output.index("'loss'") :]
+    assert "the template or the tokenizer is not the model's" in run.sentence("THE MODEL HARDLY KNOWS THE DATA")
 
 
 def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(llamafactory, tmp_path):

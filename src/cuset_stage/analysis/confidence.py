@@ -189,7 +189,8 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
     with Progress(total=len(readings) * len(rows), unit="sample") as bar:
         for name, path, adapter, own_tokenizer in readings:
             bar.set_description_str(name, refresh=False)
-            model = open_reader(ModelRequest(model=path, adapter=adapter), own_tokenizer, device, **trusted)
+            request = ModelRequest(model=path, adapter=adapter, quantization_bit=settings.quantization_bit)
+            model = open_reader(request, own_tokenizer, device, **trusted)
             with explained(path):
                 found = token_log_probabilities(model, (row for _, row, _ in rows))
                 for sample, (_, row, _), values in zip(samples, rows, found, strict=True):

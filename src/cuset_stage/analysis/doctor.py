@@ -22,6 +22,8 @@ from .. import _compatibility, _startup, attention
 PACKAGES = ["llamafactory", "torch", "transformers", "peft", "accelerate", "datasets", "deepspeed", "trl"]
 PACKAGES += ["tree-sitter", "tree-sitter-cuda"]
 
+OPTIONAL = {"bitsandbytes": "is not installed: only models in 4 and 8 bits (quantization_bit) need it"}
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -36,7 +38,7 @@ class Finding:
 def examine() -> list[Finding]:
     """Everything worth knowing, in the order in which things fail."""
     findings = [_package("cuset-stage"), Finding("ok", "Python", platform.python_version())]
-    findings += [_package(name) for name in PACKAGES]
+    findings += [_package(name) for name in (*PACKAGES, *OPTIONAL)]
     findings.append(_hook())
     if all(finding.state != "fail" for finding in findings):
         findings += [_patches(), _device(), _attention()]

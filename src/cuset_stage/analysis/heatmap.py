@@ -34,7 +34,7 @@ def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
     """The page's numbers as JSON values: settings, and for each sample its tokens, readings and summaries."""
     compared = settings.compared if "before" in samples[0].readings else None
     trained = str(settings.adapter or settings.model).rstrip("/").split("/")[-2:]
-    keys = {"model", "adapter", "template", "cutoff_len", "window", "tau", "lam", "kinds"}
+    keys = {"model", "adapter", "quantization_bit", "template", "cutoff_len", "window", "tau", "lam", "kinds"}
     shown = settings.model_dump(include=keys, mode="json")
     return {
         "title": f"Token confidence of {'/'.join(trained)}" + ", before and after training" * bool(compared),
@@ -97,8 +97,10 @@ def tokens_html(sample: Sample, name: str, settings: HeatmapSettings) -> str:
     """
     reading = sample.readings[name]
     weights = sample.weights(name, settings.tau, settings.lam)
-    opens = {region.start: region for region in reading.regions}
-    closes = {region.end for region in reading.regions}
+    # An answer that is no longer than the window is one window: a box around all of it would say nothing.
+    turns = runs([value is not None for value in reading.window])
+    boxes = [region for region in reading.regions if (region.start, region.end) not in turns]
+    opens, closes = {region.start: region for region in boxes}, {region.end for region in boxes}
     parts = []
     column = 0  # of the next token in its line
     for position in range(sample.first, len(sample.texts)):

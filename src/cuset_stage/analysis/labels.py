@@ -20,6 +20,7 @@ from .requests import LabelSettings
 
 EDGES = (0, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 16384)  # of the length histogram, in tokens
 NAMED_ROWS = 50  # rows that a summary names for each finding
+TOLD_ROWS = 10  # rows without CUDA that the terminal names; the page has more
 SHOWN_CHARS = 12_000  # of a response in the page
 FINDINGS = {
     "unusable": "Dropped by training: no assistant message, or an empty one",
@@ -157,12 +158,18 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
     """The main numbers with their names, as the page and the terminal show them."""
     share, cut = record["cuda_share"], record["truncation"]
     of_supervised = "" if share is None else f" ({share:.1%} of the supervised)"
+    without = record["row_numbers"].get("rows_without_cuda", [])
+    first = ", ".join(map(str, without[:TOLD_ROWS])) + " ..." * (len(without) > TOLD_ROWS)
+    told = f": {first} (counted from 0)" if without else ""
     weights = record["weights"]
     given = f"{weights['mean']:.3g} on average, 0 for {weights['share_of_0']:.1%} of them" if weights else None
     return [
         ("rows", f"{record['rows']:,}"),
         ("rows that training drops", f"{record['unusable_rows']:,}"),
-        ("rows without CUDA", f"{record['rows_without_cuda']:,} of {record['rows'] - record['unusable_rows']:,}"),
+        (
+            "rows without CUDA",
+            f"{record['rows_without_cuda']:,} of {record['rows'] - record['unusable_rows']:,}{told}",
+        ),
         ("supervised tokens", f"{record['supervised_tokens']:,}"),
         ("CUDA tokens", f"{record['cuda_tokens']:,}{of_supervised}"),
         *([("weight of a supervised token", given)] if given else []),

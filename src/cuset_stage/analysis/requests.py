@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
-from ..settings import Names, OutputFile, Settings, split_names
+from ..settings import Names, OutputFile, QuantizationBit, Settings, split_names
 from ..stage.pretrained import Adapter, Model, Tokenizer, check_model, trained_keys, trained_template
 
 
@@ -103,6 +103,7 @@ class HeatmapSettings(RowSettings):
     window: int = Field(256, description="window length l in tokens; not given: as the model trained", ge=1)
     tau: float = Field(0.1, description="confidence threshold; not given: as the model trained", ge=0, lt=1)
     lam: float = Field(1.0, description="weight lambda of CUDA tokens; not given: as the model trained", ge=0)
+    quantization_bit: QuantizationBit = None
     device: Device = "auto"
     numbers: bool = Field(False, description="write the numbers as JSON beside the page")
 
@@ -132,7 +133,7 @@ class ModelRequest(Settings):
 
     model: str = Field(description="a model's folder or its name on the Hub; with endpoint the name it is served by")
     adapter: Adapter | None = Field(None, description="a LoRA adapter on the model")
-    quantization_bit: Literal[4, 8] | None = Field(None, description="4 or 8, as in a recipe")
+    quantization_bit: QuantizationBit = None
     endpoint: str | None = Field(None, description="an OpenAI-compatible server with prompt log-probabilities")
     tokenizer: str | None = Field(None, description="where the tokenizer of a served model lies; else model names it")
     template: str | None = Field(None, description="LLaMA-Factory's chat template, where it is not the others'")
@@ -177,13 +178,27 @@ Models = Annotated[
 """Models by name: `a,b` on the command line; in YAML a list, or a mapping from names to folders or to the keys of `ModelRequest`."""
 
 
-class AnalyzeSettings(Settings):
+class ModelsSettings(Settings):
+    """Which models read, and how their weights are loaded."""
+
+    models: Models
+    quantization_bit: QuantizationBit = None
+
+    @model_validator(mode="after")
+    def _quantized(self) -> Self:
+        """For every model that is loaded here and has no such key of its own."""
+        for name, request in self.models.items():
+            if self.quantization_bit and request.endpoint is None and request.quantization_bit is None:
+                self.models[name] = request.model_copy(update={"quantization_bit": self.quantization_bit})
+        return self
+
+
+class AnalyzeSettings(ModelsSettings):
     retired: ClassVar[Mapping[str, str]] = {
         "save_confidence": "no recipe reads its files any more; set cuset_confidence: base in the recipe",
         "suffixes": "of folders .cu and .cuh files are read; name others one by one",
     }
 
-    models: Models
     code: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         (), description="files of code, or folders of them; instead of dataset"
     )

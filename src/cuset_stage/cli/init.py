@@ -11,7 +11,8 @@ from pydantic import Field, NonNegativeInt
 
 from .. import bundled
 from ..project.folder import Project, next_steps, read_form, write_project
-from ..project.plan import BATCH, Tuning, choose_plan, shape_of, template_of
+from ..project.plan import BATCH, HELD_OUT_FROM, Tuning, choose_plan, shape_of
+from ..project.template import template_of
 from ..settings import Settings
 from ..stage.pretrained import check_model
 from ..text import nearest
@@ -36,35 +37,39 @@ class InitSettings(Settings):
     )
     method: Method = Field(Method.cuset, description="the loss")
     tuning: Tuning | None = Field(
-        None, description="full fine-tuning, LoRA or LoRA on 4-bit weights; without it what fits"
+        None,
+        description="full fine-tuning, LoRA or LoRA on 4-bit weights; without it LoRA, in 4 bits where no more fits",
     )
-    template: str | None = Field(
-        None, description="LLaMA-Factory's chat template; without it the one it lists for the model"
-    )
+    template: str | None = Field(None, description="LLaMA-Factory's chat template; without it the model's")
 
 
 @command(app, "init", InitSettings)
 def init(settings: InitSettings) -> None:
     """Write a folder that trains: a recipe for your model, data and GPUs, and print the commands that come next."""
+    from ..sandbox.gpus import list_gpus
+
     folder, model, data, gpus = settings.folder, settings.model, settings.data, settings.gpus
     memory_gib, method, tuning, template = settings.memory_gib, settings.method, settings.tuning, settings.template
-    found, found_gib, bf16 = _machine()
-    gpus = found if gpus is None else gpus
-    if gpus and not (memory_gib or found):
+    here = list_gpus()
+    gpus = len(here) if gpus is None else gpus
+    if gpus and not (memory_gib or here):
         problem = "no GPU is found here, so say how much memory each one has, such as 24."
         raise fail(f"init: memory_gib is missing: {problem}")
     if not memory_gib:
-        memory_gib = found_gib if gpus else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    recipe, here = folder.expanduser() / "train.yaml", Path(model).expanduser()
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory_gib = round((min(gpu.memory_bytes for gpu in here) if gpus else memory) / 2**30, 1)
+    recipe, local = folder.expanduser() / "train.yaml", Path(model).expanduser()
     if recipe.exists():
         raise fail(f"init: {recipe} exists; give another folder, or remove that file.")
     try:
         check_model(model)
-        file = None if data == "bundled" else read_form(Path(data).expanduser())
-        model = str(here.resolve()) if here.is_dir() else model
+        is_own = data != "bundled"
+        file = read_form(Path(data).expanduser() if is_own else bundled.data() / "cuset_kernels.json")
+        model = str(local.resolve()) if local.is_dir() else model
         template, shape = template_of(model, template), shape_of(model)
-        plan = choose_plan(shape, gpus, memory_gib, tuning=tuning, method=method)
-        project = Project(recipe.parent, model, template, method.value, file, plan, bf16)
+        plan = choose_plan(shape, gpus, memory_gib, tuning=tuning)
+        bf16 = all(float(gpu.compute_capability) >= 8 for gpu in here)
+        project = Project(recipe.parent, model, shape, template, method.value, file, plan, is_own, bf16)
         write_project(project)
     except ValueError as error:  # InputError is one
         raise fail(f"init: {error}") from None
@@ -73,29 +78,20 @@ def init(settings: InitSettings) -> None:
 
     typer.echo(f"written: {recipe}")
     typer.echo(f"model: {shape.parameters / 1e6:,.1f} million parameters, template {template}")
-    given = f", weights and spans from {', '.join(file.gives)}" if file and file.gives else ""
-    form = f"{file.rows:,} rows, {file.form} form{given}" if file else "the bundled kernels"
-    typer.echo(f"data: {form}")
+    given = f", weights and spans from {', '.join(file.gives)}" if file.gives else ""
+    typer.echo(f"data: {file.rows:,} rows, {file.form} form{given}" if is_own else "data: the bundled kernels")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
     typer.echo(f"plan: {way} on {where}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB")
+    typer.echo(f"run: {project.length(here[0].name if here else None)}")
     if plan.batch != BATCH:
         typer.echo(f"note: {gpus} GPUs do not divide the paper's batch of {BATCH}: a step has {plan.batch} rows")
+    if is_own and not project.schedule.held_out:
+        typer.echo(f"note: from {HELD_OUT_FROM} rows on, some are held out, whose eval_loss compares methods")
     if plan.tuning == "qlora" and find_spec("bitsandbytes") is None:
         typer.echo("note: 4-bit weights need bitsandbytes: pip install bitsandbytes")
-    for number, (purpose, step) in enumerate(next_steps(project, found), 1):
-        typer.echo(f"\n{number}. {purpose}\n   {step}")
-
-
-def _machine() -> tuple[int, float, bool]:
-    """GPUs here, GiB of the smallest, and whether they know bfloat16."""
-    import torch
-
-    count = torch.cuda.device_count()
-    if not count:
-        return 0, 0.0, True
-    memory = min(torch.cuda.get_device_properties(index).total_memory for index in range(count)) / 2**30
-    return count, round(memory, 1), torch.cuda.is_bf16_supported(including_emulation=False)
+    for number, (purpose, commands) in enumerate(next_steps(project, len(here)), 1):
+        typer.echo("\n   ".join([f"\n{number}. {purpose}", *commands]))
 
 
 @app.command()

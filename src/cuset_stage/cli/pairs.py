@@ -12,10 +12,10 @@ from ._app import Group, app, command
 
 
 class PairsGroup(Group):
-    """`cuset pairs make ...`; anything else is for `cuset pairs` itself."""
+    """`cuset pairs make ...`; anything else but --help is for `cuset pairs measure`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands:
+        if args and args[0] not in (*self.commands, "--help"):
             args = [MEASURE, *args]
         return super().parse_args(ctx, args)
 
@@ -24,7 +24,8 @@ MEASURE = "measure"
 pairs = typer.Typer(
     name="pairs",
     cls=PairsGroup,
-    help="Measure whether models prefer right programs to wrong ones, or make such pairs. `measure` may be left out.",
+    help="Measure whether models prefer right programs to wrong ones, or make such pairs. `cuset pairs [FILE.yaml] "
+    "[KEY=VALUE ...]` measures; `cuset pairs measure --help` and `cuset pairs make --help` list the keys.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -33,7 +34,7 @@ app.add_typer(pairs)
 
 @command(pairs, MEASURE, PairsSettings, typed="pairs")
 def measure(settings: PairsSettings) -> None:
-    """Measure how often models find a right program likelier than a wrong one: `cuset pairs [FILE.yaml] [KEY=VALUE ...]`.
+    """Measure how often models find a right program likelier than a wrong one.
 
     Forward passes alone: no sampling, no sandbox. `cuset pairs make --help` says how pairs are made.
     """

@@ -12,6 +12,7 @@ change there is the rounding of logits, in bfloat16 enough to turn a close decis
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import torch
 import transformers
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from packaging.version import Version
-from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, GenerationConfig
 
 from .. import attention
 from ..stage.pretrained import check_vocabulary, explained, tokenizer_of, with_adapter, written_beside
@@ -94,11 +95,14 @@ class HFBackend:
         if note := attention.switch(device):
             logger.warning(note)
         several = device == "cuda" and torch.cuda.device_count() > 1
+        dtype = resolve_dtype(settings.dtype or "auto", device)
+        options: dict[str, Any] = {DTYPE: dtype, "device_map": "auto" if several else {"": device}}
+        if bits := settings.quantization_bit:
+            options["quantization_config"] = _quantization(bits, dtype)
         model, info = _load(
             AutoModelForCausalLM,
             settings.model,
-            **{DTYPE: resolve_dtype(settings.dtype or "auto", device)},
-            device_map="auto" if several else {"": device},
+            **options,
             trust_remote_code=trust_remote_code,
             output_loading_info=True,
         )
@@ -218,6 +222,16 @@ class HFBackend:
                 f"task {task!r} has {length} prompt tokens; with max_tokens={limit} that is more than the model's context of "
                 f"{context}: {fix}."
             )
+
+
+def _quantization(bits: int, dtype: str) -> BitsAndBytesConfig:
+    """As LLaMA-Factory quantises what it trains."""
+    if find_spec("bitsandbytes") is None:
+        raise GenerationError(f"quantization_bit={bits} needs bitsandbytes: pip install bitsandbytes")
+    if bits == 8:
+        return BitsAndBytesConfig(load_in_8bit=True)
+    four = {"bnb_4bit_compute_dtype": dtype, "bnb_4bit_use_double_quant": True, "bnb_4bit_quant_type": "nf4"}
+    return BitsAndBytesConfig(load_in_4bit=True, **four)
 
 
 def _load(kind: Any, name: str, **options: Any) -> Any:

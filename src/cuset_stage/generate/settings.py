@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, model_validator
 
-from ..settings import Settings
+from ..settings import QuantizationBit, Settings
 from ..text import InputError
 
 
@@ -34,6 +34,7 @@ class Sampling(Settings):
 
     model: str = Field(description="a model's folder or Hub name; with endpoint= the name it is served by")
     adapter: str | None = Field(None, description="a folder with a LoRA adapter on the model")
+    quantization_bit: QuantizationBit = None
     level: int = Field(
         1,
         ge=1,
@@ -78,7 +79,7 @@ class BackendSettings(Sampling):
 
     @model_validator(mode="after")
     def _fits_the_backend(self) -> Self:
-        ours, theirs = ("adapter", "template", "template_args"), ("extra_body",)
+        ours, theirs = ("adapter", "quantization_bit", "template", "template_args"), ("extra_body",)
         for key in ours if self.endpoint else theirs:
             if getattr(self, key) is not None:
                 whose = "an endpoint: the server decides it" if self.endpoint else "a model of our own"

@@ -5,9 +5,9 @@ from typing import ClassVar, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from ..analysis.requests import ApiKeyEnv, BatchTokens, Concurrency, Device, Models, Template, TrustRemoteCode
+from ..analysis.requests import ApiKeyEnv, BatchTokens, Concurrency, Device, ModelsSettings, Template, TrustRemoteCode
 from ..judge.judge_spec import JudgeSpec
-from ..settings import Names, OutputFile, Settings
+from ..settings import Names, OutputFile
 
 
 class MakeSettings(JudgeSpec):
@@ -38,13 +38,12 @@ class MakeSettings(JudgeSpec):
         return self
 
 
-class PairsSettings(Settings):
+class PairsSettings(ModelsSettings):
     """`cuset pairs`."""
 
     positional: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: str = Field("cuset_mini", description="a pair file (JSONL), or cuset_mini: the bundled one")
-    models: Models
     tasks: Path | None = Field(None, description="the task set with the prompts of pairs that bring none")
     samples: PositiveInt | None = Field(None, description="only so many pairs, evenly over tasks")
     template: Template = "qwen"

@@ -1,4 +1,1 @@
-"""A folder that trains: what is known of a model and a data file, what fits into a GPU's memory, and the files of `cuset init`.
-
-May import torch, transformers and llamafactory, when used.
-"""
+"""A folder that trains: what is known of a model and a data file, what fits into a GPU's memory, and the files of `cuset init`."""

@@ -1,6 +1,7 @@
 """The folder of `cuset init`: what a user's data file holds, the recipe of the method with the plan's values, and the commands that follow."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -14,7 +15,7 @@ from .. import bundled
 from ..files import write_atomically
 from ..jsonl import read_rows
 from ..text import InputError, shown
-from .plan import Plan
+from .plan import CARDS, CORE, H200, Plan, Schedule, Shape, choose_schedule, disk_gib, seconds_a_row
 
 
 # LLaMA-Factory's column of an alpaca row -> the names that files give it, the commonest first.
@@ -45,17 +46,17 @@ ROLES = {
 EXPECTED = "expected alpaca (instruction, input, output), sharegpt (conversations of from and value) or openai (messages of role and content)"
 OUTPUT = "output"  # where training writes, in the project's folder
 TASKS = "cuset_mini_2.jsonl"
-HELD_OUT = 0.05  # of the user's rows, for evaluation
-HELD_OUT_FROM = 40  # rows; of fewer, none are held out
+BYTES_A_TOKEN = 3.6  # of the bundled kernels' JSON to Qwen2.5's tokenizer
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """name: in dataset_info.json. form: alpaca, sharegpt or openai. entry: what dataset_info.json says of it."""
+    """name: in dataset_info.json. form: alpaca, sharegpt or openai. size: in bytes. entry: what dataset_info.json says of it."""
 
     name: str
     form: str
     rows: int
+    size: int
     entry: dict[str, Any]
 
     @property
@@ -88,7 +89,7 @@ def read_form(path: Path) -> DataFile:
             raise InputError(f"{path}, row {number}: {bad[0]} is {value}; expected {expected}.")
     form, formatting, tags = _of_messages(path, columns["messages"], rows) if messages else ("alpaca", "alpaca", {})
     entry = {"file_name": str(path.resolve()), "formatting": formatting, "columns": columns} | tags
-    file = DataFile(re.sub(r"\W+", "_", path.stem), form, len(rows), entry)
+    file = DataFile(re.sub(r"\W+", "_", path.stem), form, len(rows), path.stat().st_size, entry)
     if file.gives:
         _check_given(path, file, rows)
     return file
@@ -128,15 +129,40 @@ def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[s
 
 @dataclass(frozen=True)
 class Project:
-    """What was asked for, and the plan for it. data: the user's file; None: the bundled kernels."""
+    """What was asked for, and the plan for it. is_own: whether the data are the user's, not the bundled kernels."""
 
     folder: Path
     model: str
+    shape: Shape
     template: str
     method: str
-    data: DataFile | None
+    data: DataFile
     plan: Plan
+    is_own: bool
     bf16: bool = True
+
+    @property
+    def schedule(self) -> Schedule:
+        return choose_schedule(self.data.rows, self.plan.batch, has_evaluation=not self.is_own)
+
+    def length(self, card: str | None) -> str:
+        """Steps, time and disk of the run, in words. card: the name of the GPU that is here."""
+        run, gpus = self.schedule, self.plan.gpus
+        tokens = min(self.data.size / BYTES_A_TOKEN / self.data.rows, self.plan.cutoff_len)
+        known = [name for name in CARDS if card and name in card][:1] or ["H200", "RTX 4090"]
+        speeds = {f"an {name}" if name[0] in "HLAR" else f"a {name}": CARDS[name] * H200 for name in known}
+        if not gpus:
+            speeds = {"this CPU": CORE * len(os.sched_getaffinity(0))}
+        times = []
+        for name, speed in speeds.items():
+            minutes = run.epochs * run.rows * seconds_a_row(self.shape, tokens, speed) / max(gpus, 1) / 60
+            written = f"{minutes / 60:.0f} h" if minutes > 90 else f"{max(1, minutes):.0f} min"
+            times.append(f"{written} on {name}")
+        held_out = f", {run.held_out} more to evaluate" if run.held_out else ""
+        return (
+            f"{run.steps:,} steps ({run.epochs} epochs of {run.rows:,} rows{held_out}), very roughly {' or '.join(times)}; "
+            f"{disk_gib(self.shape, self.plan.tuning):.1f} GiB on disk"
+        )
 
 
 def write_project(project: Project) -> None:
@@ -144,7 +170,7 @@ def write_project(project: Project) -> None:
     folder, plan = project.folder.resolve(), project.plan
     (folder / "data").mkdir(parents=True, exist_ok=True)
     copied = [bundled.data() / TASKS]
-    if project.data is None:
+    if not project.is_own:
         copied += [
             bundled.data() / f"{name}.json"
             for name in ("cuset_kernels", "cuset_kernels_hard", "cuset_kernels_eval", "dataset_info")
@@ -165,20 +191,23 @@ def write_project(project: Project) -> None:
 
 def _train_recipe(project: Project, folder: Path) -> str:
     """The bundled recipe of the method with other values; keys without a change keep their comments."""
-    plan, data = project.plan, project.data
+    plan, data, run = project.plan, project.data, project.schedule
     changes: dict[str, Any] = {  # None removes a line
         "model_name_or_path": project.model,
         "dataset_dir": str(folder / "data"),
         "template": project.template,
         "cutoff_len": plan.cutoff_len,
         "output_dir": str(folder / OUTPUT),
+        "logging_steps": run.logging_steps,
         "gradient_accumulation_steps": plan.accumulation,
+        "num_train_epochs": float(run.epochs),
         "deepspeed": str(folder / f"ds_z{plan.zero}_config.json") if plan.zero else None,
     }
-    added: dict[str, Any] = {}
+    added: dict[str, Any] = {"save_total_limit": 1}
     if plan.tuning == "full":
         changes |= {"finetuning_type": "full", "learning_rate": 1.0e-5}
         changes |= dict.fromkeys(("lora_rank", "lora_alpha", "lora_dropout", "lora_target"))
+        added["save_only_model"] = True
     if plan.tuning == "qlora":
         added["quantization_bit"] = 4
     if not plan.gpus:
@@ -187,10 +216,10 @@ def _train_recipe(project: Project, folder: Path) -> str:
     elif not project.bf16:
         changes["bf16"] = None
         added["fp16"] = True
-    if data is not None:
+    if project.is_own:
         changes |= {"dataset": data.name, "eval_dataset": None}
-        if data.rows >= HELD_OUT_FROM:
-            added["val_size"] = HELD_OUT
+        if run.held_out:
+            added["val_size"] = run.held_out
         else:
             changes |= dict.fromkeys(("### eval", "per_device_eval_batch_size", "eval_strategy"))
     name = "cuset_qwen7b.yaml" if project.method == "cuset" else f"baselines/{project.method}_qwen7b.yaml"
@@ -201,36 +230,59 @@ def _train_recipe(project: Project, folder: Path) -> str:
     for line in text[text.index("### model") :].splitlines(keepends=True):
         key = line.strip().partition(":")[0]
         made += line if key not in changes else "" if changes[key] is None else _yaml({key: changes[key]})
-    return made.rstrip() + ("\n\n### for this machine and data\n" + _yaml(added) if added else "\n")
+    return f"{made.rstrip()}\n\n### for this machine and data\n{_yaml(added)}"
 
 
 def _yaml(keys: dict[str, Any]) -> str:
     return yaml.safe_dump(keys, allow_unicode=True, width=10_000, sort_keys=False)
 
 
-def next_steps(project: Project, found_gpus: int) -> list[tuple[str, str]]:
-    """(what for, command) of what comes after `cuset init`. found_gpus: how many GPUs this machine has."""
+def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]:
+    """(what for, commands) of what comes after `cuset init`, in order. found_gpus: how many GPUs this machine has."""
     plan, full = project.plan, project.plan.tuning == "full"
 
     def path(*parts: str) -> str:
         return shlex.quote(str(project.folder.joinpath(*parts)))
 
-    model, tasks, answers = shlex.quote(project.model), path("data", TASKS), path("answers.jsonl")
-    trained = f"model={path(OUTPUT)}" if full else f"model={model} adapter={path(OUTPUT)}"
-    compared = f"{trained} before={model}" if full else trained
-    dataset = "cuset_kernels_eval" if project.data is None else project.data.name
-    as_trained = f"dataset_dir={path('data')} template={project.template} cutoff_len={plan.cutoff_len}"
+    model, tasks, recipe, chat = shlex.quote(project.model), path("data", TASKS), path("train.yaml"), path("chat.yaml")
+    # What was planned in 4 bits is read in 4 bits, or it would not fit into the GPU either.
+    bits = " quantization_bit=4" if plan.tuning == "qlora" else ""
     few = found_gpus > plan.gpus  # LLaMA-Factory trains on every GPU it sees
     chosen = f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(plan.gpus)))} " if few else ""
-    quantized = " quantization_bit=4" if plan.tuning == "qlora" else ""
-    look = f"cuset heatmap {compared} dataset={dataset} {as_trained} output={path('confidence.html')}"
-    merge = f"llamafactory-cli export {path('chat.yaml')} export_dir={path('merged')}"
-    evaluate = f"cuset evaluate {answers} tasks={tasks} output={path('results.jsonl')}"
-    return [
-        ("train", f"{chosen}llamafactory-cli train {path('train.yaml')}"),
-        ("look at its confidence, token by token", look),
-        *([] if full else [("merge the adapter", merge)]),
-        ("chat", f"llamafactory-cli chat {path('chat.yaml')}{quantized}"),
-        ("evaluate: write answers to held-out tasks", f"cuset generate {trained} tasks={tasks} output={answers}"),
-        ("evaluate: compile and run them", evaluate),
+    train = f"{chosen}llamafactory-cli train {recipe}"
+    data = f"dataset_dir={path('data')} template={project.template} cutoff_len={plan.cutoff_len}"
+    dataset = project.data.name if project.is_own else "cuset_kernels_eval"
+
+    def trained(output: str) -> str:
+        return f"model={path(output)}" if full else f"model={model} adapter={path(output)}"
+
+    def results(output: str, name: str) -> list[str]:
+        answers, judged = path(f"{name}_answers.jsonl"), path(f"{name}.jsonl")
+        return [
+            f"cuset generate {trained(output)}{bits} tasks={tasks} output={answers}",
+            f"cuset evaluate {answers} tasks={tasks} output={judged}",
+        ]
+
+    before = f" before={model}" if full else ""
+    look = f"cuset heatmap {trained(OUTPUT)}{before}{bits} dataset={dataset} {data} output={path('confidence.html')}"
+    generate, evaluate = results(OUTPUT, project.method)
+    steps = [
+        (
+            "see which tokens of your data are CUDA, and which rows have none",
+            [f"cuset label model={model} dataset={project.data.name} {data} output={path('labels.html')}"],
+        ),
+        ("train", [train]),
+        ("look at its confidence, token by token", [look]),
+        ("write answers to held-out tasks", [generate]),
+        ("compile and run them (needs nvcc and a GPU)", [evaluate]),
+        ("talk to it", [f"llamafactory-cli chat {chat}{bits}"]),
     ]
+    if not full:
+        steps.append(
+            ("merge the adapter into the model", [f"llamafactory-cli export {chat} export_dir={path('merged')}"])
+        )
+    if project.method != "sft":
+        again = [f"{train} cuset_objective=sft output_dir={path('sft')}", *results("sft", "sft")]
+        compare = f"cuset report {path(f'{project.method}.jsonl')} {path('sft.jsonl')} output={path('report')}"
+        steps.append(("the same run with plain SFT, and both compared", [*again, compare]))
+    return steps

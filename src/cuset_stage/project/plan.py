@@ -1,25 +1,34 @@
-"""What fits into a GPU's memory: a model's size and chat template, the memory that training takes, and the plan that fits.
+"""What fits into a GPU's memory: a model's size, the memory, time and disk that training takes, and the plan that fits.
 
-The formula is held to benchmarks/memory_h200.json by the tests.
+The formulas of memory and time are held to benchmarks/memory_h200.json by the tests.
 """
 
+import json
+import math
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from ..text import InputError, nearest, one_line
+from ..text import InputError
 
 
 Tuning = StrEnum("Tuning", ["full", "lora", "qlora"])
 BATCH = 8  # the paper's: 8 GPUs with a row each
-FULL_BELOW = 2e9  # parameters; the paper trains LoRA from 4 B on
+HELD_OUT, MOST_HELD_OUT = 0.05, 500  # share and number of a user's rows that evaluate
+HELD_OUT_FROM = 20  # rows; of fewer, none are held out
 LENGTHS = (4096, 2048, 1024)  # the paper's, then what still holds short kernels
 
 LORA_RANK = 8
 NF4 = 0.516  # bytes a weight in bitsandbytes' 4 bits, with the doubly quantized scales of its blocks of 64
 # Bytes a token for each unit of hidden and intermediate size: the layer that is computed again in the backward pass. Fitted.
 LAYER = {"full": 16, "lora": 23, "qlora": 15}
+H200 = 4.2e14  # operations a second that training reaches there. Fitted.
+# Other cards' bf16 arithmetic as a share of the H200's, by data sheet; a name that is part of another stands behind it.
+CARDS = {"B200": 2.3, "H200": 1.0, "H100": 1.0, "A100": 0.32, "L40S": 0.37, "A6000": 0.16, "RTX 4090": 0.17}
+CARDS |= {"RTX 3090": 0.07, "A10": 0.13, "L4": 0.12, "T4": 0.07}
+CORE = 3e10  # operations a second that a core of a CPU reaches in float32; one was measured
+LAYER_SECONDS = 0.0035  # of a row in each layer, however short it is: kernels that wait to be started. Fitted.
 BUCKETS = 1.9  # GiB: 1e9 elements of 2 bytes, which the bundled DeepSpeed files allow for buckets and gathered weights; not measured
 
 
@@ -35,8 +44,10 @@ class Shape:
     tied: bool
 
 
-# The paper's models, for a machine that cannot reach the hub; numbers of their config.json.
+# The paper's models and small ones, which need no download to be planned for; numbers of their config.json.
 KNOWN = {
+    "qwen2.5-coder-0.5b-instruct": Shape(0.494e9, 896, 4864, 24, 151936, tied=True),
+    "qwen2.5-coder-1.5b-instruct": Shape(1.544e9, 1536, 8960, 28, 151936, tied=True),
     "qwen2.5-coder-7b-instruct": Shape(7.616e9, 3584, 18944, 28, 152064, tied=False),
     "qwen2.5-coder-32b-instruct": Shape(32.76e9, 5120, 27648, 64, 152064, tied=False),
     "deepseek-coder-6.7b-instruct": Shape(6.741e9, 4096, 11008, 32, 32256, tied=False),
@@ -48,18 +59,20 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
 
 
 def shape_of(model: str) -> Shape:
-    """The shape of a model's folder or hub name: of its config.json, else of KNOWN, else guessed from a number such as 7B.
+    """The shape of a model's folder or hub name: of KNOWN or its config.json, else guessed from a number such as 7B.
 
     Raises:
         InputError: none of these tells it.
     """
-    name = model.rstrip("/").rpartition("/")[2].lower()
-    if found := _configured(model) or KNOWN.get(name):
-        return found
-    number = _SIZE.search(name)
-    if number is None:
+    folder, name = Path(model), model.rstrip("/").rpartition("/")[2].lower()
+    if not folder.is_dir() and name in KNOWN:
+        return KNOWN[name]
+    if shape := _of_config(model):
+        return shape
+    if (number := _SIZE.search(name)) is None:
         raise InputError(
-            f"--model {model}: it cannot be loaded here, and its name does not tell its size. Give its folder."
+            f"model={model}: neither its config.json (hidden_size, num_hidden_layers, vocab_size, ...) nor a number such as 7B in its "
+            "name tells its size. Give the folder of a model, with its config.json."
         )
     parameters = float(number[1]) * 1e9
     like = min(KNOWN.values(), key=lambda shape: abs(shape.parameters - parameters))
@@ -68,56 +81,60 @@ def shape_of(model: str) -> Shape:
     return replace(like, parameters=parameters, **sizes)
 
 
-def _configured(model: str) -> Shape | None:
-    """From config.json, on this machine or the hub; the parameters are counted on a model without storage."""
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
+def _of_config(model: str) -> Shape | None:
+    """From config.json, on this machine or the hub, and the headers of the weights where they are here; None where these do not tell it.
 
-    try:
-        config = AutoConfig.from_pretrained(model, trust_remote_code=False)
-        with torch.device("meta"):
-            built = AutoModelForCausalLM.from_config(config)
-    except (OSError, ValueError, KeyError, ImportError) as error:  # no such model, no network, or code of its own
-        if not Path(model).is_dir():
-            return None
-        raise InputError(f"--model {model}: its config.json cannot be used: {one_line(error)}") from None
-    text = config.get_text_config()
-    return Shape(
-        built.num_parameters(),
-        text.hidden_size,
-        getattr(text, "intermediate_size", None) or 4 * text.hidden_size,  # GPT-2 states none
-        text.num_hidden_layers,
-        text.vocab_size,
-        tied=bool(text.tie_word_embeddings),
-    )
-
-
-def template_of(model: str, template: str | None = None) -> str:
-    """LLaMA-Factory's template for a model that it lists, by hub name or by the name of the folder; or the one that was given.
-
-    Raises:
-        InputError: no such template, or LLaMA-Factory does not list the model with one.
+    Without torch, transformers and safetensors, whose imports take longer than all the rest of `cuset init`.
     """
-    from llamafactory.data.template import TEMPLATES
-    from llamafactory.extras.constants import DEFAULT_TEMPLATE, SUPPORTED_MODELS
+    folder = Path(model)
+    path = folder / "config.json"
+    try:
+        if not folder.is_dir():
+            from huggingface_hub import hf_hub_download
 
-    if template is not None:
-        if template not in TEMPLATES:
-            raise InputError(f"--template {template}: not one of LLaMA-Factory's; {nearest(template, TEMPLATES)}")
-        return template
-    wanted = Path(model).name.lower() if Path(model).is_dir() else model.lower()
-    found = {
-        DEFAULT_TEMPLATE[name]
-        for name, places in SUPPORTED_MODELS.items()
-        for place in map(str.lower, places.values())
-        if wanted in (place, place.rpartition("/")[2]) and name in DEFAULT_TEMPLATE
-    }
-    if len(found) != 1:
-        raise InputError(
-            f"--model {model}: LLaMA-Factory lists no chat template for it. Say --template, the one of the model it was made from: "
-            "qwen (Qwen2.5), qwen3, deepseekcoder, seed_coder, llama3, ...; `default` for a base model."
+            path = Path(hf_hub_download(model, "config.json"))
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # no such model, or no network
+        return None
+    text = config.get("text_config", config)
+    hidden, layers = (
+        text.get(new) or text.get(old) for new, old in (("hidden_size", "n_embd"), ("num_hidden_layers", "n_layer"))
+    )
+    if not (hidden and layers and "vocab_size" in text):
+        return None
+    intermediate = text.get("intermediate_size") or text.get("n_inner") or 4 * hidden
+    tied = text.get("tie_word_embeddings", True)
+    sizes: dict[str, int] = {}
+    for file in folder.glob("model*.safetensors") if "quantization_config" not in config else ():
+        with file.open("rb") as opened:
+            header = json.loads(opened.read(int.from_bytes(opened.read(8), "little")))
+        sizes |= {name: math.prod(about["shape"]) for name, about in header.items() if name != "__metadata__"}
+    parameters = sum(sizes.values())
+    if not parameters:
+        heads = text.get("num_attention_heads") or text.get("n_head") or 1
+        head = text.get("head_dim") or hidden // heads
+        experts = text.get("num_experts") or text.get("num_local_experts") or 1
+        widths = 2 * head * (heads + text.get("num_key_value_heads", heads)) + 3 * experts * text.get(
+            "moe_intermediate_size", intermediate
         )
-    return found.pop()
+        parameters = text["vocab_size"] * hidden * (1 if tied else 2) + layers * hidden * widths
+    return Shape(parameters, hidden, intermediate, layers, text["vocab_size"], tied=tied)
+
+
+def _trained(shape: Shape, tuning: str) -> float:
+    """How many parameters are trained. LoRA: (inputs + outputs) x rank of all linear layers, keys and values as wide as queries."""
+    lora = LORA_RANK * shape.layers * (11 * shape.hidden_size + 3 * shape.intermediate_size)
+    return shape.parameters if tuning == "full" else lora
+
+
+def disk_gib(shape: Shape, tuning: str) -> float:
+    """GiB that a run leaves: its weights in float32, and one checkpoint, which has LoRA's moments as well; a tokenizer beside each."""
+    return (_trained(shape, tuning) * (8 if tuning == "full" else 16) + 25e6) / 2**30
+
+
+def seconds_a_row(shape: Shape, tokens: float, speed: float) -> float:
+    """Seconds of a row in training under gradient checkpointing. speed: operations a second, such as `H200`."""
+    return 6 * shape.parameters * tokens / speed + LAYER_SECONDS * shape.layers
 
 
 def training_gib(shape: Shape, tuning: str, cutoff_len: int, *, gpus: int = 1, zero: int = 0) -> float:
@@ -131,11 +148,8 @@ def training_gib(shape: Shape, tuning: str, cutoff_len: int, *, gpus: int = 1, z
     """
     hidden, intermediate = shape.hidden_size, shape.intermediate_size
     weight = 2 if gpus else 4  # bytes
-    # LoRA on all linear layers: (inputs + outputs) x rank, keys and values counted as wide as queries.
-    trained, frozen = LORA_RANK * shape.layers * (11 * hidden + 3 * intermediate), weight * shape.parameters
-    if tuning == "full":
-        trained, frozen = shape.parameters, 0.0
-    elif tuning == "qlora":
+    trained, frozen = _trained(shape, tuning), 0.0 if tuning == "full" else weight * shape.parameters
+    if tuning == "qlora":
         embeddings = shape.vocab_size * hidden * (1 if shape.tied else 2)  # which stay as they are
         unpacked = weight * hidden * intermediate  # the matrix that is being multiplied with
         frozen = weight * embeddings + NF4 * (shape.parameters - embeddings) + unpacked
@@ -169,16 +183,36 @@ class Plan:
         return max(self.gpus, 1) * self.accumulation
 
 
-def choose_plan(
-    shape: Shape, gpus: int, memory_gib: float, *, tuning: str | None = None, method: str = "cuset"
-) -> Plan:
-    """The first that fits of full (for a small model), LoRA and QLoRA at the paper's row length; then QLoRA with shorter rows.
+@dataclass(frozen=True)
+class Schedule:
+    """How long a run is. held_out: rows that are not trained on; 0 where there are too few, or where the evaluation has a file of its own."""
+
+    rows: int
+    held_out: int
+    epochs: int
+    steps: int
+    logging_steps: int
+
+
+def choose_schedule(rows: int, batch: int, *, has_evaluation: bool = False) -> Schedule:
+    """Three epochs, as the study trains on 4,020 rows; fewer rows are seen more often, and very many once. At least 20 losses are logged
+    where there are as many steps.
+
+    Only the three epochs were measured; the others are a rule of thumb that `eval_loss` has to confirm.
+    """
+    held_out = 0 if has_evaluation or rows < HELD_OUT_FROM else max(2, min(MOST_HELD_OUT, round(HELD_OUT * rows)))
+    epochs = 1 if rows > 30_000 else max(3, min(10, math.ceil(600 / rows)))
+    steps = epochs * math.ceil((rows - held_out) / batch)
+    return Schedule(rows - held_out, held_out, epochs, steps, max(1, min(10, steps // 20)))
+
+
+def choose_plan(shape: Shape, gpus: int, memory_gib: float, *, tuning: str | None = None) -> Plan:
+    """The first that fits of LoRA and QLoRA at the paper's row length; then QLoRA with shorter rows. Full fine-tuning where it is asked for.
 
     Args:
         gpus: 0 is a CPU, which trains in float32 and has no 4-bit weights.
         memory_gib: of each GPU, or of the machine.
         tuning: only this one.
-        method: ASFT keeps a second copy of a model that is trained in full, so that has to be asked for.
 
     Raises:
         InputError: nothing fits, or QLoRA on a CPU.
@@ -186,8 +220,6 @@ def choose_plan(
     if gpus == 0 and tuning == "qlora":
         raise InputError("tuning=qlora: 4-bit weights need a GPU; say tuning=lora, or gpus=1.")
     tunings = [Tuning(tuning)] if tuning else [Tuning.lora, Tuning.qlora] if gpus else [Tuning.lora]
-    if not tuning and shape.parameters < FULL_BELOW and method != "asft":
-        tunings.insert(0, Tuning.full)
     candidates = [(one, LENGTHS[0]) for one in tunings] + [(tunings[-1], length) for length in LENGTHS[1:]]
     for one, length in candidates:
         for zero in (0,) if gpus < 2 else (2,) if one == "qlora" else (2, 3):  # ZeRO-3 does not shard 4-bit weights

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from llamafactory.extras import logging
 from llamafactory.extras.misc import is_env_enabled
@@ -25,6 +26,8 @@ from .processors import COLUMNS, WEIGHTS
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
+
+LOW_CONFIDENCE = 0.2  # of a mean over tokens at the first log; below it something is wrong
 
 
 Metric = Callable[["CusetTrainer"], dict[str, float]]
@@ -66,6 +69,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if self.finetuning_args.cuset_padding_free:
             self._start_padding_free()
         self._meter = ObjectiveMeter()
+        self._has_logged = False
         self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over the ranks
         self._grad_norm: Any = None  # of the last optimizer step
         self._columns: dict[str, torch.Tensor] | None = None  # of the batch whose loss is computed from logits
@@ -111,7 +115,27 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             logger.info_rank0(summary)
         result = super().train(*args, **kwargs)
         self._check_gradient()
+        self._sum_up(result.metrics)
         return result
+
+    def _sum_up(self, metrics: dict[str, float]) -> None:
+        """Add `train_nll`, the plain cross-entropy of the run's steps, which compares with the `train_loss` of SFT, as `train_loss` does not.
+
+        Says once more if the run had no CUDA token: the warning of the data set stands far above by now.
+        """
+        nll, share = LOG_PREFIX + "nll", LOG_PREFIX + "cuda_share"
+        log = [(entry["step"], entry[nll], entry[share]) for entry in self.state.log_history if nll in entry]
+        if rest := self._meter.compute(self.args.device, self._reduce):  # of the steps since the last entry
+            log.append((self.state.global_step, rest["nll"], rest["cuda_share"]))
+        if not log:
+            return
+        steps, losses, shares = zip(*log, strict=True)
+        metrics["train_nll"] = float(np.average(losses, weights=np.diff([0, *steps])))
+        if self.objective.objective == "cuset" and self.objective.use_cuda_mask and not any(shares):
+            logger.warning_rank0(
+                "NOT ONE CUDA TOKEN was trained on, so the CUDA mask did nothing. The warning at the beginning of the log names the causes; "
+                "`cuset label` shows what is found in each row."
+            )
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
         """The Trainer's estimate for a batch. It would count the parameters in every micro-batch, while the GPU waits."""
@@ -371,11 +395,27 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         if "loss" in logs:
             averages = self._meter.compute(self.args.device, self._reduce)
+            if averages and not self._has_logged:
+                self._has_logged = True
+                self._warn_of(averages)
             averages = {LOG_PREFIX + name: value for name, value in averages.items()}
             logs = {**logs, **averages}
             if is_env_enabled("LLAMABOARD_ENABLED"):  # the web UI's log box shows LLaMA-Factory's own few values alone
                 logger.info_rank0(", ".join(f"{name}: {value:.4f}" for name, value in averages.items()))
         super().log(logs, start_time)
+
+    def _warn_of(self, averages: dict[str, float]) -> None:
+        """Warn at the first log of a model that finds its own training data unlikely, as a pretrained one never does."""
+        share = averages["cuda_share"]
+        means = averages.get("cuda_confidence", 0.0), averages.get("other_confidence", 0.0)
+        confidence = share * means[0] + (1 - share) * means[1]
+        if confidence < LOW_CONFIDENCE:
+            logger.warning_rank0(
+                f"THE MODEL HARDLY KNOWS THE DATA: at the first log its mean confidence is {confidence:.2g}, and "
+                f"{averages['left_out_share']:.0%} of the tokens weigh 0. Possible causes: the weights are "
+                "random, damaged or another model's (model_name_or_path); the template or the tokenizer is not the model's (template); the "
+                "responses are not text that a model has read, such as encoded files; learning_rate is far too high."
+            )
 
     def _reduce(self, values: torch.Tensor, how: str) -> torch.Tensor:
         gathered = self.accelerator.gather(values[None])
