@@ -179,7 +179,7 @@ def test_the_template_of_another_model_is_the_one_that_asks_as_its_own(model_typ
     (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type}))
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": own}))
     if expected is None:
-        with pytest.raises(InputError, match=r"lists no chat template for it, .* Say --template"):
+        with pytest.raises(InputError, match=r"lists no chat template for it, .* Give template="):
             template_of(str(tmp_path))
     else:
         assert template_of(str(tmp_path)) == expected
@@ -194,7 +194,7 @@ def test_nothing_heavy_is_imported_for_a_folder(tiny_model, tmp_path):
     """Importing LLaMA-Factory alone takes longer than all of `cuset init`."""
     code = (
         "import sys; from cuset_stage.cli import app\n"
-        f"app(['init', {str(tmp_path / 'made')!r}, '--model', {str(tiny_model)!r}, '--template', 'qwen', '--gpus', '0'], standalone_mode=False)\n"
+        f"app(['init', {str(tmp_path / 'made')!r}, 'model=' + {str(tiny_model)!r}, 'template=qwen', 'gpus=0'], standalone_mode=False)\n"
         "print(sorted({'numpy', 'torch', 'transformers', 'llamafactory', 'datasets'} & set(sys.modules)))"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -56,7 +56,7 @@ def _package(name: str) -> Finding:
     try:
         installed = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Finding("fail", name, "is not installed", fix)
+        return Finding("note" if name in OPTIONAL else "fail", name, OPTIONAL.get(name, "is not installed"), fix)
     if not allowed.contains(installed, prereleases=True):
         return Finding("note", name, f"{installed}; cuset-stage and LLaMA-Factory take {allowed}", fix)
     return Finding("ok", name, installed)
