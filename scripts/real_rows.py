@@ -1,0 +1,66 @@
+"""The rows of the study on real weights, of whose answers a verdict is known, and the learning rate of each method.
+
+    python scripts/real_rows.py yaml_configs/studies/real_rates.yaml outputs/real/rates benchmarks/real/rates.jsonl.gz
+    python scripts/real_rows.py yaml_configs/studies/real.yaml outputs/real/tier1 benchmarks/real/results.jsonl.gz
+
+A row an answer: model, method, seed, task, operation, sample, verdict, compiled, tokens, prompts and rate; no text of a benchmark, a program or
+a prompt. Prints a line a run, and by the rule of docs/real_study_plan.md the rate of each method that was trained with several: of those within
+five right answers of the best the one with more answers that compile, then the smaller.
+"""
+
+import gzip
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import yaml
+
+from cuset_stage.jsonl import read_objects
+
+
+TIED = 5  # right answers
+REAL = "qwen2.5-coder-1.5b"  # the model of every run whose model's name says its rate
+
+
+def rows_of(study: dict, folder: Path) -> list[dict]:
+    """The judged answers of every run that has some, in the order of the study's models, methods and seeds."""
+    rows = []
+    for model, of_model in study["models"].items():
+        recipe = yaml.safe_load(Path(of_model["recipe"]).read_text(encoding="utf-8"))
+        for method, keys in study["methods"].items():
+            rate = {**recipe, **of_model.get("keys", {}), **(keys or {})}["learning_rate"] if keys else None
+            for seed in study["seeds"]:
+                file = folder / "runs" / model / method / f"seed{seed}" / "results.jsonl"
+                judged = [row for _, row in read_objects(file)] if file.is_file() else []
+                about = {"model": REAL if model.startswith("rate") else model, "method": method, "seed": seed}
+                for row in sorted(judged[1:], key=lambda row: (row["task"], row["sample"])):
+                    answer = {key: row[key] for key in ("task", "sample", "verdict", "compiled", "tokens")}
+                    rows.append(about | {"operation": row["family"], **answer, "prompts": "cudabench", "rate": rate})
+    return rows
+
+
+def main(study: str, folder: str, output: str) -> None:
+    rows = rows_of(yaml.safe_load(Path(study).read_text(encoding="utf-8")), Path(folder))
+    with open(output, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
+        packed.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+    runs = defaultdict(list)
+    for row in rows:
+        runs[row["model"], row["method"], row["rate"], row["seed"]].append(row)
+    rates = defaultdict(dict)  # by model and method: rate -> (right, compiled, answers)
+    for (model, method, rate, seed), of_run in runs.items():
+        right = sum(row["verdict"] == "passed" for row in of_run)
+        compiled = sum(row["compiled"] for row in of_run)
+        rates[model, method][rate] = right, compiled, len(of_run)
+        print(f"{model} {method} seed {seed} at {rate}: {right} right and {compiled} compiled of {len(of_run)}")
+    for (model, method), found in rates.items():
+        best = max(right for right, _, _ in found.values())
+        tied = {rate: compiled for rate, (right, compiled, _) in found.items() if right >= best - TIED}
+        if (
+            len(found) > 1 and len({answers for _, _, answers in found.values()}) == 1
+        ):  # else a run is not judged to its end
+            print(f"{model} {method}: {max(tied, key=lambda rate: (tied[rate], -rate))} of {sorted(found)}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
