@@ -131,7 +131,7 @@ def test_compile_only_needs_no_gpu(run: Any, monkeypatch: pytest.MonkeyPatch, tm
         (["thorough=true"], "thorough and no_gpu contradict each other"),
         (["gpus=-1"], "gpus[0]='-1': expected"),
         (["arch=hopper"], "arch='hopper'"),
-        (["split=test"], "no answers to judge with split=test"),
+        (["split=test"], "no task of split 'test'; splits: eval, train"),
         (["flags='"], 'flags="\'": No closing quotation'),
         (["--per-gpu", "2"], "per_gpu=2"),
         (["ray=true"], "ray: no longer a key: judging runs on this machine"),

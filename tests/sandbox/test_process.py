@@ -299,6 +299,10 @@ def test_bubblewrap_shows_system_folders_only(folder, bubblewrap):
     assert all(line.startswith(("/dev/shm", "/proc", str(folder))) for line in writable.splitlines()), writable
 
 
+def test_bubblewrap_has_a_network_of_its_own(folder, bubblewrap):
+    assert os.readlink("/proc/self/ns/net") != shell("readlink /proc/self/ns/net", folder, bubblewrap).stdout.strip()
+
+
 @pytest.mark.parametrize(
     ("family", "may"),
     [("AF_INET", False), ("AF_INET6", False), ("AF_PACKET", False), ("AF_UNIX", True), ("AF_NETLINK", True)],

@@ -14,7 +14,7 @@ import yaml
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.miniature import MiniatureSettings, PretrainSettings
+from cuset_stage.miniature.settings import MiniatureSettings, PretrainSettings
 from cuset_stage.settings import SettingsError
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
 from cuset_stage.study.run import check_begun, forecast, run_study, write_study

@@ -139,9 +139,9 @@ def print_summary(record: dict[str, Any]) -> None:
             "CUDA mean",
             "other mean",
             "KS distance",
-            "low windows",
-            "on CUDA, of low",
-            "on CUDA, of all",
+            "low windows (%)",
+            "on CUDA (%), of low",
+            "of all",
         )
         columns = [replace(column, name=name, group="") for column, name in zip(shown, names, strict=True)]
         print_table(Table(notion, title, columns))

@@ -192,8 +192,8 @@ def describe_run(
     chosen: how many of the answers a finished run judges. tasks: those that are asked for, of `set_size` in the task set. spec: how it is judged (`Bench.describe`). extract: the rule that found the
     code in answers.
     """
-    ids = [task.id for task in tasks]
-    levels = Counter(str(one.level or 1) for one in answers if one.task in set(ids))
+    ids = dict.fromkeys(task.id for task in tasks)
+    levels = Counter(str(one.level or 1) for one in answers if one.task in ids)
     generation = {name: list(dict.fromkeys(vars(answer)[name] for answer in answers)) for name in GENERATION_KEYS}
     if tasks.format == "cudabench":
         generation["prompts"] = list(dict.fromkeys(answer.prompts or EDITIONS[0] for answer in answers))
@@ -210,7 +210,7 @@ def describe_run(
             "count": len(tasks),
             "set_size": set_size or len(tasks),
             # By these a report tells lines of these tasks from those that an earlier part left in the file.
-            "ids": ids,
+            "ids": list(ids),
             "level": level,
             "split": split,
         },

@@ -149,7 +149,7 @@ class Project:
         """Steps, time and disk of the run, in words. card: the name of the GPU that is here."""
         run, gpus = self.schedule, self.plan.gpus
         tokens = min(self.data.size / BYTES_A_TOKEN / self.data.rows, self.plan.cutoff_len)
-        known = [name for name in CARDS if card and name in card][:1] or ["H200", "RTX 4090"]
+        known = [name for name in CARDS if card and re.search(rf"\b{name}\b", card)][:1] or ["H200", "RTX 4090"]
         speeds = {f"an {name}" if name[0] in "HLAR" else f"a {name}": CARDS[name] * H200 for name in known}
         if not gpus:
             speeds = {"this CPU": CORE * len(os.sched_getaffinity(0))}
@@ -259,8 +259,8 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     def results(output: str, name: str) -> list[str]:
         answers, judged = path(f"{name}_answers.jsonl"), path(f"{name}.jsonl")
         return [
-            f"cuset generate {trained(output)}{bits} tasks={tasks} output={answers}",
-            f"cuset evaluate {answers} tasks={tasks} output={judged}",
+            f"cuset generate {trained(output)}{bits} template={project.template} tasks={tasks} output={answers}",
+            f"cuset evaluate {answers} tasks={tasks} method={name} output={judged}",
         ]
 
     before = f" before={model}" if full else ""

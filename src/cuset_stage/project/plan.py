@@ -107,7 +107,12 @@ def _of_config(model: str) -> Shape | None:
     sizes: dict[str, int] = {}
     for file in folder.glob("model*.safetensors") if "quantization_config" not in config else ():
         with file.open("rb") as opened:
-            header = json.loads(opened.read(int.from_bytes(opened.read(8), "little")))
+            length = int.from_bytes(opened.read(8), "little")
+            if length > file.stat().st_size:
+                raise InputError(
+                    f"{file}: no safetensors file, or cut off; expected weights (of a clone, after git lfs pull)."
+                )
+            header = json.loads(opened.read(length))
         sizes |= {name: math.prod(about["shape"]) for name, about in header.items() if name != "__metadata__"}
     parameters = sum(sizes.values())
     if not parameters:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import os
 import shutil
 import stat
@@ -132,8 +133,11 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
             folder = scratch.resolve()
             if how.own_user:
                 os.chown(folder, PROBE_USER, PROBE_USER)
-            prefix = bubblewrap_prefix(how, folder, {}, [], [], None, PROBE_USER)
-            said = _fails([*prefix, "/bin/sh", "-c", f": > {folder}/written"]) or ""
+            try:
+                prefix = bubblewrap_prefix(how, folder, {}, [], [], None, PROBE_USER)
+            except (OSError, SandboxError) as error:
+                return f"bubblewrap ({program}) does not work here: {error}"
+            said = _fails([*prefix, SHELL, "-c", f": > {folder}/written"]) or ""
             if not said and (folder / "written").exists():
                 return how
     return f"bubblewrap ({program}) does not work here: {said or 'it wrote to another folder'}"
@@ -174,8 +178,12 @@ def python_paths() -> tuple[Path, ...]:
 def closed_shell() -> Path:
     """A copy of /bin/sh that nobody may read: the kernel then lets no process of its user look into it, or write to its memory, while it
     waits for the program and says how that ended."""
-    shell = cache_root() / "sh"
-    if not shell.exists() or shell.stat().st_mtime < os.stat("/bin/sh").st_mtime:
+    digest = hashlib.sha256(Path("/bin/sh").read_bytes()).hexdigest()[
+        :16
+    ]  # machines with other shells may share the cache
+    shell = cache_root() / f"sh-{digest}" / "sh"
+    if not shell.exists():
+        shell.parent.mkdir(parents=True, exist_ok=True)
         copy = Path(tempfile.mkdtemp(dir=shell.parent), "sh")
         shutil.copyfile("/bin/sh", copy)
         copy.chmod(0o111)
@@ -186,14 +194,17 @@ def closed_shell() -> Path:
 
 @functools.cache
 def special_files() -> tuple[str, ...]:
-    """Sockets, named pipes and devices in system folders when this judge began: no read-only mount closes them to a program."""
-    kinds = [part for kind in "fdl" for part in ("!", "-type", kind)]
+    """Sockets and named pipes in system folders when this judge began: no read-only mount closes them to a program."""
     places = [place for place in SYSTEM if os.path.isdir(place) and not os.path.islink(place)]
     try:
-        done = subprocess.run(["find", *places, *kinds, "-print0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    except OSError as error:
+        done = subprocess.run(
+            ["find", *places, "(", "-type", "s", "-o", "-type", "p", ")", "-print0"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
         raise SandboxError(
-            f"find: {error.strerror}. Install findutils: named pipes are to be hidden from programs"
+            f"find: {error}. It looks for sockets and named pipes in {', '.join(places)}, to hide them from programs: install findutils; a "
+            "folder on a disk that does not answer must not be among them"
         ) from error
     return tuple(map(os.fsdecode, filter(None, done.stdout.split(b"\0"))))
 

@@ -165,7 +165,7 @@ os.register_at_fork(after_in_child=_forget)
 
 @contextmanager
 def alone(patience_s: float) -> Iterator[None]:
-    """Nothing else of this process runs in the block: it begins when all other runs have ended, or after these seconds."""
+    """No other run of this process begins in the block, which begins when all runs have ended, or after these seconds: some last for hours."""
     with _begin:
         deadline = time.monotonic() + patience_s
         while len(_idle) < len(_supervisors) and time.monotonic() < deadline:

@@ -121,7 +121,8 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
             model = model_of(settings, job.run)
             note(f"models: {name}", refusal(check_model, model), f"model={model}: ")
         if job.kind in ("train", "analyze"):
-            note(f"{name}/{job.run.method}", _missing_data(keys))
+            finds = {"stage": "cuset"} if job.kind == "analyze" else {}  # it finds data as `stage: cuset` does
+            note(f"{name}/{job.run.method}", _missing_data({**keys, **finds}))
         files = [keys.get("pairs", "cuset_mini")] if job.kind == "pairs" else []
         files += split_names(keys.get("code", ())) if job.kind == "analyze" else []
         for file in files:
@@ -150,7 +151,7 @@ def _missing_data(recipe: Mapping[str, Any]) -> str | None:
     if not named or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
         return None
     place = Path(folder)
-    if recipe.get("stage", "cuset") == "cuset":  # `cuset analyze` has no stage, and finds data as `stage: cuset` does
+    if recipe.get("stage") == "cuset":
         place = bundled.found(place)
     info = place / "dataset_info.json"
     try:

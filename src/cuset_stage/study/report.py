@@ -147,8 +147,9 @@ def sweep_lines(settings: StudySettings, rows: pd.DataFrame, key: str) -> Lines:
             continue
         seeds = functools.reduce(pd.Index.intersection, (table.index for table in tables.values()))
         tasks = functools.reduce(pd.Index.intersection, (table.columns for table in tables.values()))
-        if len(tasks):
-            lines[model] = {value: crossed(table.loc[seeds, tasks]) for value, table in tables.items()}
+        points = {value: mean for value, table in tables.items() if (mean := crossed(table.loc[seeds, tasks]))}
+        if len(points) > 1:
+            lines[model] = points
     return lines
 
 

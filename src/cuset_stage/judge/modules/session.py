@@ -301,7 +301,9 @@ class Module:
         late = self._left <= 0
         # where it ended by itself, the socket closes a moment before its end is known
         finished = self._process.end(10.0 if error is None and not late else 0.0)
-        if late:  # by the judge's clock, whatever kept the supervisor from saying so
+        if late and (
+            finished.late or not finished.infra
+        ):  # by the judge's clock, whatever kept the supervisor from saying so
             finished = replace(finished, stopped="wall", infra=None)
         elif finished.infra:
             return SandboxError(finished.infra)

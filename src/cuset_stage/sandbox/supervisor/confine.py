@@ -62,7 +62,7 @@ class _Calls(NamedTuple):
     priority: tuple[int, ...]  # setpriority, ioprio_set
     # connect; sendto; sendmsg and sendmmsg, which hand descriptors over, too
     outward: tuple[int, int, tuple[int, int]]
-    serving: tuple[int, ...]  # listen, accept, accept4
+    serving: tuple[int, ...]  # accept, accept4; not listen, which the CUDA driver calls as it starts
     into_pipes: tuple[int, ...]  # sendfile, splice, tee, vmsplice
     # of a file: setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr
     attributes: tuple[int, ...]
@@ -77,13 +77,13 @@ class _Calls(NamedTuple):
 _MACHINES = {
     "x86_64": _Calls(
         0xC000003E, 56, 41, 302, 285, 319, (142, 144, 203, 314), (141, 251), (42, 44, (46, 307)),
-        (50, 43, 288), (40, 275, 276, 278),
+        (43, 288), (40, 275, 276, 278),
         (188, 189, 190, 197, 198, 199), (91, 268, 93, 260, 280, 90, 92, 94, 132, 235, 261),
         (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
     ),
     "aarch64": _Calls(
         0xC00000B7, 220, 198, 261, 47, 279, (118, 119, 122, 274), (140, 30), (203, 206, (211, 269)),
-        (201, 202, 242), (71, 76, 77, 75),
+        (202, 242), (71, 76, 77, 75),
         (5, 6, 7, 14, 15, 16), (52, 53, 55, 54, 88),
         (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
     ),

@@ -87,7 +87,9 @@ class Run:
         self.next_count = 0.0
         self.in_flight = self.hidden_memory = 0.0
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
-        self.out_of_sight = tree.OutOfSight(unseen_bytes, same_user=request["uid"] is None, network=request["network"])
+        self.out_of_sight = tree.OutOfSight(
+            unseen_bytes, same_user=request["uid"] is None, network=request["network"] and bool(request["prefix"])
+        )
         self.own = 2 if request["prefix"] else 0  # bubblewrap and its shell
         self.processes = self.most["processes"] + self.own
         self.threads = request["threads"] + self.own
@@ -147,7 +149,7 @@ class Run:
         """
         signal.signal(signal.SIGALRM, _interrupt)
         try:
-            signal.setitimer(signal.ITIMER_REAL, self.most["wall_s"])
+            signal.setitimer(signal.ITIMER_REAL, self.most["wall_s"], 1.0)
             pause = SHORTEST_S
             while True:
                 tree.reap(self.ended)
@@ -162,9 +164,11 @@ class Run:
                     break
                 signal.sigtimedwait([signal.SIGCHLD], pause)
                 pause = min(LONGEST_S, pause * 1.5)
-            signal.setitimer(signal.ITIMER_REAL, 0)
         except OutOfTime:
-            self.stopped = "wall"
+            if self.pid not in self.ended:
+                self.stopped = self.stopped or "wall"
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         self.seconds = time.monotonic() - self.begin
 
     def look(self) -> str | None:

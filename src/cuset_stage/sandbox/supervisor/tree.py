@@ -203,7 +203,9 @@ class OutOfSight:
             try:
                 self._look_at(pid)
                 if self._network and not sockets:
-                    sockets = sum(_read(f"/proc/{pid}/net/{name}", -1).count(b"\n") - 1 for name in _NETWORK)
+                    for name in _NETWORK:
+                        with contextlib.suppress(FileNotFoundError):  # without IPv6
+                            sockets += _read(f"/proc/{pid}/net/{name}", -1).count(b"\n") - 1
             except PermissionError:
                 # The shell that nobody may look into (isolation.py) has forked it; it may become the program between two questions.
                 if pid == self._first and (self._begins or _is_fork(pid)):
