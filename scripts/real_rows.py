@@ -3,8 +3,8 @@
     python scripts/real_rows.py yaml_configs/studies/real_rates.yaml outputs/real/rates benchmarks/real/rates.jsonl.gz
     python scripts/real_rows.py yaml_configs/studies/real.yaml outputs/real/tier1 benchmarks/real/results.jsonl.gz
 
-A row an answer: model, method, seed, task, operation, sample, verdict, compiled, tokens, prompts and rate; no text of a benchmark, a program or
-a prompt. Prints a line a run, and by the rule of docs/real_study_plan.md the rate of each method that was trained with several: of those within
+A row an answer: model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate; no text of a benchmark, a
+program or a prompt. Prints a line a run, and by the rule of docs/real_study_plan.md the rate of each method that was trained with several: of those within
 five right answers of the best the one with more answers that compile, then the smaller.
 """
 
@@ -35,7 +35,7 @@ def rows_of(study: dict, folder: Path) -> list[dict]:
                 judged = [row for _, row in read_objects(file)] if file.is_file() else []
                 about = {"model": REAL if model.startswith("rate") else model, "method": method, "seed": seed}
                 for row in sorted(judged[1:], key=lambda row: (row["task"], row["sample"])):
-                    answer = {key: row[key] for key in ("task", "sample", "verdict", "compiled", "tokens")}
+                    answer = {key: row[key] for key in ("task", "sample", "verdict", "compiled", "tokens", "run_s")}
                     rows.append(about | {"operation": row["family"], **answer, "prompts": "cudabench", "rate": rate})
     return rows
 
