@@ -79,7 +79,10 @@ def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
         ("prift_mass", lambda p, q, y: -p.log() * (q[y] + q[q < q[y]].sum() >= 0.5)),
     ],
 )
-def test_a_rule_of_the_page_is_the_published_loss(name, published, tmp_path):
+@pytest.mark.parametrize("options", [{}, {"alpha": 2}])
+def test_an_objective_that_went_says_how_to_write_it(name, published, options, tmp_path):
+    with pytest.raises(InputError, match=rf"'{name}' is no longer .* docs/objectives\.md .* rules\.py:{name}, "):
+        ObjectiveSettings(objective=name, options=options)
     code = re.search(rf"def {name}\(tokens\):\n(?:    .*\n)+", PAGE.read_text(encoding="utf-8"))[0]
     (tmp_path / "rules.py").write_text(code)
     case = make_case(bias=True, seed=30, dtype=torch.float64)

@@ -105,6 +105,12 @@ def test_a_dry_run_of_the_studies_that_come_with_the_package(path, tmp_path, mon
             "methods: sft: learning_rte: no such key in a recipe; did you mean learning_rate",
         ),
         ((), {"ablations": {"runs": {"a": {"cuset_tua": 1}}}}, "ablations: a: cuset_tua: no such key"),
+        (("methods",), {"new": {"cuset_analyze_steps": 9}}, "methods: new: cuset_analyze_steps: training no longer"),
+        (
+            (),
+            {"sweeps": {"runs": {"cuset_confidence": ["base", "file"]}}},
+            "sweeps: cuset_confidence: file: confidence is",
+        ),
         ((), {"ablations": {"rnus": {}, "runs": {}}}, "ablations: rnus: no such key; did you mean runs?"),
         ((), {"sweeps": {"runs": {"cuset_tua": [1, 2]}}}, "sweeps: cuset_tua: no such key"),
         (("generate",), {"sample": 3}, "generate (of tiny): sample: no such key; did you mean samples?"),

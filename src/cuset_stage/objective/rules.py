@@ -45,6 +45,8 @@ STATISTICS = {
     "sample": "the number of its sample within the batch, from 0 (integer)",
 }
 INTEGERS = ("kind", "position", "sample")
+GONE = ("power", "prift_prob", "prift_mass")
+"""Objectives of version 0.1, which docs/objectives.md has as rules of one's own."""
 
 
 class Tokens:
@@ -168,6 +170,11 @@ def find_rule(name: str) -> Rule:
         function = load_function(name, "cuset_objective")
     else:
         found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+        if name in GONE and name not in found:
+            raise InputError(
+                f"cuset_objective={name!r} is no longer built in. docs/objectives.md has it as a rule of your own in three lines: put it into a "
+                f"file rules.py, set cuset_objective: rules.py:{name}, and remove cuset_options."
+            )
         if name not in found:
             raise InputError(
                 f"cuset_objective={name!r}: expected one of {', '.join([*RULES, *found])} "

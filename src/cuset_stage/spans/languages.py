@@ -17,6 +17,7 @@ KEY = "cuset_language"
 CUDA = ("cuda", "hip")  # one lexer
 LANGUAGES = ("triton",)
 NAMES = (*CUDA, *LANGUAGES, "auto")
+_GONE = frozenset({"cute", "tilelang", "opencl", "metal"})
 # What a text must hold for reading it as Triton to be worth the time, and what only Triton has; `auto` looks for the second.
 _HINT = re.compile(r"jit\b|\[")
 _SIGN = re.compile(r"\btriton\b|\bgluon\b")
@@ -36,6 +37,11 @@ def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
         return (language.strip(),)
     names = tuple(dict.fromkeys(name.strip() for name in language.split(",") if name.strip()))
     for name in names:
+        if name in _GONE:
+            raise InputError(
+                f"{key}={language!r}: {name} is no longer built in. Name a function of your own, my_module:find_spans; "
+                "docs/labels.md has one to start from."
+            )
         if name not in NAMES:
             raise InputError(
                 f"{key}={language!r}: {name!r} is no language, nor a function (my_module:find_spans); {nearest(name, NAMES)}"

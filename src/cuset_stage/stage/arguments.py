@@ -20,6 +20,7 @@ from ..spans.kinds import KINDS, check_aliases, check_kinds
 from ..spans.languages import load_language
 from ..text import nearest
 from . import proof
+from .retired import check_retired
 
 
 STAGE = "cuset"
@@ -52,7 +53,7 @@ SWITCHES = (
 
 
 def check_spelling(args: dict[str, Any], groups: Iterable[type]) -> None:
-    """Refuse a misspelt `stage: cuset` and a misspelt key. groups: the dataclasses whose fields the recipe's keys are.
+    """Refuse a misspelt `stage: cuset`, a key that is gone and a misspelt key. groups: the dataclasses whose fields the recipe's keys are.
 
     A recipe of another stage hears of `cuset_*` keys alone; the rest is LLaMA-Factory's to say.
 
@@ -62,6 +63,7 @@ def check_spelling(args: dict[str, Any], groups: Iterable[type]) -> None:
     stage = args.get("stage", "sft")
     if stage != STAGE and isinstance(stage, str) and get_close_matches(stage, [STAGE]):
         raise ValueError(f"stage: {stage}: no such stage; did you mean {STAGE}?")
+    check_retired(args)
     known = {field.name for group in groups for field in fields(group) if field.init}
     ours = [name for name in known if name.startswith(f"{STAGE}_")]
     for key in args.keys() - known:

@@ -14,9 +14,10 @@ from typing import Any
 from .. import bundled
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
+from ..stage.retired import check_retired
 from ..tasks import load_tasks
 from ..tasks.prompt_file import read_prompts
-from ..text import nearest
+from ..text import InputError, nearest
 from .plan import Job, StudyError, model_of
 from .settings import Kind, StudySettings
 
@@ -66,6 +67,10 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
     known, parts = recipe_keys(), list(_parts(settings))
     recipes = [(str(model.recipe), read_yaml(model.recipe)) for model in settings.models.values()]
     for where, keys in [*recipes, *((where, keys) for where, kind, keys in parts if kind == "train")]:
+        try:
+            check_retired(keys)
+        except InputError as error:
+            raise StudyError(f"{where}: {error}") from None
         for key in keys:
             if key not in known:
                 raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known)}")
