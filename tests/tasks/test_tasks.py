@@ -342,3 +342,18 @@ def test_sizes_are_what_python_says(expression):
 def test_nothing_else_is_a_size(entry):
     with pytest.raises(ShapeError):
         evaluate_shape([entry], SIZES)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "message"),
+    [
+        ("bad.jsonl", cuset_row(reference="a\ud800"), r"bad.jsonl:1: 'reference': holds half of a surrogate pair"),
+        ("bad.jsonl", cuset_row(cases=[{"name": "a", "parameters": {"n": 3, "s": "\udc00"}}]),
+         r"bad.jsonl:1: 'cases': holds half of a surrogate pair .\\udc00"),
+        ("bad.json", [cudabench_row(**{"gen.py": "\udfff"})], "bad.json:1: 'gen.py': holds half of"),
+    ],
+)  # fmt: skip
+def test_json_that_is_no_text(tmp_path, name, rows, message):
+    (tmp_path / name).write_text(json.dumps(rows))
+    with pytest.raises(TaskError, match=message):
+        load_tasks(tmp_path / name)

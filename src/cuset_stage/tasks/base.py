@@ -233,6 +233,4 @@ class TaskSet:
 
 
 def _sha256(record: Mapping[str, Any]) -> str:
-    return hashlib.sha256(
-        json.dumps(record, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    ).hexdigest()
+    return hashlib.sha256(json.dumps(record, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 from pydantic import BeforeValidator, Field, ValidationError
 
 from ..files import file_sha256
-from ..jsonl import LinesError, read_objects
+from ..jsonl import TOO_DEEP, LinesError, read_objects
 from ..row_checks import RowModel, wrong_value
 from ..text import shown
 from .base import TaskError, Tensor
@@ -35,6 +35,19 @@ class Row:
 
     where: str
     values: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        """Raise TaskError for text that is not Unicode, which JSON can write ("\\ud800"): no file can hold it."""
+        for key, value in self.values.items():
+            try:
+                json.dumps([key, value], ensure_ascii=False, default=str).encode()
+            except UnicodeEncodeError as error:
+                code = ord(error.object[error.start])
+                raise TaskError(
+                    f"{self.where}: {key!a}: holds half of a surrogate pair (\\u{code:04x}); expected Unicode text"
+                ) from None
+            except RecursionError:
+                raise TaskError(f"{self.where}: {key!a}: {TOO_DEEP}") from None
 
     def read(self, model: type[M]) -> M:
         """The values as a model has them. Raises TaskError with the row and the key at fault."""
