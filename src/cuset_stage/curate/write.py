@@ -80,6 +80,8 @@ class Writer:
         record = {"model": self.settings.model, "tries": tries}
         while len(tries) < self.settings.tries:
             reply = self.replies.ask(messages)
+            if tries and reply.question == tries[-1]["questions"][0]:
+                break  # the model repeats itself, and the same question has the same reply
             # The account of this reply, and of those to the questions that follow from it.
             tries.append(
                 {"reached": "", "reason": "", "message": "", "questions": [], "tokens": 0, "prompt_tokens": 0}
@@ -123,6 +125,8 @@ class Writer:
         question = messages = ask_for_reference(draft)
         for _ in range(self.settings.tries):
             reply = self.replies.ask(messages)
+            if reply.question == tried["questions"][-1]:
+                break  # as above
             _count(tried, reply)
             try:
                 self.proofs.check_reference(draft, read_reference(reply.text, reply.cut_off))
