@@ -6,10 +6,9 @@
 Needs torch, transformers and TRL; LLaMA-Factory is not imported.
 """
 
-import contextlib
 import functools
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -17,15 +16,14 @@ from transformers import Trainer
 from trl import SFTTrainer
 
 from .objective import ObjectiveMeter, ObjectiveSettings
-from .objective.cuset import IGNORE_INDEX
+from .objective.cuset import IGNORE_INDEX, LABEL_COLUMNS
+from .objective.statistics import LOG_PREFIX
 from .spans import DEFAULT_KINDS, Span, find_spans, token_mask
 from .spans.tokenizers import TokenAligner
 from .stage.head import FusedHead, evaluating
 
 
 logger = logging.getLogger(__name__)
-COLUMNS = ("cuda_mask", "sample_ids")
-LOG_PREFIX = "cuset/"  # of the objective's statistics, as in the log of `stage: cuset`
 
 
 class LabellingCollator:
@@ -108,23 +106,18 @@ class CusetTrainer(SFTTrainer):
     ) -> Any:
         """The loss of a batch: a training batch's is the objective's sum over its tokens, divided by the tokens of the optimizer step."""
         inputs = dict(inputs)
-        columns = {name: inputs.pop(name) for name in COLUMNS}
+        columns = {name: inputs.pop(name) for name in LABEL_COLUMNS}
         if not model.training:
-            with self._own_loss():
+            self.compute_loss_func = None
+            try:
                 return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+            finally:
+                self.compute_loss_func = self._loss
         inputs["use_cache"] = False
         batch = {"labels": inputs["labels"], **columns, "num_items_in_batch": num_items_in_batch}
         with self.fused_head.armed(**batch, reference=self._reference(model, inputs)):
             # Not SFTTrainer's, which reads the logits: there are none.
             return Trainer.compute_loss(self, model, inputs, return_outputs, num_items_in_batch)
-
-    @contextlib.contextmanager
-    def _own_loss(self) -> Iterator[None]:
-        self.compute_loss_func = None
-        try:
-            yield
-        finally:
-            self.compute_loss_func = self._loss
 
     def _loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         loss = self.fused_head.loss_of(outputs.logits)
@@ -149,14 +142,10 @@ class CusetTrainer(SFTTrainer):
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """Logs the objective's statistics with each training loss, and warns of data without a CUDA token."""
         if "loss" in logs:
-            averages = self._meter.compute(self.args.device, self._reduce)
+            averages = self._meter.compute(self.args.device, self.accelerator.gather)
             if averages.get("cuda_share") == 0:
                 logger.warning(
                     "NOT ONE CUDA TOKEN in the last %d steps: the CUDA mask does nothing.", self.args.logging_steps
                 )
             logs = {**logs, **{LOG_PREFIX + name: value for name, value in averages.items()}}
         super().log(logs, *args, **kwargs)
-
-    def _reduce(self, values: torch.Tensor, how: str) -> torch.Tensor:
-        gathered = self.accelerator.gather(values[None])
-        return gathered.sum(dim=0) if how == "sum" else gathered.amax(dim=0)

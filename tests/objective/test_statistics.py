@@ -55,16 +55,16 @@ def test_ranks_are_reduced_by_sum_and_maximum(batch):
     settings = ObjectiveSettings(window=8)
     whole = batch((4, 60, 23), seed=4)
     ranks = [meter_over([[t[rows] for t in whole]], settings) for rows in (slice(0, 1), slice(1, 4))]
-    sent = {"sum": [], "max": []}
+    sent = []
 
-    def collect(values, how):
-        sent[how].append(values)
+    def collect(values):
+        sent.append(values)
         return values
 
     for rank in ranks:
         rank.compute(torch.device("cpu"), collect)
-    reduced = {"sum": sum(sent["sum"]), "max": torch.stack(sent["max"]).amax(0)}
-    result = ObjectiveMeter().compute(torch.device("cpu"), lambda _, how: reduced[how])
+    gathered = iter([torch.cat(sent[::2]), torch.cat(sent[1::2])])  # sums, then maxima, of both ranks
+    result = ObjectiveMeter().compute(torch.device("cpu"), lambda _: next(gathered))
     expected = meter_over([whole], settings).compute(torch.device("cpu"))
     assert result == {name: pytest.approx(value, rel=1e-5) for name, value in expected.items()}
 

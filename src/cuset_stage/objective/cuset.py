@@ -16,6 +16,7 @@ from .settings import ObjectiveSettings
 from .vocabulary import at_least_zero, base_divergence, measure, measure_both
 
 
+LABEL_COLUMNS = ("cuda_mask", "sample_ids")  # of a batch, beside its labels
 IGNORE_INDEX = -100
 # Prefix sums are kept in integers of 2**-40. A confidence is at most 1, so 2**22 tokens fit; adding integers is exact
 # in any order, and unlike a floating-point cumsum it is allowed under torch.use_deterministic_algorithms on CUDA.

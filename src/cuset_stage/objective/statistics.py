@@ -13,8 +13,8 @@ CLASS_SUMS = ("cuda_nll", "cuda_confidence", "other_nll", "other_confidence")
 EXTREMES = ("region_confidence", "sample_weight")
 SUMS = (*TOKEN_SUMS, *CLASS_SUMS, "samples", *EXTREMES)
 
-# Reduces a 1-D tensor over the ranks of a run with "sum" or "max".
-Reduce = Callable[[torch.Tensor, str], torch.Tensor]
+LOG_PREFIX = "cuset/"  # of these statistics in a training log
+Gather = Callable[[torch.Tensor], torch.Tensor]
 
 
 class ObjectiveMeter:
@@ -50,8 +50,10 @@ class ObjectiveMeter:
             maxima = torch.stack([values.masked_fill(~is_sample, -torch.inf).max() for values in signed]).float()
             self._maxima = maxima if self._maxima is None else torch.maximum(self._maxima, maxima)
 
-    def compute(self, device: torch.device, reduce: Reduce | None = None) -> dict[str, float]:
-        """Average what was collected, over all ranks when `reduce` is given, and reset.
+    def compute(self, device: torch.device, gather: Gather | None = None) -> dict[str, float]:
+        """Average what was collected, over all ranks when `gather` is given, and reset.
+
+        gather: [1, n] of this rank -> [ranks, n], as accelerate's.
 
         Returns an empty dictionary when no rank saw a supervised token. Units: nll in nats per token, shares and
         confidences in [0, 1].
@@ -61,8 +63,8 @@ class ObjectiveMeter:
             sums = torch.zeros(len(SUMS), dtype=_summing_dtype(device), device=device)
         if maxima is None:
             maxima = torch.full((2 * len(EXTREMES),), -torch.inf, device=device)
-        if reduce is not None:
-            sums, maxima = reduce(sums, "sum"), reduce(maxima, "max")
+        if gather is not None:
+            sums, maxima = gather(sums[None]).sum(dim=0), gather(maxima[None]).amax(dim=0)
         self._sums = self._maxima = None
 
         total = dict(zip(SUMS, sums.tolist(), strict=True))

@@ -10,10 +10,10 @@ from huggingface_hub import ModelCard
 from llamafactory.extras.ploting import plot_loss, smooth
 from llamafactory.train.callbacks import LogCallback
 
+from ..objective.statistics import LOG_PREFIX
 from .arguments import hyper_parameters, objective_settings
 
 
-LOG_PREFIX = "cuset/"  # of the objective's statistics in the training log
 CUDA_COLOR = "#0b7285"  # of CUDA tokens in every plot and page
 HEADING = "## Training objective"
 # One panel a question; each curve is a key of the training log.

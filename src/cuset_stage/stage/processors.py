@@ -12,13 +12,13 @@ from llamafactory.data.processor import PackedSupervisedDatasetProcessor, Superv
 from llamafactory.data.processor.processor_utils import DatasetProcessor
 from llamafactory.extras import logging
 
+from ..objective.cuset import LABEL_COLUMNS as COLUMNS
 from .given import COLUMN, GivenRow
 from .token_labels import LabellingTemplate, LabelRules, Passages, unpack_labels
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
 
-COLUMNS = ("cuda_mask", "sample_ids")
 WEIGHTS = "token_weights"  # a third one, where the data or the rules give weights
 
 

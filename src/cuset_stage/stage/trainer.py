@@ -18,9 +18,10 @@ from transformers.trainer_utils import EvalLoopOutput
 from .. import attention
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
 from ..objective.cuset import IGNORE_INDEX, NonFiniteError, no_loss, supervised_positions
+from ..objective.statistics import LOG_PREFIX
 from . import padding_free, proof
 from .arguments import check_layout
-from .artifacts import LOG_PREFIX, describe_method
+from .artifacts import describe_method
 from .head import FusedHead, evaluating
 from .processors import COLUMNS, WEIGHTS
 
@@ -125,7 +126,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         """
         nll, share = LOG_PREFIX + "nll", LOG_PREFIX + "cuda_share"
         log = [(entry["step"], entry[nll], entry[share]) for entry in self.state.log_history if nll in entry]
-        if rest := self._meter.compute(self.args.device, self._reduce):  # of the steps since the last entry
+        if rest := self._meter.compute(self.args.device, self.accelerator.gather):  # of the steps since the last entry
             log.append((self.state.global_step, rest["nll"], rest["cuda_share"]))
         if not log:
             return
@@ -394,7 +395,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         if "loss" in logs:
-            averages = self._meter.compute(self.args.device, self._reduce)
+            averages = self._meter.compute(self.args.device, self.accelerator.gather)
             if averages and not self._has_logged:
                 self._has_logged = True
                 self._warn_of(averages)
@@ -416,10 +417,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 "random, damaged or another model's (model_name_or_path); the template or the tokenizer is not the model's (template); the "
                 "responses are not text that a model has read, such as encoded files; learning_rate is far too high."
             )
-
-    def _reduce(self, values: torch.Tensor, how: str) -> torch.Tensor:
-        gathered = self.accelerator.gather(values[None])
-        return gathered.sum(dim=0) if how == "sum" else gathered.amax(dim=0)
 
     # ---- evaluation
 
