@@ -4,44 +4,46 @@
     python scripts/real_rows.py yaml_configs/studies/real.yaml outputs/real/tier1 benchmarks/real/results.jsonl.gz
 
 A row an answer: model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate; no text of a benchmark, a
-program or a prompt. Prints a line a run, and by the rule of docs/real_study_plan.md the rate of each method that was trained with several: of those within
-five right answers of the best the one with more answers that compile, then the smaller.
+program or a prompt. Prints a line a run, and by the rule of docs/real_study_plan.md the rate of each method that was trained with several:
+of those within five right answers of the best the one with more answers that compile, then the smaller.
 """
 
 import gzip
 import json
 import sys
 from collections import defaultdict
-from pathlib import Path
 
-import yaml
-
-from cuset_stage.jsonl import read_objects
+from cuset_stage.judge.results import read_results
+from cuset_stage.settings import read_yaml
+from cuset_stage.study.plan import OUTPUTS, runs_of
+from cuset_stage.study.settings import StudySettings
+from cuset_stage.tasks.messages import prompts_of
 
 
 TIED = 5  # right answers
 REAL = "qwen2.5-coder-1.5b"  # the model of every run whose model's name says its rate
 
 
-def rows_of(study: dict, folder: Path) -> list[dict]:
-    """The judged answers of every run that has some, in the order of the study's models, methods and seeds."""
+def rows_of(settings: StudySettings) -> list[dict]:
+    """The judged answers of every run that has some, in the order of the study's runs."""
+    recipes = {name: read_yaml(model.recipe) for name, model in settings.models.items()}
     rows = []
-    for model, of_model in study["models"].items():
-        recipe = yaml.safe_load(Path(of_model["recipe"]).read_text(encoding="utf-8"))
-        for method, keys in study["methods"].items():
-            rate = {**recipe, **of_model.get("keys", {}), **(keys or {})}["learning_rate"] if keys else None
-            for seed in study["seeds"]:
-                file = folder / "runs" / model / method / f"seed{seed}" / "results.jsonl"
-                judged = [row for _, row in read_objects(file)] if file.is_file() else []
-                about = {"model": REAL if model.startswith("rate") else model, "method": method, "seed": seed}
-                for row in sorted(judged[1:], key=lambda row: (row["task"], row["sample"])):
-                    answer = {key: row[key] for key in ("task", "sample", "verdict", "compiled", "tokens", "run_s")}
-                    rows.append(about | {"operation": row["family"], **answer, "prompts": "cudabench", "rate": rate})
+    for run in runs_of(settings):
+        file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
+        if not file.is_file():
+            continue
+        results = read_results(file)
+        keys = {**recipes[run.model], **settings.models[run.model].keys, **(run.keys or {})}
+        about = {"model": REAL if run.model.startswith("rate") else run.model, "method": run.method, "seed": run.seed}
+        of_run = {"prompts": prompts_of(results.run), "rate": None if run.keys is None else keys["learning_rate"]}
+        for row in sorted(results.samples, key=lambda row: (row["task"], row["sample"])):
+            answer = {key: row[key] for key in ("task", "sample", "verdict", "compiled", "tokens", "run_s")}
+            rows.append(about | {"operation": row["family"], **answer, **of_run})
     return rows
 
 
 def main(study: str, folder: str, output: str) -> None:
-    rows = rows_of(yaml.safe_load(Path(study).read_text(encoding="utf-8")), Path(folder))
+    rows = rows_of(StudySettings.read([study, f"output={folder}"]))
     with open(output, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write("".join(json.dumps(row) + "\n" for row in rows).encode())
     runs = defaultdict(list)
@@ -56,9 +58,8 @@ def main(study: str, folder: str, output: str) -> None:
     for (model, method), found in rates.items():
         best = max(right for right, _, _ in found.values())
         tied = {rate: compiled for rate, (right, compiled, _) in found.items() if right >= best - TIED}
-        if (
-            len(found) > 1 and len({answers for _, _, answers in found.values()}) == 1
-        ):  # else a run is not judged to its end
+        is_whole = len({answers for _, _, answers in found.values()}) == 1  # else some run is not judged to its end
+        if len(found) > 1 and is_whole:
             print(f"{model} {method}: {max(tied, key=lambda rate: (tied[rate], -rate))} of {sorted(found)}")
 
 

@@ -34,7 +34,8 @@ def question(template: Template) -> str:
 
 
 def table() -> dict[str, dict[str, str | None]]:
-    """models: a name on the Hub in lower case -> its template. questions: a template -> the digest of its `question`; null for templates of images and sound."""
+    """models: a name on the Hub in lower case -> its template. questions: a template -> the digest of its `question`; null for templates of
+    images and sound."""
     models: dict[str, set[str]] = {}
     for name, places in SUPPORTED_MODELS.items():
         for place in places.values():

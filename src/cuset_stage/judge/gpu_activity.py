@@ -1,7 +1,8 @@
 """The accounts of what a program did on the GPU: CUPTI's, of what ran there, and that of the GPU's own counters.
 
-A small library that the driver loads into the program (gpu_activity.cpp, gpu_inputs.cpp) writes CUPTI's down. It is built once, by nvcc, from CUPTI as the toolkit or NVIDIA's wheels bring it. It runs inside the program, so one that
-goes after it can write what it likes into the record: what is concluded from it says so (gpu_work.py, docs/security.md).
+A small library that the driver loads into the program (gpu_activity.cpp, gpu_inputs.cpp) writes CUPTI's down. It is built once, by nvcc,
+from CUPTI as the toolkit or NVIDIA's wheels bring it. It runs inside the program, so one that goes after it can write what it likes into
+the record: what is concluded from it says so (gpu_work.py, docs/security.md).
 
 The counters (GPM, since Hopper) are read with NVML by the judge: no program on the GPU can change them. They count for the whole GPU, so
 they say what an answer did where nothing else runs meanwhile.

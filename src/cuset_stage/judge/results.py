@@ -189,8 +189,8 @@ def describe_run(
 ) -> dict[str, Any]:
     """The header of a run.
 
-    chosen: how many of the answers a finished run judges. tasks: those that are asked for, of `set_size` in the task set. spec: how it is judged (`Bench.describe`). extract: the rule that found the
-    code in answers.
+    chosen: how many of the answers a finished run judges. tasks: those that are asked for, of `set_size` in the task set. spec: how it is
+    judged (`Bench.describe`). extract: the rule that found the code in answers.
     """
     ids = dict.fromkeys(task.id for task in tasks)
     levels = Counter(str(one.level or 1) for one in answers if one.task in ids)

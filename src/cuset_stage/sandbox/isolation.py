@@ -175,13 +175,14 @@ def python_paths() -> tuple[Path, ...]:
 
 
 @functools.cache
+def _shell_digest() -> str:
+    return hashlib.sha256(Path("/bin/sh").read_bytes()).hexdigest()[:16]
+
+
 def closed_shell() -> Path:
     """A copy of /bin/sh that nobody may read: the kernel then lets no process of its user look into it, or write to its memory, while it
     waits for the program and says how that ended."""
-    digest = hashlib.sha256(Path("/bin/sh").read_bytes()).hexdigest()[
-        :16
-    ]  # machines with other shells may share the cache
-    shell = cache_root() / f"sh-{digest}" / "sh"
+    shell = cache_root() / f"sh-{_shell_digest()}" / "sh"  # the cache may be shared with other machines
     if not shell.exists():
         shell.parent.mkdir(parents=True, exist_ok=True)
         copy = Path(tempfile.mkdtemp(dir=shell.parent), "sh")

@@ -301,9 +301,8 @@ class Module:
         late = self._left <= 0
         # where it ended by itself, the socket closes a moment before its end is known
         finished = self._process.end(10.0 if error is None and not late else 0.0)
-        if late and (
-            finished.late or not finished.infra
-        ):  # by the judge's clock, whatever kept the supervisor from saying so
+        # Late by the judge's clock, whatever kept the supervisor from saying so.
+        if late and (finished.late or not finished.infra):
             finished = replace(finished, stopped="wall", infra=None)
         elif finished.infra:
             return SandboxError(finished.infra)

@@ -187,9 +187,8 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
         steps += _answer(number, nothing_done)
     families = [_AF_UNIX, _AF_NETLINK, *((_AF_INET, _AF_INET6) if network else ())]
     steps += _by_argument(calls.socket, 0, families, _ALLOW, refused)
-    for number in (
-        calls.into_pipes
-    ):  # a small page of a huge one, which the pipe keeps whole; who copies falls back to read and write
+    # A small page of a huge one, which the pipe keeps whole; who copies falls back to read and write.
+    for number in calls.into_pipes:
         steps += _answer(number, _ERRNO | _EINVAL)
     if not network:
         connect, send_to, messages = calls.outward
