@@ -13,6 +13,9 @@ import json
 import sys
 from collections import defaultdict
 
+import pandas as pd
+from scipy import stats
+
 from cuset_stage.judge.results import read_results
 from cuset_stage.settings import read_yaml
 from cuset_stage.study.plan import OUTPUTS, runs_of
@@ -42,10 +45,30 @@ def rows_of(settings: StudySettings) -> list[dict]:
     return rows
 
 
+def print_differences(rows: list[dict]) -> None:
+    """Each method's answers right minus those of SFT in points, over all rates that both have whole: the mean over operations, with the 95 %
+    interval of Student's t."""
+    table = pd.DataFrame(rows).assign(right=lambda row: 100 * (row.verdict == "passed"))
+    answers = table.groupby(["model", "method", "rate"]).right.size()
+    of_operation = table.groupby(["model", "method", "rate", "operation"]).right.mean()
+    for model, method in answers.index.droplevel("rate").unique().drop_duplicates():
+        mine, sft = (answers.get((model, each)) for each in (method, "sft"))
+        rates = [] if sft is None else [rate for rate in mine.index.intersection(sft.index) if mine[rate] == sft[rate]]
+        if method != "sft" and rates:
+            difference = sum(
+                of_operation[model, method, rate] - of_operation[model, "sft", rate] for rate in rates
+            ) / len(rates)
+            interval = stats.ttest_1samp(difference, 0).confidence_interval()
+            print(
+                f"{model} {method} minus sft at {rates}: {difference.mean():.2f} points ({interval.low:.2f} to {interval.high:.2f})"
+            )
+
+
 def main(study: str, folder: str, output: str) -> None:
     rows = rows_of(StudySettings.read([study, f"output={folder}"]))
     with open(output, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+    print_differences(rows)
     runs = defaultdict(list)
     for row in rows:
         runs[row["model"], row["method"], row["rate"], row["seed"]].append(row)

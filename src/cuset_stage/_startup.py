@@ -94,7 +94,8 @@ class _Loader:
         module.__loader__ = module.__spec__.loader = self._loader
         if name == V1_LAUNCHER and asks_for_cuset():
             raise SystemExit(
-                "stage: cuset does not exist in LLaMA-Factory's v1 engine; unset USE_V1 and run it again."
+                "LLaMA-Factory's v1 engine knows no stages, so stage: cuset neither; unset USE_V1 and run it again, or write a recipe of "
+                "v1 and run `python -m cuset_stage.llamafactory_v1` (docs/other_trainers.md)."
             )
         self._loader.exec_module(module)
         if name in SYMBOLS:

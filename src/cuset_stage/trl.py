@@ -16,10 +16,10 @@ from transformers import Trainer
 from trl import SFTTrainer
 
 from .objective import ObjectiveMeter, ObjectiveSettings
-from .objective.cuset import IGNORE_INDEX, LABEL_COLUMNS
+from .objective.cuset import LABEL_COLUMNS
 from .objective.statistics import LOG_PREFIX
-from .spans import DEFAULT_KINDS, Span, find_spans, token_mask
-from .spans.tokenizers import TokenAligner
+from .spans import DEFAULT_KINDS, Span, find_spans
+from .stage.batch_labels import BatchLabeller
 from .stage.head import FusedHead, evaluating
 
 
@@ -27,37 +27,17 @@ logger = logging.getLogger(__name__)
 
 
 class LabellingCollator:
-    """The batches of another collator, with the two columns that CuSeT reads beside `labels`.
+    """The batches of another collator, with the two columns that CuSeT reads beside `labels` (`BatchLabeller`).
 
-    A sample is a run of supervised tokens within a row: a completion, an assistant message, or the whole of a text that is supervised as a
-    whole. Its text is read back from its tokens, so packed and truncated rows are labelled as they are trained on.
-
-    Args:
-        collator: gives batches with `input_ids` and `labels` [rows, length]. Where rows are laid end to end, the first token of each is not
-            supervised, as TRL has it: nothing predicts it.
-        tokenizer: that of the rows.
-        find: the spans of a text, as `find_spans` gives them.
+    Where the collator lays rows end to end, it supervises no row's first token, as TRL has it: nothing predicts it.
     """
 
     def __init__(self, collator: Callable[[Any], dict[str, Any]], tokenizer: Any, find: Callable[[str], list[Span]]):
-        self.collator, self.find = collator, find
-        self.aligner = TokenAligner(tokenizer)
+        self.collator, self.labeller = collator, BatchLabeller(tokenizer, find)
 
     def __call__(self, examples: Any) -> dict[str, Any]:
-        """Adds `cuda_mask` (1: the token overlaps a span) and `sample_ids` (from 1; 0: not supervised), both [rows, length]."""
         batch = self.collator(examples)
-        labels = batch["labels"]
-        supervised = labels != IGNORE_INDEX
-        begins = supervised.clone()
-        begins[:, 1:] &= ~supervised[:, :-1]
-        sample_ids = begins.cumsum(dim=1) * supervised
-        cuda_mask = torch.zeros_like(labels)
-        for row, numbers in enumerate(sample_ids):
-            for number in range(1, int(numbers.max()) + 1):
-                places = (numbers == number).nonzero()[:, 0]
-                text, offsets = self.aligner.read(batch["input_ids"][row, places].tolist())
-                cuda_mask[row, places] = torch.tensor(token_mask(offsets, self.find(text)), dtype=labels.dtype)
-        return {**batch, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
+        return {**batch, **self.labeller.columns(batch["input_ids"], batch["labels"])}
 
 
 class CusetTrainer(SFTTrainer):

@@ -383,7 +383,7 @@ FEATURES: dict[str, dict[str, Feature]] = {
             environment={"USE_V1": "1"},
             outcome=Outcome.REFUSED,
             held="tests/stage/test_proof.py::test_the_v1_engine_is_refused",
-            note="another trainer",
+            note="knows no stages; [experimental](other_trainers.md#llama-factorys-v1)",
         ),
         "label smoothing": Feature(
             keys={"label_smoothing_factor": 0.1},

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import torch
 from llamafactory.extras import logging
 from llamafactory.extras.misc import has_tokenized_data
 from llamafactory.train.sft import workflow as sft_workflow
@@ -74,6 +75,9 @@ def run_cuset(
     def make_trainer(**kwargs: Any) -> CusetTrainer:
         if objective.needs_reference:
             kwargs["ref_model"] = reference_model(kwargs["model"], model_args, finetuning_args)
+        if training_args.device.type == "cpu" and not training_args.bf16:
+            for name in ("model", "ref_model"):
+                as_float32(kwargs.get(name))
         options = {"fused": finetuning_args.cuset_fused, "label_summaries": label_summaries, "metrics": metrics}
         trainer = CusetTrainer(objective=objective, **options, **kwargs)
         log_statistics(trainer)
@@ -107,6 +111,18 @@ def pass_over_torn_checkpoint(training_args: Any) -> None:
     training_args.resume_from_checkpoint = str(whole[-1]) if whole else None
     goes_on = f"training goes on from {whole[-1]}" if whole else "training begins again"
     logger.warning_rank0(f"{last}: this checkpoint was not written to its end; {goes_on}.")
+
+
+def as_float32(model: Any) -> None:
+    """Convert 16-bit weights in place where the processor has no instructions for them, and a step would take minutes.
+
+    LLaMA-Factory loads frozen weights in the type of their files, whatever the machine.
+    """
+    if model is None or torch.ops.mkldnn._is_mkldnn_bf16_supported() or getattr(model, "is_quantized", False):
+        return
+    if any(parameter.dtype in (torch.bfloat16, torch.float16) for parameter in model.parameters()):
+        logger.info_rank0("This processor has no 16-bit arithmetic: the weights are converted to float32.")
+        model.float()
 
 
 def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:

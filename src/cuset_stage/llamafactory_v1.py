@@ -1,0 +1,124 @@
+"""LLaMA-Factory's v1 engine with the loss of CuSeT: experimental, as the engine is.
+
+    USE_V1=1 python -m cuset_stage.llamafactory_v1 recipe.yaml            several GPUs: torchrun --nproc-per-node 2 -m cuset_stage.llamafactory_v1 ...
+
+The recipe is one of v1's, with one more key: `cuset`, a mapping of the fields of `ObjectiveSettings` and of `kinds`, `aliases` and `language`
+of `find_spans`, such as {objective: dft} or {tau: 0.3}. It may be left out. Written against LLaMA-Factory 0.9.5.
+"""
+
+import functools
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from llamafactory.v1.accelerator.interface import DistributedInterface
+from llamafactory.v1.config import get_args
+from llamafactory.v1.core.data_engine import DataEngine
+from llamafactory.v1.core.model_engine import ModelEngine
+from llamafactory.v1.trainers.sft_trainer import SFTTrainer
+from llamafactory.v1.utils.helper import compute_valid_tokens, get_tokenizer
+from omegaconf import OmegaConf
+
+from .objective import ObjectiveSettings, objective_loss
+from .spans import DEFAULT_KINDS, find_spans
+from .stage.batch_labels import BatchLabeller
+
+
+LABELLING = ("kinds", "aliases", "language")
+
+
+class CusetTrainer(SFTTrainer):
+    """v1's SFTTrainer whose loss is that of an objective, computed from logits, as v1 computes its own.
+
+    Rows, templates, batching, PEFT, DDP, FSDP2 and DeepSpeed are v1's; `loss_weights` weigh tokens. The loss is divided by the supervised
+    tokens of the optimizer step, over micro-batches and processes.
+
+    Args:
+        objective: which loss, with its settings; without it CuSeT's with the paper's.
+        kinds, aliases, language: what counts as CUDA-sensitive, as in `find_spans`.
+        kwargs: SFTTrainer's.
+
+    Raises:
+        ValueError: sequences are split over devices (cp_size), for which v1 computes a loss of its own; the loss is to be divided by samples;
+            or the objective compares with a base model, and there is no adapter to turn off.
+    """
+
+    def __init__(
+        self,
+        objective: ObjectiveSettings | None = None,
+        kinds: Sequence[str] = DEFAULT_KINDS,
+        aliases: Iterable[str] = (),
+        language: str = "cuda",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.objective = objective or ObjectiveSettings()
+        if self.cp_size > 1:
+            raise ValueError("dist_config.cp_size: a sample's windows must not be split over devices. Set cp_size: 1.")
+        if self.objective.normalization != "tokens":
+            raise ValueError(
+                f"normalization={self.objective.normalization}: v1 divides by tokens. Leave it at tokens."
+            )
+        self._bare_model = getattr(self.model, "module", self.model)
+        if self.objective.needs_reference and not hasattr(self._bare_model, "disable_adapter"):
+            raise ValueError(
+                f"objective={self.objective.name}: compares with the base model, which is the model with its adapter off. Give a peft_config."
+            )
+        find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
+        find("")  # refuses a kind or a language that does not exist
+        self._labeller = BatchLabeller(get_tokenizer(self.renderer.processor), find)
+
+    def compute_loss(self, batch: Any) -> torch.Tensor:
+        """The objective's mean over the supervised tokens of the micro-batch; `fit` weighs it by their number."""
+        columns = {"labels": batch["labels"], **self._labeller.columns(batch["input_ids"], batch["labels"])}
+        columns = {name: column.to(self.device) for name, column in columns.items()}
+        inputs = {name: batch[name].to(self.device) for name in self._inputs & batch.keys()}
+        reference = None
+        if self.objective.needs_reference:
+            with torch.no_grad(), self._bare_model.disable_adapter():
+                reference = self.model(**inputs).logits
+        return objective_loss(
+            self.model(**inputs).logits,
+            settings=self.objective,
+            num_items_in_batch=compute_valid_tokens([batch]),
+            token_weights=batch["loss_weights"].to(self.device, torch.float32),
+            reference_logits=reference,
+            **columns,
+        )
+
+    @property
+    def _inputs(self) -> set[str]:
+        return {"input_ids", "attention_mask", "position_ids", *self.model_input_names}
+
+
+def run_cuset(settings: dict[str, Any]) -> None:
+    """Train as v1's `run_sft` does. settings: a recipe of v1 as a mapping, with `cuset` in it or not."""
+    own = dict(settings.pop("cuset", None) or {})
+    known = [*(field.name for field in fields(ObjectiveSettings)), *LABELLING]
+    if unknown := own.keys() - set(known):
+        raise ValueError(f"cuset: no key {', '.join(sorted(unknown))}; expected some of {', '.join(known)}.")
+    labelling = {key: own.pop(key) for key in LABELLING if key in own}
+    model_args, data_args, training_args, _ = get_args(settings)
+    DistributedInterface(training_args.dist_config)
+    engine = ModelEngine(model_args, is_train=True)
+    trainer = CusetTrainer(
+        ObjectiveSettings(**own),
+        args=training_args,
+        model=engine.model,
+        renderer=engine.renderer,
+        train_dataset=DataEngine(data_args.train_dataset),
+        **labelling,
+    )
+    trainer.fit()
+    trainer.save_model()
+    DistributedInterface().destroy()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        raise SystemExit("expected: python -m cuset_stage.llamafactory_v1 recipe.yaml [key=value ...]")
+    recipe = OmegaConf.merge(OmegaConf.load(Path(sys.argv[1])), OmegaConf.from_cli(sys.argv[2:]))
+    run_cuset(OmegaConf.to_container(recipe))
