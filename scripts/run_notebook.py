@@ -4,9 +4,9 @@
     python scripts/run_notebook.py notebooks/qlora_15gib.ipynb --json outputs/notebook.json --memory-gib 15
 
 With --memory-gib PyTorch may take no more than that of the GPU, less what a CUDA context takes, in this process and in all that the cells
-start. It needs torch 2.10 and stops where the cap does not hold. `peak_gib` is what the driver counted on the whole GPU, five times a
-second, less what was in use before: leave the GPU to this script. The record is written after every cell; the exit code is 1 if a cell
-failed or the peak was above --memory-gib.
+start, by a setting of its allocator that torch 2.11 has; the script stops where the cap does not hold. `peak_gib` is what the driver
+counted on the whole GPU, five times a second, less what was in use before: leave the GPU to this script. The record is written after every
+cell; the exit code is 1 if a cell failed or the peak was above --memory-gib.
 """
 
 import argparse
@@ -36,7 +36,7 @@ try:
 except torch.cuda.OutOfMemoryError as error:
     print(error)
 else:
-    sys.exit("PyTorch got more of the GPU than --memory-gib allows: it needs torch 2.10 or later.")
+    sys.exit("PyTorch got more of the GPU than --memory-gib allows: it needs a torch with per_process_memory_fraction.")
 """
 
 
