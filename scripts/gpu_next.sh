@@ -10,6 +10,7 @@
 #   rates        yaml_configs/studies/real_rates.yaml: on an H200 14 minutes a training; RUNS says which, such as '*/sft/*,*/dft/*'
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   sampling     transformers' continuous batching beside ours, 500 answers, in turns (one GPU, 15 minutes)
+#   notebook     notebooks/qlora_15gib.ipynb in bf16 and in fp16, as if the GPU had 15 GiB (one GPU; needs bitsandbytes for its CUDA)
 #   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
 #   real         all tests on real weights (12 minutes)
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. `own` finds its samples
@@ -21,7 +22,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- own onpolicy rates tier1 sampling chain real
+[ $# -gt 0 ] || set -- own onpolicy rates tier1 sampling notebook chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -76,6 +77,15 @@ rates() { cuset study run yaml_configs/studies/real_rates.yaml ${RUNS:+"only=$RU
 tier1() { cuset study run yaml_configs/studies/real.yaml ${RUNS:+"only=$RUNS"}; }
 sampling() {
     python3 scripts/bench_sampling.py "$model" --tasks "$bench/Datasets/CUDABench-Set.jsonl" --prompts "$bench" --batches 96,192 --json "$out/sampling.json"
+}
+notebook() {
+    local half
+    python3 -c 'import bitsandbytes' || return # the wheel holds one library for each CUDA; libbitsandbytes_cuda130.so is that of CUDA 13.0
+    for half in bf16 fp16; do
+        grep -qs '"complete": true' "$out/notebook-$half.json" ||
+            CUSET_NOTEBOOK_MODEL=$model CUSET_NOTEBOOK_FOLDER=$out/notebook-$half CUSET_NOTEBOOK_HALF=$half \
+                python3 scripts/run_notebook.py notebooks/qlora_15gib.ipynb --memory-gib 15 --json "$out/notebook-$half.json" || return
+    done
 }
 chain() { python3 scripts/bench_chain.py "$model" "$bench" --parts train --out "$out"; }
 real() { python3 -m pytest tests/real -m real -o addopts= -v -rA --tb=short -p no:cacheprovider; }
