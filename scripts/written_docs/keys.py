@@ -29,8 +29,8 @@ def page() -> str:
         table(["attribute", "meaning"], attributes) + "\n",
         "## Of the commands\n",
         "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins. A key that several\n"
-        "commands have is [below](#of-several-commands). `--help` prints a command's keys; those of `cuset init`,\n"
-        "`spans` and `miniature` stand nowhere else.\n",
+        "commands have is [below](#of-several-commands). `--help` prints a command's keys; those of `cuset init`\n"
+        "and `spans` stand nowhere else.\n",
         *command_keys(),
     ]
     return "\n".join(parts)
@@ -59,9 +59,7 @@ def command_keys() -> list[str]:
     import cuset_stage.cli  # noqa: F401 - registers the commands
     from cuset_stage.cli._app import COMMANDS
 
-    listed = {
-        name: settings for name, settings in COMMANDS.items() if name.split()[0] not in ("init", "spans", "miniature")
-    }
+    listed = {name: settings for name, settings in COMMANDS.items() if name.split()[0] not in ("init", "spans")}
     commands_of: dict[tuple[str, ...], list[str]] = {}
     for command, settings in listed.items():
         for row in settings.describe():

@@ -40,7 +40,6 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "trl": {"objective", "spans", "stage"},
     "project": {"stage"},
     "study": {"report", "sandbox", "stage", "tasks"},
-    "miniature": {"spans", "mutants"},
 }
 
 

@@ -1,11 +1,8 @@
 """A study becomes jobs: every run once, recipes as they are typed by hand, and what has begun keeps its settings."""
 
 import json
-import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +11,6 @@ import yaml
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.miniature.settings import MiniatureSettings, PretrainSettings
 from cuset_stage.settings import SettingsError
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
 from cuset_stage.study.run import check_begun, forecast, run_study, write_study
@@ -22,7 +18,6 @@ from cuset_stage.study.settings import StudySettings
 
 
 ROOT = Path(__file__).parents[2]
-MINIATURE = ROOT / "yaml_configs" / "studies" / "miniature.yaml"
 PAPER = ROOT / "yaml_configs" / "studies" / "paper.yaml"
 
 
@@ -310,104 +305,6 @@ def test_a_part_of_a_study_is_asked_for_by_patterns(tmp_path):
     assert {job.run.name for job in wanted(study, jobs)} == {"m/sft/seed3", "m/sft/seed4", "m/cuset/seed4"}
     with pytest.raises(StudyError, match=r"only: m/sfd/seed3: no run has such a name.*did you mean m/sft/seed3"):
         wanted(study.model_copy(update={"only": ("m/sfd/seed3",)}), jobs)
-
-
-def test_the_miniature_is_planned(tmp_path, monkeypatch):
-    """docs/miniature.md: the main table and Table 5, Fig. 4, capability and dose."""
-    monkeypatch.chdir(ROOT)
-    study = StudySettings.read([str(MINIATURE), "dry_run=true", f"output={tmp_path}"])
-    jobs = jobs_of(study)
-    trained = {job.run.name: job.settings for job in jobs if job.kind == "train"}
-    assert len(trained) == 9 * 8 + (1 + 4 + 3 + 3) * 3 + 4 * 4 * 3 + 5 * 4 * 3
-    assert f"left: {len(jobs):,} jobs" in forecast(study, jobs)[1][0]
-    assert {job.run.name for job in jobs if job.run.keys is None} == {f"base/vanilla/seed{seed}" for seed in range(8)}
-    alike = [
-        {**keys, "output_dir": "", "dataset_dir": ""}
-        for keys in (trained["clean/cuset/seed10"], trained["cuda20/cuset/seed10"])
-    ]
-    assert alike[0] == alike[1] and trained["cuda20/cuset/seed10"]["dataset_dir"] == "outputs/miniature/cuda20"
-    needed = {keys[key] for keys in trained.values() for key in ("model_name_or_path", "dataset_dir")}
-    assert needed == {
-        *(f"outputs/miniature/tokens50-{seed}" for seed in (*range(8), *range(10, 13), *range(30, 33))),
-        *(f"outputs/miniature/tokens{millions}-{seed}" for millions in (25, 50, 100, 200) for seed in range(20, 23)),
-        *(f"outputs/miniature/{folder}" for folder in ("data", "cuda05", "cuda20", "neutral05", "neutral20")),
-    }
-
-
-def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypatch):
-    """scripts/miniature.sh up to the study, with commands that only write down what they were called with."""
-    monkeypatch.chdir(ROOT)
-    (tmp_path / "scripts").mkdir()
-    script = shutil.copy(ROOT / "scripts" / "miniature.sh", tmp_path / "scripts")
-    for name in ("cuset", "python"):
-        called = tmp_path / "bin" / name
-        called.parent.mkdir(exist_ok=True)
-        called.write_text(
-            f'#!/bin/bash\necho {name} "$@" >>called\n'
-            'if [ "$2" = data ]; then mkdir -p "$3" && touch "$3"/{miniature,train}.json "$3"/tasks.jsonl; fi\n'
-            'if [ "$2" = pretrain ]; then ${SLOW:+sleep 99}; mkdir -p "$4" && echo "$4" >"$4/model.safetensors"; fi\n'
-        )
-        called.chmod(0o755)
-
-    environment = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-
-    def called_by(*arguments):
-        (tmp_path / "called").unlink(missing_ok=True)
-        subprocess.run(["bash", script, *arguments], env=environment, check=True)
-        return [line.split() for line in (tmp_path / "called").read_text().splitlines()]
-
-    made, covered = set(), set()
-    for part in (
-        ["rates"],
-        *(["main", seeds] for seeds in ("0", "1,2", "3", "4,5,6,7")),
-        ["dose", "10"],
-        ["capability", "20"],
-        ["sweeps", "30", "dose", "11,12", "capability", "21,22"],
-        ["sweeps", "31,32", "900"],
-    ):
-        *commands, (*_, run, study, only) = called_by(*part)
-        for _, group, what, *given in (one for one in commands if one[0] == "cuset"):
-            assert group == "miniature"
-            output = (MiniatureSettings if what == "data" else PretrainSettings).read(given).output
-            made.add(str(output).removesuffix(".part"))
-        settings = StudySettings.read([study, only])
-        jobs = wanted(settings, jobs_of(settings))
-        keys = [job.settings for job in jobs if job.kind == "train"]
-        assert run == "run" and {one[key] for one in keys for key in ("model_name_or_path", "dataset_dir")} <= made
-        covered |= {job.name for job in jobs}
-    studies = [StudySettings.read([str(MINIATURE.with_stem(name))]) for name in ("miniature", "miniature_rates")]
-    assert covered == {job.name for study in studies for job in jobs_of(study)}
-    assert "timeout" not in str(called_by("main", "0")) and called_by("main", "0", "900")[-1][:3] == [
-        "cuset",
-        "study",
-        "run",
-    ]
-    checksums = (tmp_path / "outputs/miniature/study/checksums.txt").read_text().split()
-    assert {"tokens50-7/model.safetensors", "tokens200-22/model.safetensors", "./cuda05/train.json"} <= set(checksums)
-    for model in ("50-3", "50-20", "200-20", "100-20"):
-        shutil.rmtree(tmp_path / f"outputs/miniature/tokens{model}")
-    pretrained = [command[-2:] for command in called_by("main", "3", "capability", "20") if "pretrain" in command]
-    budgets = [(200, 20), (100, 20), (50, 3), (50, 20)]  # the longest first
-    assert pretrained == [[f"tokens={millions}000000", f"seed={seed}"] for millions, seed in budgets]
-    shutil.rmtree(tmp_path / "outputs/miniature/tokens50-3")
-    late = ["bash", script, "main", "3", "2"]
-    stopped = subprocess.run(late, env={**environment, "SLOW": "1"}, capture_output=True, text=True)
-    assert stopped.returncode == 2 and "a base model is not whole" in stopped.stderr
-    for wrong, message in (
-        (["nix"], "expected: scripts/miniature.sh rates|main"),
-        ([], "which part?"),
-        (["rates", "100", "main", "0"], "rates is a study of its own"),
-        (["main", "0", "rates", "100"], "rates is a study of its own"),
-        (["main"], "no seed '' in main; expected [0-7]"),
-        (["main", "8"], "no seed '8'"),
-        (["main", "1,8"], "no seed '1,8'"),
-        (["dose", "1"], "no seed '1' in dose; expected 1[0-2]"),
-        (["main", "0", "soon"], "no part 'soon'"),
-        (["main", "0", "900", "dose", "10"], "no part '900'"),
-        (["main", "0", "0"], "no time is left"),
-    ):
-        result = subprocess.run(["bash", script, *wrong], env=environment, capture_output=True, text=True)
-        assert result.returncode == 2 and message in result.stderr, result.stderr
 
 
 def test_the_paper_s_study_is_planned(monkeypatch):

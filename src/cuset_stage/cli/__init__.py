@@ -12,7 +12,6 @@ from . import (  # noqa: F401
     init,
     inspection,
     label,
-    miniature,
     pairs,
     report,
     study,

@@ -36,6 +36,10 @@ class Group(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         found = super().get_command(ctx, cmd_name)
+        if found is None and cmd_name == "miniature":
+            raise fail(
+                "miniature went after version 0.1; commit 0d53fef0 has it (docs/methods.md, Small models from nothing)."
+            )
         if found is not None and found.help and not found.short_help:
             found.short_help = " ".join(found.help.split("\n\n")[0].split()).partition(". ")[0].removesuffix(".") + "."
         return found
