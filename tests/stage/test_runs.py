@@ -358,3 +358,18 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start)
     args = SimpleNamespace(output_dir=f"{tmp_path}/", resume_from_checkpoint=f"{tmp_path}/checkpoint-30")
     pass_over_torn_checkpoint(args)
     assert args.resume_from_checkpoint == (start and str(tmp_path / start))
+
+
+@pytest.mark.parametrize("has_instructions", [True, False])
+def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny_model, monkeypatch, has_instructions):
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    from cuset_stage.stage.workflow import as_float32
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has_instructions)
+    model = AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.bfloat16)
+    as_float32(model)
+    assert {parameter.dtype for parameter in model.parameters()} == {
+        torch.bfloat16 if has_instructions else torch.float32
+    }
