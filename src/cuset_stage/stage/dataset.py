@@ -15,7 +15,7 @@ from llamafactory.model.loader import load_config
 
 from .. import bundled
 from ..jsonl import read_rows
-from ..text import InputError, shown
+from ..text import InputError, one_line, shown
 from .given import GivingAttr, giving_dataset_list, read_given
 from .processors import WEIGHTS, LabelRules, labelling
 
@@ -37,7 +37,7 @@ def labelled_dataset(
     def get_labelled_dataset(template, model_args, data_args, training_args, *args, **kwargs) -> dict[str, Any]:
         path = data_args.tokenized_path
         was_saved_before = path is not None and has_tokenized_data(path)
-        with fault_named(data_args), labelling(rules):
+        with damage_named(path) if was_saved_before else fault_named(data_args), labelling(rules):
             module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
 
         edition = bundled.kernels_edition(
@@ -179,6 +179,18 @@ def report_weights(dataset: Any, name: str) -> list[str]:
     if not weights.any():
         logger.warning_rank0(f"EVERY WEIGHT of the {name} data is 0, so nothing is learned from it.")
     return [summary]
+
+
+@contextlib.contextmanager
+def damage_named(path: str) -> Iterator[None]:
+    """Raise InputError where the block fails to read the data set in `tokenized_path`."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"tokenized_path: {path} cannot be read ({one_line(error)}): it was cut off while it was written or copied. Delete this folder to "
+            "have it written anew."
+        ) from error
 
 
 @contextlib.contextmanager
