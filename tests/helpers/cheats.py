@@ -3,6 +3,7 @@
 scripts/attack_table.py runs them and says for each whether it was paid. What an honest answer may not get either stands in `verdicts`.
 """
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
@@ -34,29 +35,8 @@ def get_init_inputs():
     return [32, 2.0]
 """
 # As REFERENCE, but most of its time goes into reading 24 MB of weights, which fit into an L2 cache.
-WIDE = """
-import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def __init__(self, features, scale):
-        super().__init__()
-        self.linear = nn.Linear(features, 4096)
-        self.scale = scale
-
-    def forward(self, x):
-        y = torch.relu(self.linear(x)) * self.scale
-        return y
-
-
-def get_inputs():
-    return [torch.randn(1, 1536)]
-
-
-def get_init_inputs():
-    return [1536, 2.0]
-"""
+_LARGER = {"64)": "4096)", "randn(512, 32)": "randn(1, 1536)", "[32, 2.0]": "[1536, 2.0]", "range(8)": "range(0)"}
+WIDE = functools.reduce(lambda code, change: code.replace(*change), _LARGER.items(), REFERENCE)
 
 
 def on_a_gpu(code: str) -> str:
