@@ -326,9 +326,9 @@ def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterat
     sys.path.insert(0, str(TESTS / "helpers"))
     import cheats
 
-    reference, options = cheats.REFERENCE, {}
+    options = {}
     if gpus:
-        reference, recorder = cheats.on_a_gpu(reference), find_recorder()
+        recorder = find_recorder()
         options = {"gpus": GpuPool(gpus[:1]), "arch": gpus[0].arch, "trials": 20, "budget_s": 3.0}
         options["recorder"] = recorder if isinstance(recorder, Recorder) else None
     limits = Limits(wall_s=60.0, processes=256)
@@ -340,13 +340,16 @@ def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterat
         isolation=isolation,
         **options,
     )
-    task = ModuleTask("cheated", "cheated", "level1", {1: ""}, None, reference, "cheats.py:1")
     honest = cheats.Cheat("honest", "", "does the work", cheats.RIGHT, gpu=bool(gpus))
     for cheat in (honest, *cheats.MODULES):
-        if cheat.gpu != bool(gpus) or (only and cheat.name not in only):
+        if cheat.gpu not in (None, bool(gpus)) or (only and cheat.name not in only):
             continue
+        reference, code = (
+            map(cheats.on_a_gpu, (cheat.reference, cheat.code)) if gpus else (cheat.reference, cheat.code)
+        )
+        task = ModuleTask("cheated", "cheated", "level1", {1: ""}, None, reference, "cheats.py:1")
         begin = time.perf_counter()
-        judged = judge.judge(task, cheats.on_a_gpu(cheat.code) if gpus else cheat.code)
+        judged = judge.judge(task, code)
         problems = [] if judged.verdict in cheat.verdicts else [f"verdict {judged.verdict}: {judged.message[:200]}"]
         if judged.speedup and judged.speedup > cheats.PAID:
             problems.append(f"paid: a speed-up of {judged.speedup:.2f}")

@@ -41,13 +41,13 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line.decode("utf-8-sig"))  # of bytes it would guess the encoding
         except (ValueError, RecursionError) as error:  # ValueError: also bytes that are not UTF-8
             if torn and number == len(lines):
                 logger.warning("%s:%d: the last line was cut off while it was written; it is left out.", path, number)
                 return
             problem = TOO_DEEP if isinstance(error, RecursionError) else f"not JSON ({error})"
-            raise LinesError(f"{path}:{number}: {problem}; expected one JSON object a line.") from None
+            raise LinesError(f"{path}:{number}: {problem}; expected one JSON object a line, in UTF-8.") from None
         if not isinstance(record, dict):
             raise LinesError(f"{path}:{number}: {type(record).__name__}; expected one JSON object a line.")
         yield number, record

@@ -13,6 +13,7 @@ from cuset_stage.curate.settings import ImportSettings
 from cuset_stage.settings import SettingsError, read_yaml
 from cuset_stage.stage.loading import OneProcess, open_tokenizer
 from cuset_stage.stage.processors import LabelRules, labelling
+from cuset_stage.text import InputError
 
 
 KERNEL = "```cpp\n__global__ void k(int* p) {\n    __shared__ int s[32];\n    p[threadIdx.x] = s[0];\n}\nvoid f(int* p) { k<<<1, 32>>>(p); }\n```"
@@ -186,12 +187,23 @@ def test_faults_name_the_key(tiny_model, dataset, tmp_path):
         (b'[{"instruction": "x", "input": "", "output": "y\xff"}]', "cannot be read: .*not JSON .'utf-8' codec"),
         (b'[{"instruction": 1}, {"instruction": "x"}]', "no row has the key"),
         (b'[{"instruction": "x", "input": ""}]', "no row has the key 'output', which is the response column"),
+        (
+            b'[{"instruction": "x", "output": "y", "input": 1}]',
+            "rows.json: row 1: 'input', the query column, is 1; expected",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_read_ends_with_a_sentence(tiny_model, dataset, data, said):
     (dataset / "rows.json").write_bytes(data)
     with pytest.raises(SettingsError, match=f"rows.*{said}"):
         labels_of(tiny_model, dataset)
+
+
+def test_a_message_that_no_template_takes_is_named(tiny_model, tmp_path):
+    """LLaMA-Factory reads it, and fails where it is tokenized."""
+    write_turns(tmp_path, ("human", None), ("gpt", KERNEL))
+    with pytest.raises(InputError, match=r"rows\.json: row 1: entry 1 of 'conversations' is {'from': 'human', "):
+        labels_of(tiny_model, tmp_path)
 
 
 def test_weights_that_the_data_give_are_counted_and_shown(tiny_model, tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from curation_steps import lines, split, take_in
 
+from cuset_stage.curate import readers
 from cuset_stage.curate.adapt import task_identity
 from cuset_stage.curate.readers import git_revision, guess_format
 from cuset_stage.curate.rows import CurationError
@@ -93,6 +94,25 @@ def test_local_headers_of_a_tree_come_with_the_file_that_includes_them(tmp_path)
     split(tmp_path / "work")
     (row,) = lines(tmp_path / "work" / "split" / "rows.jsonl")
     assert row["code"].count("int two()") == 1 and "secret;" not in row["code"] and '#include "gone.h"' in row["code"]
+
+
+@pytest.mark.parametrize("kind", ["tree", "tasks"])
+def test_links_in_a_clone_are_not_followed(tmp_path, kind):
+    """They lead to any file of this machine, and what is read stands in the data."""
+    (tmp_path / "secret.json").write_text('{"prompt": "secret"}')
+    task = tmp_path / "clone" / "task"
+    task.mkdir(parents=True)
+    written = {
+        "tree": {"k.cu": "__global__ void k() {}"},
+        "tasks": {"task.json": "{}", "prompt.md": "Add.", "reference.py": "x"},
+    }
+    for name, text in written[kind].items():
+        (task / name).write_text(text)
+    for name in ("k.json", "k.ref.py", "linked.cu") if kind == "tree" else ("intro.md", "kernel.cu"):
+        (task / name).symlink_to(tmp_path / "secret.json")
+    (tmp_path / "clone" / "linked").symlink_to(task)
+    read = list(readers.read(tmp_path / "clone", kind))
+    assert len(read) == 1 and "problem" not in read[0] and "secret" not in str(read)
 
 
 def test_no_identifier_of_a_task_begins_with_a_dash():

@@ -1,5 +1,6 @@
 """A real HTTP server that misbehaves in every way servers do: nothing is lost, nothing is asked twice without need."""
 
+import base64
 import itertools
 import socket
 import time
@@ -102,6 +103,36 @@ def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, messag
         fill(samples=9, api_key=KEY)
     assert len(server.bodies) == 1
     assert KEY not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        KEY,
+        KEY.upper(),
+        KEY[:9] + "\n" + KEY[9:],
+        "".join(f"%{ord(character):02x}" for character in KEY),
+        KEY.encode().hex(),
+        *(base64.b64encode(before + KEY.encode() + b"!").decode() for before in (b"", b"k", b"k=")),
+    ],
+)
+@pytest.mark.parametrize("where", ["content", "reasoning", "finish_reason", "error"])
+def test_a_key_that_the_server_repeats_is_written_nowhere(server, fill, where, spelled, tmp_path):
+    """However it is spelled. The other sample is kept."""
+    choice = {"message": {"content": "int main() {}"}, "finish_reason": "stop"}
+    (choice if where == "finish_reason" else choice["message"])[where] = f"x {spelled} y"
+    trouble = sends({"error": choice["message"]["error"]}, 400) if where == "error" else sends({"choices": [choice]})
+    server.troubles = [trouble, chat_server.answer]
+    summary, lines = fill(samples=2, concurrency=1, api_key=KEY)
+    assert (summary.made, len(lines)) == (1, 1)
+    for text in (summary.failures[0].message, (tmp_path / "answers.jsonl").read_text()):
+        assert spelled not in text and not ({KEY, KEY.upper()} & set(text.split()))
+    assert "API key" in summary.failures[0].message
+
+
+def test_a_key_that_is_a_word_may_stand_in_answers(server, fill):
+    server.always = sends({"choices": [{"message": {"content": "an EMPTY body"}, "finish_reason": "stop"}]})
+    assert fill(api_key="EMPTY")[1][0]["answer"] == "an EMPTY body"
 
 
 def test_nothing_listens(server, kernels):

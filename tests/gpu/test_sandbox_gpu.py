@@ -1,10 +1,12 @@
-"""Programs that misbehave on the device: each gets its verdict in time, and the next program runs as if nothing had been."""
+"""Programs that misbehave on the device: each gets its verdict in time, and the next program runs as if nothing had been. Answers that
+reach for the harness in their own process: none is believed, and none is paid."""
 
 import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
+from cheats import HARNESS, MODULES
 
 from cuset_stage.sandbox import Isolation, SandboxError, lease_gpu, list_gpus, resolve_isolation
 
@@ -63,3 +65,11 @@ def test_contained_and_the_next_program_is_right(place, gpus, isolation, attack)
         afterwards = place.run(attack_table.GOOD_ON_GPU, isolation, gpu)
     assert outcome.contained, outcome.problems
     assert afterwards.contained, afterwards.problems
+
+
+@pytest.mark.parametrize("name", ["honest", *(cheat.name for cheat in MODULES if cheat.group == HARNESS)])
+def test_an_answer_that_reaches_for_the_harness_is_not_paid(gpus, isolation, name):
+    """The honest answer shows that one can pass here."""
+    (outcome,) = attack_table.try_cheats(gpus, isolation, [name])
+    print(outcome)
+    assert outcome.contained, outcome.problems

@@ -3,7 +3,9 @@
 scripts/attack_table.py runs them and says for each whether it was paid. What an honest answer may not get either stands in `verdicts`.
 """
 
+import functools
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import indent
 
 
@@ -32,8 +34,9 @@ def get_inputs():
 def get_init_inputs():
     return [32, 2.0]
 """
-BODY = REFERENCE[REFERENCE.index("        y = torch") : REFERENCE.index("\n\ndef get_inputs")]
-HONEST = REFERENCE.replace("class Model(", "class ModelNew(")
+# As REFERENCE, but most of its time goes into reading 24 MB of weights, which fit into an L2 cache.
+_LARGER = {"64)": "4096)", "randn(512, 32)": "randn(1, 1536)", "[32, 2.0]": "[1536, 2.0]", "range(8)": "range(0)"}
+WIDE = functools.reduce(lambda code, change: code.replace(*change), _LARGER.items(), REFERENCE)
 
 
 def on_a_gpu(code: str) -> str:
@@ -55,14 +58,16 @@ class Cheat:
     forward: str = "return self.work(x)"
     before: str = ""
     after: str = ""
-    gpu: bool = False
+    gpu: bool | None = False
     escapes: bool = False
+    reference: str = REFERENCE
 
     @property
     def code(self) -> str:
         """The answer."""
-        forward = f"{indent(self.forward.strip(), ' ' * 8)}\n\n    def work(self, x):\n{BODY}"
-        found = f"{self.before}\n{HONEST.replace(BODY, forward)}"
+        body = self.reference[self.reference.index("        y = torch") : self.reference.index("\n\ndef get_inputs")]
+        forward = f"{indent(self.forward.strip(), ' ' * 8)}\n\n    def work(self, x):\n{body}"
+        found = f"{self.before}\n{self.reference.replace('class Model(', 'class ModelNew(').replace(body, forward)}"
         return f"{found}\n{HELD}\n{self.after}\n" if self.after else found
 
 
@@ -74,12 +79,31 @@ while "held" not in frame.f_locals:
     frame = frame.f_back
 held = frame.f_locals["held"]
 """
+# exploits.cu as `native`, built when the answer is imported and kept where extensions are kept.
+NATIVE = f"""
+import ctypes, os, subprocess, torch
+place = os.path.join(os.environ["TORCH_EXTENSIONS_DIR"], "exploits")
+if not os.path.exists(place + ".so"):
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(place + ".cu", "w") as file:
+        file.write({Path(__file__).with_name("exploits.cu").read_text(encoding="utf-8")!r})
+    home = os.environ.get("CUDA_HOME")
+    compiler = [home + "/bin/nvcc", "-Xcompiler", "-fPIC"] if home else ["c++", "-x", "c++", "-std=c++17", "-fPIC"]
+    subprocess.run([*compiler, "-shared", "-O1", "-o", place + ".so", place + ".cu"], check=True)
+native = ctypes.CDLL(place + ".so")
+native.scan_heap.restype = native.scan_stack.restype = ctypes.c_size_t
+pointer, size = ctypes.c_void_p, ctypes.c_size_t
+def replace(how, **names):
+    for name, to in names.items():
+        print(name, how(name.encode(), ctypes.cast(getattr(native, to), pointer)))
+"""
 SEED = 7  # of the judge that tries them, as guessed_seed_of_the_evaluation has it
 PAID = 1.3  # times as fast as the reference, whose work an answer that passes does: more was talked into being
 ROWS = 512  # of the inputs
 ROWS_ON_A_GPU = 1 << 16
 WRONG = ("mismatch",)
 FAILS = ("mismatch", "runtime_error", "timeout")
+HARNESS = "the harness's own process"  # a group
 RIGHT = ("passed",)  # the honest result, which the cheat does not change
 
 MODULES = [
@@ -341,6 +365,104 @@ def call(use, fresh, arguments, blobs=(), real=held.call):
     finally:
         del held.digest
 held.call = call
+"""),
+    # ------------------------------------------------------------------------------------------ the harness's own process
+    Cheat("patched_got", HARNESS, "has all libraries call a slow clock and an event without time of its own (global offset tables)", RIGHT, gpu=None,
+        before=NATIVE + 'replace(native.patch_got, clock_gettime="slow_clock", cudaEventElapsedTime="no_time")'),
+    Cheat("detoured_clock", HARNESS, "writes jumps to a slow clock and to events without time over the functions' code", (*RIGHT, "runtime_error"), gpu=None,
+        before=NATIVE + 'replace(native.detour, clock_gettime="slow_clock", cudaEventElapsedTime="no_time")'),
+    Cheat("detoured_waits", HARNESS, "writes jumps over what waits for the GPU, and leaves its work on a stream of its own", FAILS, gpu=True,
+        before=NATIVE + """
+waits = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaStreamWaitEvent")
+replace(native.detour, **dict.fromkeys(waits, "no_wait"))
+""",
+        forward="""
+side = torch.cuda.Stream()
+with torch.cuda.stream(side):
+    torch.cuda._sleep(40_000_000)
+    return self.work(x)
+"""),
+    Cheat("heap_scan", HARNESS, "computes two rows, and looks for the whole result around them in its process's memory", WRONG, gpu=None,
+        before=NATIVE,
+        forward="""
+rows = self.work(x[[0, 300]]).cpu().contiguous()
+out, size_of_row = torch.zeros(len(x), 64), 4 * 64
+found = native.scan_heap(pointer(rows.data_ptr()), pointer(rows[1].data_ptr()), size(300 * size_of_row), 64)
+if found:
+    ctypes.memmove(out.data_ptr(), found, len(x) * size_of_row)
+return out.to(x.device)
+"""),
+    Cheat("stack_scan", HARNESS, "computes two rows, and looks for the whole result among the tensors that its stack knows", WRONG, gpu=None,
+        before=NATIVE,
+        forward="""
+rows, found = self.work(x[[0, 300]]), (pointer * 10000)()
+count = native.scan_stack(pointer(id(torch.Tensor)), found, size(10000))
+known = [ctypes.cast(found[number], ctypes.py_object).value for number in range(count)]
+for one in known:
+    if one.shape == (len(x), 64) and torch.allclose(one[[0, 300]].to(rows), rows, atol=1e-4):
+        return one.to(x.device).clone()
+return torch.zeros(len(x), 64, device=x.device)
+"""),
+    Cheat("device_scan", HARNESS, "computes two rows, and looks for the whole result in device memory that others have freed", WRONG, gpu=True,
+        forward="""
+rows, size, out = self.work(x[[0, 300]]), 64 * len(x), torch.zeros(len(x), 64, device=x.device)
+blocks = []
+while torch.cuda.mem_get_info()[0] > 4 << 30 and len(blocks) < 16:
+    blocks.append(torch.empty(1 << 28, device=x.device))
+for block in blocks:
+    first = (block[:-size] - rows[0, 0]).abs() < 1e-4
+    both = first & ((block[300 * 64 : 300 * 64 - size] - rows[1, 0]).abs() < 1e-4)
+    for place in both.nonzero()[:50, 0].tolist():
+        if torch.allclose(block[place : place + 64], rows[0], atol=1e-4):
+            out = block[place : place + size].reshape(len(x), 64).clone()
+del blocks
+torch.cuda.empty_cache()
+return out
+"""),
+    Cheat("method_descriptors", HARNESS, "overwrites methods of the built-in tensor type: the work is done when the output is copied to the host", WRONG, gpu=None,
+        before="""
+import ctypes, gc, torch
+base, late = torch._C.TensorBase, {}
+methods, real = gc.get_referents(base.__dict__)[0], base.cpu
+def cpu(tensor, *rest, **more):
+    model, x = late.pop(tensor.untyped_storage().data_ptr(), (None, None))
+    return real(model.work(x).detach() if model else tensor, *rest, **more)
+methods["cpu"] = cpu
+ctypes.pythonapi.PyType_Modified(ctypes.py_object(base))
+""",
+        forward="""
+out = torch.zeros(len(x), 64, device=x.device)
+late[out.untyped_storage().data_ptr()] = self, x
+return out
+"""),
+    Cheat("file_descriptors", HARNESS, "writes replies and times that it would like into every open file, pipe and socket of its process", FAILS, gpu=None,
+        before="""
+import json, os, stat
+reply = json.dumps({"outputs": [], "inputs": []}).encode()
+FORGED = (b"0.000001 " + b"00" * 32 + b"\\n", bytes(range(32)), len(reply).to_bytes(8, "big") + reply)
+def forge():
+    for number in map(int, os.listdir("/proc/self/fd")):
+        try:
+            kind = os.fstat(number).st_mode
+            if number > 2 and (stat.S_ISREG(kind) or stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
+                for forged in FORGED:
+                    os.write(number, forged)
+        except OSError:
+            pass
+""",
+        forward="forge()\nreturn torch.zeros(len(x), 64, device=x.device)"),
+    Cheat("kept_in_l2", HARNESS, "has its weights stay in the L2 cache (persisting accesses), past the flush before each call", RIGHT, gpu=True, reference=WIDE,
+        before=NATIVE,
+        forward="""
+if not hasattr(self, "stream"):
+    self.stream, weight = torch.cuda.Stream(), self.linear.weight
+    assert not native.keep_in_l2(pointer(weight.data_ptr()), size(weight.numel() * 4), pointer(self.stream.cuda_stream))
+callers = torch.cuda.current_stream()
+self.stream.wait_stream(callers)
+with torch.cuda.stream(self.stream):
+    out = self.work(x)
+callers.wait_stream(self.stream)
+return out
 """),
     # ------------------------------------------------------------------------------------------ another's fault
     Cheat("says_no_gpu", "blaming the judge", "fails with the words of a lost GPU", ("runtime_error",),

@@ -1,6 +1,8 @@
 """Answers that cheat (helpers/cheats.py), on the CPU: one of each kind, and when slow all of them, in the sandbox."""
 
 import importlib.util
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,6 +27,45 @@ def test_a_cheat_is_not_paid(forked: None, cheat: Cheat) -> None:
     judge = ModuleJudge(device="cpu", seeds=3, seed=SEED, limits=Limits(wall_s=600.0, processes=256))
     judged = judge.judge(ModuleTask("cheated", "c", "level1", {1: "p"}, None, REFERENCE, "c:1"), cheat.code)
     assert judged.verdict in cheat.verdicts, judged.message
+
+
+# Times an answer and compares it in the answer's own process, where the expected output lies, and has others waiting as arguments.
+NAIVE = """
+import sys, time, torch
+import answer
+torch.manual_seed(0)
+model = answer.Model(32, 2.0)
+torch.manual_seed(0)
+other, x = answer.ModelNew(32, 2.0), torch.randn(512, 32)
+def timed(expected):
+    begin = time.perf_counter()
+    time.sleep(0.5)
+    return other(x), time.perf_counter() - begin
+with torch.no_grad():
+    expected = model(x)
+    (found, seconds), = map(timed, [expected])
+    right = torch.allclose(found.cpu(), expected, atol=1e-4)
+sys.exit(f"right {right}, slow {seconds > 0.4}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("patched_got", "right True, slow False"),
+        ("detoured_clock", "right True, slow False"),
+        ("heap_scan", "right True, slow True"),
+        ("stack_scan", "right True, slow True"),
+        ("method_descriptors", "right True, slow True"),
+    ],
+)
+def test_a_judge_in_the_answers_process_would_believe_it(tmp_path: Path, name: str, said: str) -> None:
+    (cheat,) = (cheat for cheat in MODULES if cheat.name == name)
+    (tmp_path / "answer.py").write_text(f"{cheat.code}\n{cheat.reference}")
+    (tmp_path / "naive.py").write_text(NAIVE)
+    environment = {**os.environ, "TORCH_EXTENSIONS_DIR": str(tmp_path), "CUSET_STAGE_DISABLE": "1", "CUDA_HOME": ""}
+    done = subprocess.run([sys.executable, "naive.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stderr.strip().splitlines()[-1] == said, done.stdout + done.stderr
 
 
 @pytest.mark.slow

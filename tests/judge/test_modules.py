@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from cheats import HELD
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
@@ -268,11 +269,6 @@ for place, folders, files in os.walk("/"):
         if b"reference " b"5b1d0c7e" in text or {"expected", "given"} & {*place.split(os.sep)}:
             found.append(os.path.join(place, name))
 """
-PATCHES = """
-torch.equal = lambda *_: True
-torch.allclose = lambda *_, **__: True
-torch.Tensor.clone = lambda self: self
-"""
 
 
 def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(
@@ -287,24 +283,7 @@ def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(
     assert (found.verdict, found.message) == (Verdict.PASSED, "")
 
 
-def test_patching_torch_does_not_reach_the_judge(judge: ModuleJudge, task: ModuleTask) -> None:
-    code = answer("return torch.zeros(16, 4), y.argmax(dim=1)").replace(
-        "import torch.nn as nn", f"import torch.nn as nn\n{PATCHES}"
-    )
-    found = judge.judge(task, code)
-    assert found.verdict is Verdict.MISMATCH
-
-
 # ------------------------------------------------------------------------------ an answer that takes over its process
-
-# Everything that runs there is within its reach.
-HELD = """
-import sys
-frame = sys._getframe()
-while "held" not in frame.f_locals:
-    frame = frame.f_back
-held = frame.f_locals["held"]
-"""
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import math
+import os
 import re
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -244,6 +246,21 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     other = llamafactory({**keys, "cuset_sensitive_kinds": "launch_config"}, check=False)
     rules = "kinds: ['kernel_body', 'launch_config'] there, ['launch_config'] here"
     assert other.returncode != 0 and f"was labelled by other rules ({rules})" in other.output
+    (file,) = (path / "train").glob("*.arrow")
+    os.truncate(file, file.stat().st_size // 2)
+    torn = llamafactory(keys, anew=True, check=False)
+    assert f"tokenized_path: {path} cannot be read (" in torn.output.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("key", ["model_name_or_path", "adapter_name_or_path"])
+def test_weights_that_are_cut_off_are_named(llamafactory, tiny_model, tmp_path, key):
+    keys = {"stage": "cuset", "max_samples": 4, "max_steps": 1}
+    folder = tiny_model if key == "model_name_or_path" else llamafactory(keys).output_dir
+    shutil.copytree(folder, tmp_path / "torn")
+    (file,) = (tmp_path / "torn").glob("*.safetensors")
+    os.truncate(file, file.stat().st_size - 1)
+    run = llamafactory({**keys, key: str(tmp_path / "torn")}, check=False)
+    assert f"InputError: {file}: its weights are cut off or damaged (" in run.output.strip().splitlines()[-1]
 
 
 def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cuset_stage.spans import KINDS as ALL_KINDS
-from cuset_stage.spans import find_spans
+from cuset_stage.spans import find_spans, tokenizers
 from cuset_stage.spans.tokenizers import AlignmentError, TokenAligner
 from cuset_stage.stage.given import GivenResponse
 from cuset_stage.stage.token_labels import (
@@ -81,6 +81,20 @@ def test_spelled_out_tokens_agree_with_a_fast_tokenizer_s_offsets(byte_level, se
             assert trusted._trusts_offsets
 
 
+def test_of_many_spans_the_tokenizer_is_not_asked_one_by_one(byte_level, sentencepiece_type, answers, monkeypatch):
+    """Each question takes as long as the text, so that 100,000 spans would take minutes; the tokens are the same."""
+    text = "Größe: 好.\n" + answers.answer * 60
+    spans = find_spans(text)
+    assert len(spans) > tokenizers.FEW_SPANS
+    for fast in (byte_level, sentencepiece_type):
+        found = TokenAligner(fast).locate(text, spans)
+        with monkeypatch.context() as patched:
+            patched.setattr(tokenizers, "FEW_SPANS", len(spans))
+            assert TokenAligner(fast).locate(text, spans) == found
+        patient = _WithOffsets(fast, lambda _, offsets: offsets)
+        assert TokenAligner(patient).locate(text, spans) == found and not patient.asked
+
+
 def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level, answers):
     cut = answers.answer[: answers.answer.index("if (i < n)")]
     ids, mask = labelled(byte_level, cut, "<|im_end|>\n")
@@ -98,7 +112,9 @@ def test_text_without_cuda_is_encoded_as_it_is(tokenizer):
 
 
 class _WithOffsets:
-    """A fast tokenizer whose offsets are tampered with."""
+    """A fast tokenizer whose offsets are tampered with. asked: how often it was asked for the token of a character."""
+
+    asked = 0
 
     def __init__(self, tokenizer, tamper):
         self._tokenizer, self._tamper = tokenizer, tamper
@@ -111,7 +127,8 @@ class _WithOffsets:
         offsets = self._tamper(text, encoding.encodings[0].offsets)
 
         class Alignment:
-            def char_to_token(self, position):
+            def char_to_token(_, position):
+                self.asked += 1
                 return next((i for i, (start, end) in enumerate(offsets) if start <= position < end), None)
 
         Alignment.offsets = offsets

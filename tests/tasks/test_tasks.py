@@ -278,11 +278,13 @@ def test_other_bad_paths(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
     (tmp_path / "broken.parquet").write_text("x")
     (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}\n')
+    (tmp_path / "utf16.jsonl").write_bytes(json.dumps(cuset_row()).encode("utf-16"))
     for name, message in [
         ("absent.jsonl", "no such file or folder"),
         ("notes.txt", "expected a folder or a file that ends in .jsonl"),
         ("broken.parquet", "not a Parquet file"),
         ("latin.jsonl", "not JSON .*utf-8"),
+        ("utf16.jsonl", "utf16.jsonl:1: not JSON .*in UTF-8"),
         (".", "expected <task>/task.json"),
     ]:
         if name == ".":

@@ -10,6 +10,7 @@ from llamafactory.hparams import DataArguments
 from numpy.typing import NDArray
 
 from ..settings import SettingsError
+from ..stage.dataset import fault_named
 from ..stage.given import GivenResponse
 from ..stage.loading import LabelledRows, open_template, quiet
 from ..stage.processors import LabelledProcessor
@@ -122,6 +123,6 @@ def code_rows(
 
 def _encoded(processor: KindProcessor, examples: dict[str, list[Any]], names: Sequence[str]) -> Iterator[KindRow]:
     """The rows of examples, all of which are usable."""
-    with quiet():
+    with quiet(), fault_named(processor.data_args):
         made = processor.preprocess_dataset(examples)
     yield from map(KindRow, names, *(made[name] for name in KindRow._fields[1:]))

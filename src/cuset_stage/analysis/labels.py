@@ -46,13 +46,15 @@ class Example:
     def pieces(self) -> list[tuple[str | None, float, str]]:
         """The response cut at every edge, each piece with the kind of the innermost span that covers it, and its weight."""
         edges = {edge for start, end, _ in (*self.spans, *self.weights) for edge in (start, end)}
-        pieces = []
-        for start, end in pairwise(sorted({0, len(self.response), *edges})):
-            covering = [span for span in self.spans if span[0] <= start and end <= span[1]]
-            kind = min(covering, key=lambda span: span[1] - span[0])[2] if covering else None
-            weight = next((weight for left, right, weight in self.weights if left <= start and end <= right), 1.0)
-            pieces.append((kind, weight, self.response[start:end]))
-        return pieces
+        kinds: list[str | None] = [None] * len(self.response)
+        innermost_first = sorted(self.spans, key=lambda span: span[1] - span[0])
+        for start, end, kind in innermost_first[::-1]:
+            kinds[start:end] = [kind] * (end - start)
+        weights = [1.0] * len(self.response)
+        for start, end, weight in self.weights:
+            weights[start:end] = [weight] * (end - start)
+        cuts = pairwise(sorted({0, len(self.response), *edges}))
+        return [(kinds[start], weights[start], self.response[start:end]) for start, end in cuts]
 
 
 class LabelSummary(NamedTuple):
@@ -148,7 +150,7 @@ def _example(rows: LabelledRows, row: int, cut_off: int) -> Example:
         layers.append((start, len(shown), given.weight * whole))
         for span in said:
             left, right = (min(start + edge, len(shown)) for edge in (span.start, span.end))
-            spans += [(left, right, span.kind)] if span.kind in rules.kinds else []
+            spans += [(left, right, span.kind)] if span.kind in rules.kinds and left < right else []
             layers += [(left, right, span.weight)] if span.weight is not None else []
     weights = multiplied([layer for layer in layers if layer[0] < layer[1]])
     return Example(row, "\n\n".join(prompts)[:600], shown, spans, cut_off, weights)

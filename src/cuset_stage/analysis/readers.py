@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from ..generate.completion import base_url, bearer, excerpt, reason
+from ..generate.completion import base_url, bearer, excerpt, reason, without_key
 from ..settings import Settings, SettingsError
 from ..stage.loading import open_model, open_tokenizer
 from ..stage.pretrained import check_vocabulary, chosen_device, explained, with_adapter
@@ -108,7 +108,8 @@ def _ask(client: httpx.Client, url: str, model: str, row: Row) -> np.ndarray:
             raise ValueError(f"{values[~(values <= MOST_ROUNDING)][0]} is no log-probability")
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise SettingsError(
-            f"endpoint={url}: no log-probabilities of the prompt came back ({one_line(repr(error))}): {excerpt(response)}. "
+            f"endpoint={url}: no log-probabilities of the prompt came back ({one_line(without_key(repr(error), response))}): "
+            f"{excerpt(response)}. "
             "Serve the model with vLLM, or give it as a folder."
         ) from None
     known = np.concatenate([[np.nan], np.minimum(values, 0.0)]).astype(np.float32)

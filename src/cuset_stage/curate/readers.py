@@ -70,7 +70,8 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
     if kind == "robust-kbench":
         return _modules(path)
     if kind == "tasks":
-        wanted, files = ["*/task.json"], iter(sorted(path.glob("*/task.json")))
+        found = sorted(file for file in path.glob("*/task.json") if not file.parent.is_symlink())
+        wanted, files = ["*/task.json"], filter(_is_own, found)
     else:
         wanted = [suffix for suffix, its in _KINDS.items() if its == kind] or suffixes
         files = (file for file in _files(path) if file.suffix.lower() in wanted)
@@ -102,8 +103,13 @@ def _files(root: Path) -> Iterator[Path]:
         hidden = (".", "node_modules", "__pycache__")
         folders[:] = sorted(name for name in folders if not name.startswith(hidden))
         for path in (Path(folder, file) for file in sorted(files) if not file.startswith(".")):
-            if path.is_file() and not path.is_symlink():
+            if _is_own(path):
                 yield path
+
+
+def _is_own(file: Path) -> bool:
+    """Whether it is a file and no link, which in a clone can lead to any file of this machine: its text would stand in the data."""
+    return file.is_file() and not file.is_symlink()
 
 
 def _row(file: str, number: int, given: Any) -> Row:
@@ -217,9 +223,9 @@ def _source(path: Path, name: str, root: Path) -> Row:
     except UnicodeDecodeError as error:
         raise RowError("not_utf8", f"{error}; convert it or its headers, as with iconv -t utf-8") from None
     declared, reference = path.with_suffix(".json"), path.with_suffix(".ref.py")
-    if reference.is_file():
+    if _is_own(reference):
         row["reference"] = reference.read_text(encoding="utf-8-sig")
-    return (_object(declared, "bad_declaration") if declared.is_file() else {}) | row
+    return (_object(declared, "bad_declaration") if _is_own(declared) else {}) | row
 
 
 def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
@@ -265,7 +271,7 @@ def _task(path: Path, name: str) -> Row:
     """A task in our own format: <task>/task.json with its prompt, reference and program."""
     row = _object(path, "bad_task") | {"id": name}
     for key, other in _TASK_FILES.items():
-        if path.with_name(other).is_file():
+        if _is_own(path.with_name(other)):
             row[key] = path.with_name(other).read_text(encoding="utf-8")
         elif key in ("prompt", "reference"):
             raise RowError("bad_task", f"{other} is missing")

@@ -3,9 +3,10 @@
 import json
 import math
 import os
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
 
@@ -13,6 +14,7 @@ from ..text import one_line
 from .settings import GenerationError
 
 
+LEAST_SECRET = 16  # characters; a shorter key, such as EMPTY or token, is a word that answers have
 # What servers say of an answer that they, not the model, ended: vLLM and SGLang say abort, proxies error.
 ABORTED = frozenset(("abort", "aborted", "error", "cancelled", "canceled"))
 
@@ -108,7 +110,7 @@ def retry_after(response: httpx.Response) -> float:
 
 
 def excerpt(response: httpx.Response) -> str:
-    """What the server says, on one line, without the key should it repeat that."""
+    """What the server says, on one line."""
     text = response.text
     try:
         error = json.loads(text)
@@ -116,5 +118,27 @@ def excerpt(response: httpx.Response) -> str:
         text = str(error.get("message", error) if isinstance(error, dict) else error)
     except (ValueError, AttributeError, RecursionError):
         pass
+    return one_line(without_key(text, response))
+
+
+def without_key(text: str, response: httpx.Response) -> str:
+    """The text without the key that the request had, should a server repeat it; without all of the text where it does so in disguise."""
     key = response.request.headers.get("authorization", "").removeprefix("Bearer ")
-    return one_line(text.replace(key, "(the API key)") if key else text)
+    text = text.replace(key, "(the API key)") if key else text
+    return "(left out: it repeats the API key)" if repeats_key(text, response) else text
+
+
+def repeats_key(text: str, response: httpx.Response) -> bool:
+    """Whether a text holds the request's key: as it is, in capitals, broken into pieces, percent-encoded, in hexadecimal or in base64."""
+    raw = response.request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+    if len(raw) < LEAST_SECRET:
+        return False
+    # In base64 the key may begin at each of three places in a group of four characters; what shares a group with others differs.
+    base64 = (b64encode(bytes(shift) + raw)[shift and shift + 1 : (shift + len(raw)) // 3 * 4] for shift in range(3))
+    spellings = (spelling.decode() for spelling in (raw, raw.hex().encode(), *base64))
+    found = _letters(unquote(text))
+    return any(_letters(spelling) in found for spelling in spellings)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()

@@ -22,7 +22,7 @@ from dataclasses import replace
 import httpx
 
 from ..tasks.answers_file import Answer
-from .completion import base_url, bearer, excerpt, may_pass, read_choice, read_usage, reason, retry_after
+from .completion import base_url, bearer, excerpt, may_pass, read_choice, read_usage, reason, repeats_key, retry_after
 from .plan import Failure, Request
 from .settings import GenerationError, RecordedSettings
 
@@ -161,6 +161,8 @@ class EndpointBackend:
             answer, reasoning, finish_reason = read_choice(data)
         except (ValueError, RecursionError) as error:
             raise _Again(f"not a chat completion ({error}): {excerpt(response)}", 0.0) from None
+        if repeats_key("\n".join(filter(None, (answer, reasoning, finish_reason))), response):
+            return Failure(request, "the answer repeats the API key, so it is not kept")
         tokens, prompt_tokens = read_usage(data)
         if answer or reasoning:
             tokens = tokens or None  # some servers send zeros in place of a count

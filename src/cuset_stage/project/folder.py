@@ -110,12 +110,16 @@ def _check_given(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None
 
 def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[str, str, dict[str, dict[str, str]]]:
     """(form, LLaMA-Factory's formatting, {"tags": its name of a key or role -> the file's})"""
-    messages = [message for row in rows for message in row[column]]
-    plain = all(isinstance(message, dict) for message in messages)
-    keys = {form: set(tags.values()) for form, tags in TAGS.items() if plain and messages}
-    form = next((form for form in keys if all(keys[form] <= message.keys() for message in messages)), None)
-    if form is None:
-        raise InputError(f"{path}: not every message in {column} has role and content, or from and value.")
+    messages, forms = [message for row in rows for message in row[column]], list(TAGS)
+    for number, row in enumerate(rows if messages else [{column: [None]}], 1):
+        plain = all(isinstance(message, dict) for message in row[column])
+        forms = [
+            form for form in forms if plain and all({*TAGS[form].values()} <= said.keys() for said in row[column])
+        ]
+        if not forms:
+            problem = f"not every message in {column} has role and content, or from and value"
+            raise InputError(f"{path}, row {number}: {problem}; all rows have the same two keys.")
+    form = forms[0]
     used = {str(message[TAGS[form]["role_tag"]]) for message in messages}
     roles = {tag: next((name for name in names if name in used), names[0]) for tag, names in ROLES.items()}
     if unknown := used - set(roles.values()):

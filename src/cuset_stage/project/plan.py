@@ -108,11 +108,13 @@ def _of_config(model: str) -> Shape | None:
     for file in folder.glob("model*.safetensors") if "quantization_config" not in config else ():
         with file.open("rb") as opened:
             length = int.from_bytes(opened.read(8), "little")
-            if length > file.stat().st_size:
-                raise InputError(
-                    f"{file}: no safetensors file, or cut off; expected weights (of a clone, after git lfs pull)."
-                )
-            header = json.loads(opened.read(length))
+            beginning = opened.read(min(length, file.stat().st_size))
+        try:
+            header = json.loads(beginning)
+        except ValueError:
+            raise InputError(
+                f"{file}: no safetensors file, or cut off; expected weights (of a clone, after git lfs pull)."
+            ) from None
         sizes |= {name: math.prod(about["shape"]) for name, about in header.items() if name != "__metadata__"}
     parameters = sum(sizes.values())
     if not parameters:

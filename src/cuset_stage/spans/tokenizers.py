@@ -9,13 +9,14 @@ Slow tokenizers give none: their tokens are converted to bytes, which are matche
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
 from .kinds import Span, merged
 
 
+FEW_SPANS = 100  # for which the tokenizer is asked; for more, a list of all characters takes less time
 CHECKED_TEXTS = 4  # texts on which a tokenizer's own offsets are verified, per TokenAligner
 
 
@@ -73,6 +74,15 @@ def _byte_level_alphabet() -> dict[str, int]:
 _BYTE_OF = _byte_level_alphabet()
 
 
+def _first_tokens(offsets: Sequence[tuple[int, int]], length: int) -> list[int | None]:
+    """Of each character of a text the first token that has it, as `char_to_token` says."""
+    tokens: list[int | None] = [None] * length
+    for token in range(len(offsets) - 1, -1, -1):
+        start, end = offsets[token]
+        tokens[start:end] = [token] * (end - start)
+    return tokens
+
+
 class TokenAligner:
     """Encodes text with a tokenizer and finds the tokens of its spans.
 
@@ -106,7 +116,10 @@ class TokenAligner:
                     )
                     self._trusts_offsets = False
                     return self.locate(text, *groups)
-            found = [[self._ask(alignment, text, span) for span in spans] for spans in groups]
+            token_at = alignment.char_to_token
+            if sum(map(len, groups)) > FEW_SPANS:  # each question takes as long as the text
+                token_at = _first_tokens(alignment.offsets, len(text)).__getitem__
+            found = [[self._ask(token_at, text, span) for span in spans] for spans in groups]
             if all(None not in ranges for ranges in found):
                 return ids, *found
             offsets = alignment.offsets
@@ -132,12 +145,12 @@ class TokenAligner:
         return text, [(char_at[end - len(piece)], char_at[end - 1] + 1) if piece else (0, 0) for piece, end in spans]
 
     @staticmethod
-    def _ask(alignment: Any, text: str, span: Span) -> tuple[int, int] | None:
+    def _ask(token_at: Callable[[int], int | None], text: str, span: Span) -> tuple[int, int] | None:
         """The tokens from a span's first character to its last: two questions, no list of all offsets.
 
         None where that does not settle it: a tokenizer that drops the character, or spells it with several tokens.
         """
-        first, last = alignment.char_to_token(span.start), alignment.char_to_token(span.end - 1)
+        first, last = token_at(span.start), token_at(span.end - 1)
         if first is None or last is None or last < first or not text[span.end - 1].isascii():
             return None
         return first, last + 1

@@ -1,7 +1,8 @@
 """Building and checking the labelled data sets of a run, and naming what is wrong with a data file."""
 
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from llamafactory.model.loader import load_config
 
 from .. import bundled
 from ..jsonl import read_rows
-from ..text import InputError
+from ..text import InputError, one_line, shown
 from .given import GivingAttr, giving_dataset_list, read_given
 from .processors import WEIGHTS, LabelRules, labelling
 
@@ -36,14 +37,8 @@ def labelled_dataset(
     def get_labelled_dataset(template, model_args, data_args, training_args, *args, **kwargs) -> dict[str, Any]:
         path = data_args.tokenized_path
         was_saved_before = path is not None and has_tokenized_data(path)
-        try:
-            with labelling(rules):
-                module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
-        except Exception as error:
-            fault = find_fault(data_args)
-            if fault is None:
-                raise
-            raise ValueError(fault) from error
+        with damage_named(path) if was_saved_before else fault_named(data_args), labelling(rules):
+            module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
 
         edition = bundled.kernels_edition(
             [*(data_args.dataset or []), *(data_args.eval_dataset or [])], str(data_args.dataset_dir)
@@ -186,6 +181,30 @@ def report_weights(dataset: Any, name: str) -> list[str]:
     return [summary]
 
 
+@contextlib.contextmanager
+def damage_named(path: str) -> Iterator[None]:
+    """Raise InputError where the block fails to read the data set in `tokenized_path`."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"tokenized_path: {path} cannot be read ({one_line(error)}): it was cut off while it was written or copied. Delete this folder to "
+            "have it written anew."
+        ) from error
+
+
+@contextlib.contextmanager
+def fault_named(data_args: Any) -> Iterator[None]:
+    """Raise InputError where the block fails for what `find_fault` finds in the rows."""
+    try:
+        yield
+    except Exception as error:
+        fault = find_fault(data_args)
+        if fault is None:
+            raise
+        raise InputError(fault) from error
+
+
 def find_fault(data_args: Any) -> str | None:
     """What is wrong with a local JSON file of a run's data sets, with the file, the line or row, and the key; None: nothing to see.
 
@@ -207,7 +226,7 @@ def find_fault(data_args: Any) -> str | None:
 
 
 def _check_rows(file: Path, name: str, attributes: GivingAttr) -> None:
-    """Raise InputError for a file that cannot be read, a column that no row has, and weights or spans that are wrong."""
+    """Raise InputError for a file that cannot be read, a column that no row has, and texts, messages, weights or spans that are wrong."""
     rows = read_rows(file)
     there = {key for row in rows for key in row}
     contents = ("prompt", "query", "response") if attributes.formatting == "alpaca" else ("messages",)
@@ -220,7 +239,36 @@ def _check_rows(file: Path, name: str, attributes: GivingAttr) -> None:
             )
     for number, row in enumerate(rows, start=1):
         try:
+            _check_texts(row, attributes)
             if attributes.gives:
                 read_given(row, attributes)
         except InputError as error:
             raise InputError(f"{file}: row {number}: {error}") from None
+
+
+def _check_texts(row: dict[str, Any], names: GivingAttr) -> None:
+    """Raise InputError for what is something else than the text, messages or turns that LLaMA-Factory takes it for.
+
+    Columns may be null, and so may an answer: such a row is dropped.
+    """
+    alpaca = names.formatting == "alpaca"
+    for role in ("prompt", "query", "response", "system") if alpaca else ("system",):
+        column = getattr(names, role)
+        if column and not isinstance(row.get(column), str | None):
+            raise InputError(f"{column!r}, the {role} column, is {shown(row[column])}; expected text.")
+    column = names.history if alpaca else names.messages
+    if not column or (alpaca and row.get(column) is None):
+        return
+    tags = (names.role_tag, names.content_tag)
+    form = "[question, answer], two texts" if alpaca else f"an object with {tags[0]!r} and {tags[1]!r}, both text"
+    if not isinstance(row.get(column), list):
+        raise InputError(f"{column!r} is {shown(row.get(column))}; expected a list, of which each entry is {form}.")
+    answers = (names.assistant_tag, names.function_tag)
+    for number, said in enumerate(row[column], start=1):
+        if alpaca:
+            texts = said if isinstance(said, list) and len(said) == 2 else [None]
+        else:
+            role, content = map(said.get, tags) if isinstance(said, dict) else (None, None)
+            texts = [role, "" if content is None and role in answers else content]
+        if not all(isinstance(text, str) for text in texts):
+            raise InputError(f"entry {number} of {column!r} is {shown(said)}; expected {form}.")

@@ -27,7 +27,7 @@ from llamafactory.model import load_model, load_tokenizer
 from .. import attention, bundled
 from ..spans import KINDS
 from ..text import nearest, one_line
-from .dataset import find_fault
+from .dataset import fault_named, find_fault
 from .given import COLUMN, GivenRow
 from .pretrained import tokenizer_of
 from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
@@ -112,7 +112,7 @@ class LabelledRows:
     def tokens(self) -> list[dict[str, list[int]]]:
         """The rows with `input_ids`, `labels`, `cuda_mask`, `sample_ids` and, where there are weights, `token_weights`, as training gets
         them; unusable ones are dropped."""
-        with quiet():
+        with quiet(), fault_named(self.processor.data_args):
             columns = self.processor.preprocess_dataset(self._usable)
         wanted = ("input_ids", "labels", *COLUMNS, *[WEIGHTS] * (WEIGHTS in columns))
         return [
@@ -151,17 +151,18 @@ class LabelledRows:
         them; weight: the sum of what they weigh; without_weight: those that weigh 0; lost_supervised, lost_cuda: what truncation drops of
         them. A column for each kind: how many spans.
         """
-        table = self.rows.map(
-            functools.partial(_count, self.processor),
-            batched=True,
-            batch_size=BATCH,
-            with_indices=True,
-            num_proc=workers if workers > 1 and len(self.rows) > BATCH else None,
-            remove_columns=self.rows.column_names,
-            keep_in_memory=True,
-            load_from_cache_file=False,
-            desc="labels",
-        )
+        with fault_named(self.processor.data_args):
+            table = self.rows.map(
+                functools.partial(_count, self.processor),
+                batched=True,
+                batch_size=BATCH,
+                with_indices=True,
+                num_proc=workers if workers > 1 and len(self.rows) > BATCH else None,
+                remove_columns=self.rows.column_names,
+                keep_in_memory=True,
+                load_from_cache_file=False,
+                desc="labels",
+            )
         return table.to_pandas()
 
 

@@ -14,9 +14,11 @@ from llamafactory.extras import logging
 from llamafactory.extras.misc import has_tokenized_data
 from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
+from safetensors import SafetensorError, safe_open
 
 from .. import attention
 from ..files import whole_checkpoints
+from ..text import InputError
 from . import proof
 from .arguments import (
     check_combination,
@@ -99,7 +101,25 @@ def run_cuset(
             "create_modelcard_and_push": create_modelcard_and_push,
         },
     )
-    run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
+    try:
+        run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
+    except SafetensorError as error:
+        folders = (model_args.model_name_or_path, *(model_args.adapter_name_or_path or ()), finetuning_args.ref_model)
+        torn = torn_weights(*folders, training_args.resume_from_checkpoint) or model_args.model_name_or_path
+        raise InputError(
+            f"{torn}: its weights are cut off or damaged ({error}). Copy or download them again."
+        ) from error
+
+
+def torn_weights(*folders: str | None) -> Path | None:
+    """The first file of weights in the folders that cannot be read as it is."""
+    for file in (file for folder in filter(None, folders) for file in sorted(Path(folder).glob("*.safetensors"))):
+        try:
+            with safe_open(file, framework="numpy"):
+                pass
+        except SafetensorError:
+            return file
+    return None
 
 
 def pass_over_torn_checkpoint(training_args: Any) -> None:

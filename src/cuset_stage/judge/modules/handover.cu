@@ -126,6 +126,12 @@ __global__ void cuset_hash(const uint8_t* data, size_t bytes, size_t pieces, uin
 
 }  // namespace
 
+// Let nothing stay in the L2 cache that was marked to persist there: writing over it would pass it by.
+extern "C" void handover_forget() {
+  cudaCtxResetPersistingL2Cache();
+  cudaGetLastError();  // a GPU without such a cache says so
+}
+
 // Take the mask off, in place.
 extern "C" int handover_unmask(uint8_t* data, size_t bytes, uint64_t number, uint64_t k0, uint64_t k1, cudaStream_t stream) {
   const size_t blocks = (bytes + BLOCK - 1) / BLOCK;

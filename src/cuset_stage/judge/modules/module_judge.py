@@ -28,7 +28,7 @@ from .session import ModuleFailed
 from .trial import Trial
 
 
-PROTOCOL = 7  # raised when the verdicts on modules come about differently
+PROTOCOL = 8  # raised when the verdicts on modules come about differently
 
 
 @dataclass

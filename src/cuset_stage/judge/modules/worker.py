@@ -148,6 +148,7 @@ class Held:
                     dtype=torch.uint8,
                     device=self.device,
                 )
+            self.library.handover_forget()
             self.flush.zero_()  # all calls find the same in the cache
             torch.cuda.synchronize()
         self.channel.send({})
