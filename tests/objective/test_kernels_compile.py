@@ -126,13 +126,19 @@ def margin(tokens):
     return tokens.margin
 
 
-MARGIN = ObjectiveSettings(objective=f"{__file__}:margin")
+def concentration(tokens):
+    """A rule for which the same kernel is compiled with one statistic more."""
+    return tokens.concentration
+
+
+MARGIN, CONCENTRATION = (ObjectiveSettings(objective=f"{__file__}:{name}") for name in ("margin", "concentration"))
 
 
 def some_steps():
     for objective in OBJECTIVES:
         step(152064, settings=ObjectiveSettings(objective=objective))
     step(152064, settings=MARGIN)
+    step(152064, settings=CONCENTRATION)
     step(32000, torch.float16, trained=())
     step(2048, torch.float32, ObjectiveSettings(region_scope="cuda"), layout="bare")
 
@@ -143,6 +149,7 @@ def all_steps():
     for vocab_size, dtype in itertools.product(VOCABULARIES, DTYPES):
         step(vocab_size, dtype)
         step(vocab_size, dtype, MARGIN)
+        step(vocab_size, dtype, CONCENTRATION)
     # All rules on either side of what separates the kernels; a frozen and a trained head, and evaluation.
     for objective in OBJECTIVES:
         settings = ObjectiveSettings(objective=objective)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_fused_parity import assert_same, make_case, weights_of
 
-from cuset_stage.objective import ObjectiveSettings, rule
-from cuset_stage.objective.rules import INTEGERS, STATISTICS, MadeUpTokens
+from cuset_stage.objective import ObjectiveSettings, Tokens, rule
+from cuset_stage.objective.rules import GONE, INTEGERS, STATISTICS, MadeUpTokens
 from cuset_stage.text import InputError
 
 
@@ -71,29 +71,68 @@ def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "published"),
-    [
-        ("power", lambda p, q, y: 1 - p),
-        ("prift_prob", lambda p, q, y: -p.log() * q[y]),
-        ("prift_mass", lambda p, q, y: -p.log() * (q[y] + q[q < q[y]].sum() >= 0.5)),
-    ],
-)
+@pytest.mark.parametrize("name", GONE)
 @pytest.mark.parametrize("options", [{}, {"alpha": 2}])
-def test_an_objective_that_went_says_how_to_write_it(name, published, options, tmp_path):
+def test_an_objective_that_went_says_how_to_write_it(name, options):
+    assert f"def {name}(tokens):" in PAGE.read_text(encoding="utf-8")
     with pytest.raises(InputError, match=rf"'{name}' is no longer .* docs/objectives\.md .* rules\.py:{name}, "):
         ObjectiveSettings(objective=name, options=options)
-    code = re.search(rf"def {name}\(tokens\):\n(?:    .*\n)+", PAGE.read_text(encoding="utf-8"))[0]
-    (tmp_path / "rules.py").write_text(code)
+
+
+def deft_loss(p, base, y):
+    """The deformed logarithm whose order is the sum of squares, with the 1e-6 of DEFT's trainer."""
+    alpha = (p * p).sum().detach()
+    return (1 - p[y] ** alpha) / (alpha + 1e-6)
+
+
+def infosft_loss(p, base, y):
+    """InfoSFT's weight q relu(1 - logit(q) / logit(P)), with the P of its trainer."""
+    q, limit = p[y].detach(), torch.tensor(0.93, dtype=p.dtype)
+    return -p[y].log() * q * (1 - torch.logit(q) / torch.logit(limit)).relu()
+
+
+PUBLISHED = {  # name -> loss of a token by the model's and the base model's probabilities and the target
+    "power": lambda p, base, y: 1 - p[y],
+    "prift_prob": lambda p, base, y: -p[y].log() * base[y],
+    "prift_mass": lambda p, base, y: -p[y].log() * (base[y] + base[base < base[y]].sum() >= 0.5),
+    "deft": deft_loss,
+    "infosft": infosft_loss,
+    "chord_phi": lambda p, base, y: -p[y].log() * (p[y] - p[y] ** 2).detach(),
+}
+
+
+@pytest.fixture
+def papers(tmp_path):
+    """The page's block of other papers' rules, as a file and as what it defines."""
+    block = re.findall(r'```python {title="rules.py"}\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)[3]
+    (tmp_path / "rules.py").write_text(block)
+    defined = {}
+    exec(block, defined)
+    return tmp_path / "rules.py", defined
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_rules_of_other_papers_are_the_published_losses(name, papers):
+    """By PyTorch's own derivative, for sure and unsure tokens."""
+    lines = re.search(rf"def {name}\(tokens\):\n(?:    .*\n)+", papers[0].read_text())[0].splitlines()
+    assert len(lines) <= 5
     case = make_case(bias=True, seed=30, dtype=torch.float64)
-    found = case.fused(ObjectiveSettings(objective=f"{tmp_path}/rules.py:{name}"))[1]["hidden"]
-    # PyTorch's own derivative of the published loss
+    case.weight *= 3
+    found = case.fused(ObjectiveSettings(objective=f"{papers[0]}:{name}"))[1]["hidden"]
     leaves, keep = case.leaves(), case.labels[:, 1:] != -100
-    log_p = case.logits(**leaves)[:, :-1][keep].log_softmax(-1)
+    p = case.logits(**leaves)[:, :-1][keep].softmax(-1)
     base = case.logits(case.base_hidden, case.weight, case.bias)[:, :-1][keep].softmax(-1)
-    losses = [published(p[y].exp(), q, y) for p, q, y in zip(log_p, base, case.labels[:, 1:][keep], strict=True)]
+    losses = [PUBLISHED[name](*token) for token in zip(p, base, case.labels[:, 1:][keep], strict=True)]
     torch.stack(losses).mean().backward()
     torch.testing.assert_close(found, leaves["hidden"].grad, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["deft", "infosft", "chord_phi"])
+def test_certain_and_impossible_tokens_have_finite_weights(name, papers):
+    p, nll = torch.tensor([0.0, 1e-30, 1.0]), torch.tensor([200.0, 69.1, 0.0])
+    weight = papers[1][name](Tokens(probability=p, confidence=p, nll=nll, concentration=torch.ones(3)))
+    assert weight.isfinite().all() and (weight[:2] < 1e-27).all()
+    assert weight[2] == pytest.approx(float(name == "deft"), abs=1e-5)
 
 
 def test_an_entry_point_is_found(tmp_path, monkeypatch):
@@ -317,6 +356,7 @@ def test_every_statistic_is_right(trained, monkeypatch):
                     prefix + "rank": sum(v > z[y] for v in z),
                     prefix + "margin": z[y] - max(v for i, v in enumerate(z) if i != y),
                     prefix + "mass": p[y] + sum(q for q in p if q < p[y]),
+                    prefix + "concentration": sum(q * q for q in p),
                 }
             for name, value in expected.items():
                 assert float(seen[name][index]) == pytest.approx(float(value), rel=1e-5, abs=1e-6), (name, index)

@@ -13,7 +13,14 @@ from cuset_stage.objective.vocabulary import at_least_zero, base_divergence
 
 @rule("1 where every statistic is in its range")
 def in_range(tokens):
-    unit = [tokens.probability, tokens.base_probability, tokens.mass, tokens.base_mass, tokens.confidence]
+    unit = [
+        tokens.probability,
+        tokens.base_probability,
+        tokens.mass,
+        tokens.base_mass,
+        tokens.concentration,
+        tokens.confidence,
+    ]
     others = [tokens.nll, tokens.entropy, tokens.base_entropy, tokens.top_entropy, tokens.base_top_entropy]
     return torch.stack([*(p <= 1 for p in unit), *(x >= 0 for x in (*unit, *others))]).all(dim=0)
 

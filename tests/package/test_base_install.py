@@ -1,10 +1,24 @@
-"""Beside torch alone, without what `pip install cuset-stage` brings: labels, losses and the fused head work."""
+"""Without what `pip install cuset-stage` brings: labels work in an empty environment, losses and the fused head beside torch alone."""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from .conftest import ROOT
 
+
+# docs/labels.md's own code comes between the two parts.
+EMPTY = """
+import importlib.util
+assert not [name for name in ("torch", "transformers", "datasets", "llamafactory", "numpy") if importlib.util.find_spec(name)]
+{page}
+marked = "".join(text[start:end] for (start, end), bit in zip(offsets, mask, strict=True) if bit)
+assert "{{ x[threadIdx.x] = 1; }}" in marked and "Here" not in marked and "float" not in marked, marked
+from cuset_stage.spans import LANGUAGES
+assert find_spans("@triton.jit\\ndef k(x):\\n    f(x)\\n", language="auto")
+assert all(isinstance(find_spans(text, language=language), list) for language in LANGUAGES)
+print("works")
+"""
 PROGRAM = """
 import importlib.util, sys
 absent = ("llamafactory", "transformers", "pydantic", "tree_sitter", "numpy", "yaml", "tqdm", "datasets", "accelerate", "peft")
@@ -72,6 +86,13 @@ def files_of(name: str, seen: dict[str, Path]) -> None:
         if "extra ==" not in requirement and f"{other}:" not in seen:
             seen[f"{other}:"] = Path()
             files_of(other, seen)
+
+
+def test_labels_in_an_empty_environment(installed):
+    page = (ROOT / "docs" / "labels.md").read_text(encoding="utf-8")
+    code = re.search(r'```python {title="mask.py"}\n(.*?)```', page, re.DOTALL)[1]
+    done = installed.run("-c", EMPTY.format(page=code))
+    assert done.stdout == "works\n", done.stderr
 
 
 def test_labels_and_losses_beside_torch_alone(installed, tmp_path):

@@ -30,6 +30,7 @@ MEASURED = {  # what takes the whole row of logits
     "rank": "how many tokens the model finds likelier; 0: it is the likeliest",
     "margin": "the token's logit less the largest logit of the others",
     "mass": "the model's probability of this token and of all that are less likely",
+    "concentration": "sum of the squared probabilities of the vocabulary; 1: it is sure of one token",
 }
 STATISTICS = {
     "probability": "the model's probability of the token",

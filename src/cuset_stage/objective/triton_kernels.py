@@ -303,8 +303,11 @@ def top_entropy(logits: torch.Tensor) -> torch.Tensor:
 
 
 @triton.jit(do_not_specialize=["targets", "num_rows"])
-def _measure_kernel(logits, row_stride, targets, measures, num_rows, SIZE: tl.constexpr, LANES: tl.constexpr):
-    """What takes a whole row: entropy, rank, margin, mass and probability, each [num_rows], one behind the other."""
+def _measure_kernel(
+    logits, row_stride, targets, measures, num_rows, SIZE: tl.constexpr, LANES: tl.constexpr, SQUARES: tl.constexpr
+):
+    """What takes a whole row: entropy, rank, margin, mass and probability, each [num_rows], one behind the other; and
+    with SQUARES concentration, whose registers no other rule pays for."""
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
     measures += row
@@ -316,6 +319,7 @@ def _measure_kernel(logits, row_stride, targets, measures, num_rows, SIZE: tl.co
     lanes = tl.arange(0, LANES)
     entropy = tl.zeros((LANES,), tl.float32)
     mass = tl.zeros((LANES,), tl.float32)
+    squares = tl.zeros((LANES,), tl.float32)
     rank = tl.zeros((LANES,), tl.int32)
     largest = tl.full((LANES,), -float("inf"), tl.float32)
     for start in range(0, SIZE, LANES):
@@ -325,6 +329,8 @@ def _measure_kernel(logits, row_stride, targets, measures, num_rows, SIZE: tl.co
         p = tl.exp2(log_p)
         entropy -= tl.where(p == 0.0, 0.0, p * log_p)
         mass += tl.where(z < at_target, p, 0.0)
+        if SQUARES:
+            squares += p * p
         rank += tl.where(z > at_target, 1, 0)
         largest = tl.maximum(largest, tl.where(offsets == target, -float("inf"), z))
     own = tl.exp2(at_target - lse)
@@ -333,6 +339,8 @@ def _measure_kernel(logits, row_stride, targets, measures, num_rows, SIZE: tl.co
     tl.store(measures + 2 * num_rows, (at_target - tl.max(largest, axis=0)) * _LN2)
     tl.store(measures + 3 * num_rows, tl.sum(mass, axis=0) + own)
     tl.store(measures + 4 * num_rows, own)
+    if SQUARES:
+        tl.store(measures + 5 * num_rows, tl.sum(squares, axis=0))
 
 
 def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) -> dict[str, torch.Tensor]:
@@ -342,12 +350,18 @@ def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) 
         found["top_entropy"] = top_entropy(logits)
     if any(name != "top_entropy" for name in names):
         num_rows, vocab_size = logits.shape
-        measures = torch.empty(5, num_rows, dtype=torch.float32, device=logits.device)
+        measures = torch.empty(6, num_rows, dtype=torch.float32, device=logits.device)
         lanes, warps = _launch_shape(vocab_size, LAUNCH_SHAPES)
         _measure_kernel[(num_rows,)](
-            *(logits, logits.stride(0), target, measures, num_rows), SIZE=vocab_size, LANES=lanes, num_warps=warps
+            *(logits, logits.stride(0), target, measures, num_rows),
+            SIZE=vocab_size,
+            LANES=lanes,
+            SQUARES="concentration" in names,
+            num_warps=warps,
         )
-        found |= dict(zip(("entropy", "rank", "margin", "mass", "probability"), measures, strict=True))
+        found |= dict(
+            zip(("entropy", "rank", "margin", "mass", "probability", "concentration"), measures, strict=True)
+        )
     return {name: found[name] for name in names}
 
 

@@ -8,7 +8,10 @@ import torch
 Measure = Callable[[torch.Tensor, torch.Tensor, Collection[str]], dict[str, torch.Tensor]]
 TOP_K = 20  # EAFT's
 # What these are but for rounding.
-BOUNDS = {"probability": (0.0, 1.0), "mass": (0.0, 1.0), "entropy": (0.0, None), "top_entropy": (0.0, None)}
+BOUNDS = {
+    **dict.fromkeys(("probability", "mass", "concentration"), (0.0, 1.0)),
+    **dict.fromkeys(("entropy", "top_entropy"), (0.0, None)),
+}
 
 
 def at_least_zero(values: torch.Tensor) -> torch.Tensor:
@@ -29,7 +32,8 @@ def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) 
     r"""The statistics `names` of `rules.Tokens` that take the whole row, each [num_valid] of the logits' dtype.
 
     With z the logits, p = softmax(z) and y the target: probability p[y]; entropy -sum p log p in nats; rank, how many
-    z[v] > z[y]; margin z[y] - max of the other z; mass p[y] + sum of the p[v] < p[y]; top_entropy, see there.
+    z[v] > z[y]; margin z[y] - max of the other z; mass p[y] + sum of the p[v] < p[y]; concentration sum p^2;
+    top_entropy, see there.
 
     Args:
         logits: [num_valid, vocab_size], float32 or wider.
@@ -51,6 +55,8 @@ def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) 
                 return (logits > at_target).sum(dim=-1)
             case "margin":
                 return at_target[:, 0] - logits.scatter(1, place, -torch.inf).amax(dim=-1)
+            case "concentration":
+                return p.square().sum(dim=-1)
             case _:  # mass
                 return own[:, 0].exp() + p.where(logits < at_target, 0.0).sum(dim=-1)
 
