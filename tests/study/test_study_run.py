@@ -57,8 +57,8 @@ def test_a_killed_study_is_taken_up_and_reported(tmp_path):
         time.sleep(0.01)
     third.kill()  # Snakemake goes on
     third.wait()
-    beside = subprocess.Popen([*command, "seeds=0,1,2"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert "this study is running already" in beside.stdout.readline()
+    beside = subprocess.run([*command, "seeds=0,1,2"], cwd=ROOT, capture_output=True, text=True)
+    assert beside.returncode == 2 and "this study is running already" in beside.stderr
     os.killpg(third.pid, signal.SIGKILL)
-    beside.communicate(timeout=hour)
-    assert beside.returncode == 0 and len(written(output)) == 33
+    after = subprocess.run([*command, "seeds=0,1,2"], cwd=ROOT, timeout=hour)
+    assert after.returncode == 0 and len(written(output)) == 33

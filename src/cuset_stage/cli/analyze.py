@@ -18,11 +18,10 @@ def analyze(settings: AnalyzeSettings) -> None:
     from ..files import write_atomically
 
     record = measure(settings)
-    numbers, page = (settings.output / f"confidence.{kind}" for kind in ("json", "html"))
+    numbers, page, picture = (settings.output / name for name in ("confidence.json", "confidence.html", "tokens.png"))
     write_atomically(numbers, json.dumps(record, indent=1) + "\n")
-    write_atomically(page, render(record, pictures := draw(record)))
-    for name, picture in pictures.items():
-        (settings.output / name).write_bytes(picture)
+    picture.write_bytes(drawn := draw(record))
+    write_atomically(page, render(record, drawn))
     print_summary(record)
-    for path in (page, numbers, *(settings.output / name for name in pictures)):
+    for path in (page, numbers, picture):
         typer.echo(str(path))

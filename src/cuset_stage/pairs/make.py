@@ -47,6 +47,7 @@ RIGHT = "right"  # the kind of a task's own program, which has to pass first
 MESSAGE_CHARS = 160
 PER_KIND = 40  # versions of one kind of one program: more than most have
 Key = tuple[str, str]  # fingerprint of the task, SHA-256 of the program: what a verdict depends on beside the judge
+SEED = 0  # decides among programs that are equally good
 MOST_LONGER = 8  # tokens of C++ by which a version may be longer or shorter than the program
 
 
@@ -175,7 +176,7 @@ def make_pairs(settings: MakeSettings) -> list[dict[str, Any]]:
     tasks = [task for task in task_set if isinstance(task, ProgramTask) and task.solution and not task.project]
     if not tasks:
         raise TaskError(f"{settings.tasks}: no task has a `solution`, a whole right program to make wrong ones of.")
-    path = settings.evidence or settings.output.with_suffix(".evidence.jsonl")
+    path = settings.output.with_suffix(".evidence.jsonl")
     verdicts = read_evidence(path, settings.thorough)
 
     def judge(candidates: Sequence[Candidate]) -> bool:
@@ -193,13 +194,13 @@ def make_pairs(settings: MakeSettings) -> list[dict[str, Any]]:
     tasks = [candidate.task for candidate in right if verdicts[candidate.key] is Verdict.PASSED]
     if not tasks:
         raise TaskError(f"{settings.tasks}: no task's own solution passes on this machine; {path} says why.")
-    candidates = find_candidates(tasks, settings.seed)
+    candidates = find_candidates(tasks, SEED)
     # What the judge refutes makes room for others, until it has confirmed all that are chosen.
     while judge(chosen := _choose(candidates, verdicts, settings)):
         pass
     order = {task.id: at for at, task in enumerate(tasks)}
     chosen.sort(key=lambda chosen: (chosen.is_floor, order[chosen.task.id], chosen.kind, chosen.change))
-    rows = [pair_row(candidate, verdicts[candidate.key], settings.prompts) for candidate in chosen]
+    rows = [pair_row(candidate, verdicts[candidate.key]) for candidate in chosen]
     write_atomically(settings.output, map(to_line, rows))
     return rows
 
@@ -214,8 +215,7 @@ def _choose(
         if candidate.key not in verdicts or verdicts[candidate.key] in expected:
             (right if candidate.is_floor else wrong).append(candidate)
     judged = {sha256 for _, sha256 in verdicts}
-    chosen = choose(wrong, settings.pairs, settings.seed, judged)
-    return chosen + choose(right, settings.floor, settings.seed, judged)
+    return choose(wrong, settings.pairs, SEED, judged) + choose(right, settings.floor, SEED, judged)
 
 
 def _judge(candidates: Sequence[Candidate], verdicts: dict[Key, Verdict], settings: MakeSettings, path: Path) -> None:
@@ -232,7 +232,7 @@ def _judge(candidates: Sequence[Candidate], verdicts: dict[Key, Verdict], settin
     bench = Bench(settings, "cuda")
     machine = {"gpu": ", ".join(bench.pool.names) if bench.pool else None, "toolkit": bench.settings["toolkit"]}
     machine["thorough"] = settings.thorough
-    pipeline = bench.pipeline(jobs=settings.jobs)
+    pipeline = bench.pipeline()
     judged = pipeline.run([Job(one.task, one.code, (one,)) for one in candidates])
     problem = ""
     try:
@@ -259,14 +259,12 @@ def evidence_row(candidate: Candidate, judgement: Judgement) -> dict[str, Any]:
     return {**row, "message": shorten(judgement.message, MESSAGE_CHARS)}
 
 
-def pair_row(candidate: Candidate, verdict: Verdict, with_prompt: bool = False) -> dict[str, Any]:
+def pair_row(candidate: Candidate, verdict: Verdict) -> dict[str, Any]:
     """The line of the pair file. Of two programs of a task the digest decides which is called right: they differ in length."""
     right, wrong = candidate.task.solution, candidate.code
     if candidate.kind == ALTERNATIVE and int(candidate.sha256, 16) % 2:
         right, wrong = wrong, right
     row = {"task": candidate.task.id, "right": as_response(right), "wrong": as_response(wrong)}
-    row |= {"kind": candidate.kind, "change": candidate.change, "verdict": verdict.value}
-    if with_prompt:
-        asked = {message["role"]: message["content"] for message in chat_messages(candidate.task)}
-        row |= {"prompt": asked["user"]} | ({"system": asked["system"]} if "system" in asked else {})
-    return row
+    asked = {message["role"]: message["content"] for message in chat_messages(candidate.task)}
+    row |= {"kind": candidate.kind, "change": candidate.change, "verdict": verdict.value, "prompt": asked["user"]}
+    return row | ({"system": asked["system"]} if "system" in asked else {})

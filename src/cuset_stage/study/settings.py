@@ -29,7 +29,8 @@ class StudyModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     retired: ClassVar[Mapping[str, str]] = {
-        "at": "the report draws Pass@1 over the values of a sweep alone; rates.csv has the numbers of every model"
+        "at": "the report draws Pass@1 over the values of a sweep alone; rates.csv has the numbers of every model",
+        "published": "the report has this study's numbers; the paper's are in its Tables 2 to 5",
     }
 
     model: str = Field(
@@ -48,11 +49,6 @@ class StudyModel(BaseModel):
     )
     hours: dict[Kind, NonNegativeFloat] = Field(
         {}, description="hours that a job takes, for the forecast; measured ones count once there are some"
-    )
-    published: dict[str, tuple[float | None, ...]] = Field(
-        {},
-        description="the paper's numbers by method, beside ours: compilation and function of Pass@1, then of Pass@3, in percent; tokens "
-        "of an answer; null where it has none",
     )
     disk_gib: NonNegativeFloat | None = Field(None, description="disk that a trained model takes")
 
