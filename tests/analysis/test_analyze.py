@@ -207,7 +207,7 @@ def test_numbers_show_equally_many_digits(value, text):
     [
         ({"code": ["none"]}, "code=none: there is no such file"),
         ({"code": [ROOT / "docs"]}, r"no file in it ends in \.cu or \.cuh"),
-        ({"models": {"a": {"model": "none/there/is"}}}, "models: a=.*: there is no such folder"),
+        ({"models": {"a": {"model": "none/there/is"}}}, "models: a: model=.*there is no such folder"),
         ({"models": {"a": {"model": "m", "adapter": str(ROOT)}}}, "a: adapter=.*no adapter_config"),
         ({"models": {"a": {"model": "m", "endpoint": "x"}}}, "a: endpoint: no longer a key: models are read here"),
         ({"models": {"a": {"modell": "m"}}}, "modell: no such key; did you mean model"),

@@ -31,8 +31,7 @@ def run():
 
 
 def test_version(run):
-    for asked in ("version", "--version"):
-        assert run(asked).output == cuset_stage.__version__ + "\n"
+    assert run("--version").output == cuset_stage.__version__ + "\n"
 
 
 def test_help_loads_no_heavy_library():
@@ -79,8 +78,8 @@ def test_a_shell_completes_commands_and_keys(run):
 
 
 def test_a_table_that_is_too_wide_leaves_its_intervals_out(capsys, monkeypatch):
-    for columns, has_intervals in (("200", True), ("40", False)):
-        monkeypatch.setenv("COLUMNS", columns)
+    for width, has_intervals in ((200, True), (40, False)):
+        monkeypatch.setattr("rich.console.Console.width", width)
         cells = [Column(f"c{n}", [Cell("10,204", detail="10,100 to 10,300")]) for n in range(4)]
         print_table(Table("samples", "", [text_column("sample", ["name"]), *cells]))
         printed = capsys.readouterr().out
@@ -123,7 +122,7 @@ def test_spans_bad_input(run, tmp_path):
     result = run("spans", "-", "kinds=kernel", input=CODE)
     assert result.exit_code == 2 and "launch_config" in result.stderr
     result = run("spans", "--language", "triton", "kernel.cu")
-    assert result.exit_code == 2 and "so: language=triton kernel.cu" in result.stderr
+    assert result.exit_code == 2 and "so: language=triton" in result.stderr
     result = run("spans", "-", "language=cobol", input=CODE)
     assert result.exit_code == 2 and result.stderr.startswith("cuset: spans: language='cobol': ")
 

@@ -82,7 +82,7 @@ def test_a_dry_run_of_the_studies_that_come_with_the_package(path, tmp_path, mon
     ("place", "changes", "message"),
     [
         ((), {"sedes": [0]}, "sedes: no such key; did you mean seeds"),
-        ((), {"methods": {True: {}}}, "methods: 1: expected a valid string, found True"),
+        ((), {"methods": {True: {}}}, "methods[1]: expected a valid string, found True"),
         ((), {"seeds": ["0-3"]}, "seeds[0]='0-3': expected greater than or equal to 0"),
         ((), {"k": [0]}, "k[0]=0: expected greater than 0"),
         (("models", "tiny"), {"key": {}}, "models: tiny: key: no such key; did you mean keys?"),

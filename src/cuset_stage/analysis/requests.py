@@ -76,10 +76,11 @@ class RowSettings(Settings):
 
 
 class LabelSettings(RowSettings):
+    retired: ClassVar[Mapping[str, str]] = {"examples": "the page shows five"}
+
     output: OutputFile | None = Field(None, description="an HTML page to write")
     numbers: Path | None = Field(None, description="a JSON file to write; - is standard output")
     max_samples: int | None = Field(None, description="only so many rows of each data set", ge=1)
-    examples: int = Field(5, description="rows that the page shows with their spans", ge=0)
     workers: int | None = Field(None, description="processes; without it one a CPU", ge=1)
 
 
