@@ -58,12 +58,7 @@ def test_bits_are_those_of_every_model_that_has_none_of_its_own(tiny_model):
     assert BackendSettings.read(["model=m", "quantization_bit=8"]).quantization_bit == 8
 
 
-def test_help_of_pairs_is_that_of_both_commands(run):
-    text = " ".join(run("pairs", "--help").output.split())
-    assert "pairs [OPTIONS] COMMAND" in text and "`cuset pairs measure --help`" in text
-
-
-@pytest.mark.parametrize("called", ["report", "pairs", "pairs make", "curate run", "study run"])
+@pytest.mark.parametrize("called", ["report", "pairs", "curate run", "study run"])
 def test_an_error_begins_with_what_was_typed(run, called):
     assert f"cuset: {called}: " in run(*called.split(), "nothing=1").output
 
