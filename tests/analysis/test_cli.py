@@ -200,11 +200,6 @@ def test_heatmap_bad_input(run, models, tmp_path, changes, message):
     assert not (tmp_path / "page.html").exists()
 
 
-def test_an_old_flag_shows_the_new_form(run):
-    result = run("heatmap", "--model", "tiny")
-    assert result.exit_code == 2 and "settings are written key=value, so: model=tiny" in result.stderr
-
-
 def test_doctor_says_what_is_wrong(run, monkeypatch):
     monkeypatch.setenv("CUSET_STAGE_DISABLE", "1")
     result = run("doctor")
