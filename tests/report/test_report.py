@@ -363,6 +363,7 @@ def test_cli_writes_all_formats(write, tmp_path):
     [
         (["k=one"], "k[0]='one'"),
         (["k=0"], "k[0]='0'"),
+        (["seed=-1"], "seed='-1'"),
         (["format=md"], "format: no longer a key: all formats are written"),
         (["only=a"], "only: no longer a key: judge with the same only="),
         (["baseline=EAFT"], "one of SFT"),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
-from pydantic import BeforeValidator, Field, PositiveInt
+from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
 
 from ..settings import Settings, split_names
 from ._app import app, command, fail
@@ -19,7 +19,6 @@ class ReportSettings(Settings):
         "format": "all formats are written",
         "confidence": "`cuset analyze` writes a page of its own",
         "pairs": "`cuset pairs` prints a table of its own; `cuset study` has them beside its rates",
-        "seed": "the bootstrap draws alike each time",
         "only": "judge with the same only=, into a file of its own",
         "limit": "judge with the same limit=, into a file of its own",
     }
@@ -33,6 +32,7 @@ class ReportSettings(Settings):
         (1, 3), description="the k of pass@k", min_length=1
     )
     title: str | None = Field(None, description="the report's title")
+    seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
 
 
 @command(app, "report", ReportSettings)
@@ -42,7 +42,8 @@ def report(settings: ReportSettings) -> None:
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
-    made = build_report(collect(settings.results), ks=settings.k, baseline=settings.baseline, title=settings.title)
+    given = {"ks": settings.k, **settings.model_dump(include={"baseline", "seed", "title"})}
+    made = build_report(collect(settings.results), **given)
     written = write_report(made, settings.output)
     print_report(made)
     for path in written:

@@ -36,6 +36,7 @@ class Report:
     title: str
     collection: Collection
     ks: tuple[int, ...]
+    seed: int
     rates: Rates
     comparisons: list[Comparison]
     fast: dict[tuple[str, float], Estimate | None]
@@ -46,6 +47,7 @@ def build_report(
     *,
     ks: Sequence[int] = (1, 3),
     baseline: str | None = None,
+    seed: int = 0,
     title: str | None = None,
 ) -> Report:
     """Compute a report. ReportError for an unknown baseline."""
@@ -71,13 +73,14 @@ def build_report(
         title=title or f"Evaluation on {name or 'a task set'}",
         collection=collection,
         ks=ks,
-        rates=rates | _estimates(scores),
-        comparisons=compare(collection, ks, baseline),
-        fast=_estimates(fast),
+        seed=seed,
+        rates=rates | _estimates(scores, seed),
+        comparisons=compare(collection, ks, baseline, seed),
+        fast=_estimates(fast, seed),
     )
 
 
-def compare(collection: Collection, ks: Sequence[int], baseline: str | None) -> list[Comparison]:
+def compare(collection: Collection, ks: Sequence[int], baseline: str | None, seed: int) -> list[Comparison]:
     """Every run against the baseline, or without one every pair; for each criterion both were judged on."""
     pairs = [(second, first) for first, second in itertools.combinations(collection.runs, 2)]
     if baseline is not None:
@@ -93,7 +96,7 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None) -> 
             for rule, k in itertools.product(Rule, ks):
                 if min(a.width, b.width) >= k:
                     columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
-        estimates = _estimates(columns, bounds=(-1.0, 1.0))
+        estimates = _estimates(columns, seed, bounds=(-1.0, 1.0))
         adjusted = holm([test.p_value for test in tests])
         for (a, b), test, p in zip(judged, tests, adjusted, strict=True):
             differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
@@ -102,10 +105,10 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None) -> 
 
 
 def _estimates(
-    columns: Mapping[Any, NDArray[np.float64]], bounds: tuple[float, float] = (0.0, 1.0)
+    columns: Mapping[Any, NDArray[np.float64]], seed: int, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> dict[Any, Estimate | None]:
     """One bootstrap for all columns [T]."""
     if not columns:
         return {}
-    estimates = estimate_means(np.stack(list(columns.values()), axis=1), bounds=bounds)
+    estimates = estimate_means(np.stack(list(columns.values()), axis=1), bounds=bounds, seed=seed)
     return dict(zip(columns, estimates, strict=True))

@@ -47,8 +47,8 @@ def sections(report: Report) -> list[Section]:
 def methods(report: Report) -> str:
     """How the numbers were made, in words that can stand in a paper."""
     text = (
-        f"The task is the unit: intervals are 95% percentile bootstrap intervals over tasks ({RESAMPLES:,} resamples, seed 0), the samples of "
-        "a task kept together; where all tasks agree, the exact binomial interval. "
+        f"The task is the unit: intervals are 95% percentile bootstrap intervals over tasks ({RESAMPLES:,} resamples, seed "
+        f"{report.seed}), the samples of a task kept together; where all tasks agree, the exact binomial interval. "
         "Samples on which the judge itself failed (infra_error) are not charged to the model: one that had compiled counts as "
         "compiled, and a task is left out of every other number that needs one. A task or sample without an answer counts as a failure."
     )
