@@ -19,7 +19,7 @@ from cuset_stage.judge.results import ResultsError
 from cuset_stage.report import ReportError, build_report, collect, print_report, write_report
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
-from cuset_stage.report.tables import comparison_table, family_table, main_table
+from cuset_stage.report.tables import comparison_table, family_table, main_table, timing_table
 from cuset_stage.report.write import report_markdown as render_markdown
 
 
@@ -118,7 +118,7 @@ def test_a_task_missing_in_one_run_counts_against_that_run_only(write):
 def test_different_task_sets_are_refused(write):
     first = write("one", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1"})
     second = write("two", {"b": [M], "c": [M], "d": [P]}, tasks={"sha256": "2"})
-    with pytest.raises(ReportError, match=r"one: 3 tasks.*Report them apart, or judge"):
+    with pytest.raises(ReportError, match=r"one: 3 tasks.*Report them apart"):
         collect([first, second])
 
 
@@ -150,18 +150,18 @@ def timed(record):
     return {**record, "cases": cases, "kernels": kernels, "kernel_s": 0.0025, "reference_s": 0.005, "speedup": 2.0}
 
 
-def test_kernel_times_stand_behind_each_sample(write):
+def test_kernel_times_stand_in_the_table_and_behind_each_sample(write):
     report = build_report(collect([write("one", {"a": [P]}, change=timed)]), ks=(1,))
+    (row,) = timing_table(report).rows
+    assert [cell.text for cell in row][-3:-1] == ["2.500", "2.500"]
     ((detail,),) = blocks(render_html(report))
     assert "<td>k&lt;EVIL&gt;</td>" in detail and "7 × 1 × 1" in detail
     assert "1.25 ms" in detail and "<dd>2.5 ms</dd>" in detail and "<dd>2</dd>" in detail
 
 
 def test_runs_of_one_name_are_told_apart(tmp_path):
-    places = [tmp_path / "seed0" / "a.jsonl", tmp_path / "seed1" / "a.jsonl", tmp_path / "seed1" / "b.jsonl"]
-    paths = [write_results(place, "SFT", {"a": [P]}) for place in places]
-    assert [run.label for run in collect(paths[:2]).runs] == ["SFT, seed0", "SFT, seed1"]
-    assert [run.label for run in collect(paths).runs] == [f"SFT, {place}" for place in places]
+    paths = [write_results(tmp_path / f"seed{i}" / "results.jsonl", "SFT", {"a": [P]}) for i in range(2)]
+    assert [run.label for run in collect(paths).runs] == ["SFT, seed0", "SFT, seed1"]
     with pytest.raises(ReportError, match="more than once"):
         collect([paths[0], paths[0]])
 
@@ -220,6 +220,17 @@ def test_tokens_families_and_speed_ups(write):
         *(("scan", 2, 100.0), ("sort", 2, 50.0)),
     ]
     assert {p: e.value for (_, p), e in report.fast.items()} == {0.0: 0.75, 1.0: 0.5, 2.0: 0.25}
+
+
+def test_an_answer_without_code_takes_no_time(write):
+    """Three such answers would make the median overhead 0."""
+
+    def change(record):
+        return record if record["verdict"] == P else {**record, "compile_s": None, "run_s": None, "overhead_s": 0.0}
+
+    path = write("SFT", {"a": [P], "b": ["no_code"], "c": ["no_code"], "d": ["no_code"]}, change=change)
+    (row,) = timing_table(build_report(collect([path]))).rows
+    assert [cell.value for cell in row[7:9]] == [0.02, 0.02]
 
 
 class Page(HTMLParser):
@@ -330,10 +341,11 @@ def test_csv_holds_the_numbers_and_no_formulas(write, tmp_path):
 
     report = build_report(collect([write("SFT", {"a": [P, P, M], "b": [M, M, M]}, change=formula)]))
     write_report(report, tmp_path / "out")
-    for rule, percent in (("first", 50), ("unbiased", 100 / 3)):
-        with (tmp_path / "out" / "csv" / f"main_{rule}.csv").open() as file:
-            (row,) = csv.DictReader(file)
-        assert float(row["pass@1 (%): Function"]) == pytest.approx(percent, abs=1e-3)
+    with (tmp_path / "out" / "csv" / "pass_at_k.csv").open() as file:
+        rows = {(r["rule"], r["k"], r["criterion"]): r for r in csv.DictReader(file)}
+    assert len(rows) == 8
+    assert float(rows["first", "1", "passed"]["percent"]) == 50
+    assert float(rows["unbiased", "1", "passed"]["percent"]) == pytest.approx(100 / 3, abs=1e-3)
     with (tmp_path / "out" / "csv" / "samples.csv").open() as file:
         samples = list(csv.DictReader(file))
     assert len(samples) == 6
@@ -365,7 +377,7 @@ def test_cli_writes_all_formats(write, tmp_path):
         (["k=0"], "k[0]='0'"),
         (["seed=-1"], "seed='-1'"),
         (["format=md"], "format: no longer a key: all formats are written"),
-        (["only=a"], "only: no longer a key: judge with the same only="),
+        (["pairs=x.json"], "pairs: no longer a key: `cuset pairs` prints a table"),
         (["baseline=EAFT"], "one of SFT"),
         (["none.jsonl"], "none.jsonl"),
     ],

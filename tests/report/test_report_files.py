@@ -12,7 +12,7 @@ from results_factory import write_results
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
 from cuset_stage.report import build_report, collect, write_report
 from cuset_stage.report.page import duration
-from cuset_stage.report.write import SOMETIMES
+from cuset_stage.report.write import CSV_TABLES
 
 
 P, M, INFRA = "passed", "mismatch", "infra_error"
@@ -27,22 +27,34 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_a_folder_holds_one_report(tmp_path: Path) -> None:
-    """Of two runs with all tables, then of one; a file of the reader's stays."""
+    """Of two runs, then of one; a file of the reader's stays."""
+    a, b = (write(tmp_path, name, {"a": [P], "b": [M]}) for name in "ab")
+    out = tmp_path / "out"
+    write_report(build_report(collect([a, b]), ks=(1,)), out)
+    assert "csv/comparisons.csv" in files(out)
+    (out / "csv" / "mine.csv").write_text("1\n")
+    one = build_report(collect([a]), ks=(1,))
+    assert [path.name for path in write_report(one, out)] == ["report.md", "pass_at_k.csv", "report.html"]
+    assert "csv/comparisons.csv" not in files(out) and {"csv/samples.csv", "csv/mine.csv"} <= files(out)
+
+
+def test_every_csv_file_is_known(tmp_path: Path) -> None:
+    """Tables with flags, cases and an audit."""
 
     def change(record: dict[str, Any]) -> dict[str, Any]:
-        return {**record, "flags": ["quick"], "speedup": 2.0}
+        cases = [{"name": name, "verdict": P, "run_s": 0.1} for name in ("small", "large")]
+        return {**record, "cases": cases, "flags": ["quick"], "speedup": 2.0}
 
     told = {"findings": {"a": ["zeros pass"]}, "audited": 2}
     paths = [write(tmp_path, name, {"a": [P], "b": [M]}, change=change, arch=name, **told) for name in ("x", "y")]
-    out = tmp_path / "out"
-    write_report(build_report(collect(paths), ks=(1,)), out)
-    always = {"main_first", "main_unbiased", "verdicts", "tokens", "families", "settings", "samples"}
-    assert {path.stem for path in (out / "csv").iterdir()} == always | set(SOMETIMES)
-    (out / "csv" / "mine.csv").write_text("1\n")
-    one = build_report(collect([write(tmp_path, "z", {"a": [P], "b": [M]})]), ks=(1,))
-    assert [path.name for path in write_report(one, out)] == ["report.md", "report.html"]
-    assert {path.stem for path in (out / "csv").iterdir()} == always | {"mine"}
+    made = build_report(collect(paths), ks=(1,))
+    write_report(made, tmp_path / "out")
+    assert files(tmp_path / "out" / "csv") == {f"{name}.csv" for name in CSV_TABLES}
 
 
 def test_interval_ends_are_numbers_of_their_own(tmp_path: Path) -> None:

@@ -62,22 +62,27 @@ def write_part(
 
 
 def test_a_second_split_that_was_stopped_is_not_finished(tmp_path: Path) -> None:
-    """The lines of split=train stay in the file; none of them is one that split=eval asks for, and none counts."""
+    """The lines of --split train stay in the file; none of them is one that --split eval asks for."""
     kept = [(task, number, 1) for task in TRAIN for number in (0, 1)]
     collection = collect([write_part(tmp_path, kept, split="eval")])
     assert "Not finished: SFT 4 of 4 samples not judged" in texts(collection)
-    assert "lines of 2 tasks that the run was not asked for are left out" in texts(collection, loud=False)
-    assert [task.id for task in collection.tasks] == ["a", "b"]
+    assert "left from another split or limit: SFT 2 beyond 2" in texts(collection)
+    assert [task.id for task in collection.tasks] == ["a", "b", "t1", "t2"]
     (run,) = collection.runs
     assert run.verdict("a", 0) == NOT_JUDGED
 
     half = [*kept, ("a", 0, 1)]
     assert "SFT 3 of 4 samples not judged" in texts(collect([write_part(tmp_path, half, split="eval")]))
-    whole = [*kept, *((task, number, 1) for task in EVAL for number in (0, 1))]
-    collection = collect([write_part(tmp_path, whole, split="eval")])
+
+
+def test_what_an_earlier_split_left_half_done_is_charged_to_nobody(tmp_path: Path) -> None:
+    lines = [("t1", 0, 1), *((task, number, 1) for task in EVAL for number in (0, 1))]
+    collection = collect([write_part(tmp_path, lines, split="eval")])
+    (run,) = collection.runs
     assert "Not finished" not in texts(collection)
+    assert run.verdict("t1", 1) == NOT_JUDGED
     estimate = build_report(collection, ks=(2,)).rates["SFT", Rule.FIRST, 2, "passed"]
-    assert (estimate.value, estimate.tasks, estimate.left_out) == (1.0, 2, 0)
+    assert (estimate.value, estimate.tasks, estimate.left_out) == (1.0, 2, 1)
 
 
 def test_a_task_without_an_answer_still_fails(tmp_path: Path) -> None:

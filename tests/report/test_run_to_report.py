@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import pytest
 from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_row, write_lines
 from typer.testing import CliRunner
 
@@ -14,6 +15,7 @@ from cuset_stage.judge.judgement import Built, Judge, Judgement
 from cuset_stage.judge.pipeline import Pipeline
 from cuset_stage.judge.results import describe_run, evaluate, make_samples
 from cuset_stage.report import build_report, collect
+from cuset_stage.report.collection import ReportError
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
 from cuset_stage.report.tables import speed_table
@@ -92,10 +94,10 @@ def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
 
 
 def test_a_part_of_the_tasks_is_reported_as_a_part(run: Any, tmp_path: Path) -> None:
-    """Asked of the model or judged alone: no other task counts as failed. Without a word of it, all of the set are asked for."""
+    """Asked of the model, judged, or reported alone: no other task counts as failed. Without a word of it, all of the set are asked for."""
 
-    def summary() -> tuple[int, float, str]:
-        report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1,))
+    def summary(**chosen: Any) -> tuple[int, float, str]:
+        report = build_report(collect([tmp_path / "results.jsonl"], **chosen), ks=(1,))
         rate = report.rates["answers", Rule.FIRST, 1, "passed"]
         return len(report.collection.tasks), rate.value, " ".join(note.text for note in report.collection.notes)
 
@@ -103,6 +105,9 @@ def test_a_part_of_the_tasks_is_reported_as_a_part(run: Any, tmp_path: Path) -> 
     run([first, second])
     tasks, rate, notes = summary()
     assert (tasks, rate) == (3, 1 / 3) and "Samples without an answer: answers 1 of 3" in notes
+    assert summary(limit=1)[:2] == summary(only=["one"])[:2] == (1, 1.0)
+    with pytest.raises(ReportError, match="only=onne: the results have no such task; did you mean one"):
+        summary(only=["onne"])
     run([first, second], "limit=2")
     tasks, rate, notes = summary()
     assert (tasks, rate) == (2, 0.5) and "A part of the task set alone: answers 2 tasks of 3." in notes

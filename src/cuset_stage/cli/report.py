@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import typer
 from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
 
-from ..settings import Settings, split_names
+from ..settings import Names, Settings, split_names
 from ._app import app, command, fail
 
 
@@ -19,8 +19,6 @@ class ReportSettings(Settings):
         "format": "all formats are written",
         "confidence": "`cuset analyze` writes a page of its own",
         "pairs": "`cuset pairs` prints a table of its own; `cuset study` has them beside its rates",
-        "only": "judge with the same only=, into a file of its own",
-        "limit": "judge with the same limit=, into a file of its own",
     }
 
     results: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
@@ -31,6 +29,8 @@ class ReportSettings(Settings):
     k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
         (1, 3), description="the k of pass@k", min_length=1
     )
+    only: Names = Field((), description="report these tasks alone, by id")
+    limit: PositiveInt | None = Field(None, description="report the first so many tasks alone")
     title: str | None = Field(None, description="the report's title")
     seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
 
@@ -42,8 +42,14 @@ def report(settings: ReportSettings) -> None:
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
-    given = {"ks": settings.k, **settings.model_dump(include={"baseline", "seed", "title"})}
-    made = build_report(collect(settings.results), **given)
+    collection = collect(settings.results, only=settings.only, limit=settings.limit)
+    made = build_report(
+        collection,
+        ks=settings.k,
+        baseline=settings.baseline,
+        seed=settings.seed,
+        title=settings.title,
+    )
     written = write_report(made, settings.output)
     print_report(made)
     for path in written:

@@ -4,6 +4,7 @@ Markdown, CSV, a page, and in the terminal."""
 import base64
 import itertools
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,12 +23,13 @@ ABSENT = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """`text` is shown, `value` is what CSV holds."""
+    """`text` is shown, `value` is what CSV holds; rank 1 is the best of its group, 2 the second."""
 
     text: str
     value: Any = None
     detail: str = ""
     ends: tuple[float, float] | None = None  # of the interval that `detail` shows, for CSV
+    rank: int = 0
     shade: float | None = None  # 0 to 1
     bar: tuple[float, float, float] | None = None  # low, value, high, each 0 to 1: drawn below the text
     link: Mapping[str, str] = field(default_factory=dict)  # the filter of samples behind the number
@@ -87,9 +89,9 @@ def label(text: str, **link: str) -> Cell:
     return Cell(text, text, link=link)
 
 
-def number(value: float | None, digits: int = 0) -> Cell:
+def number(value: float | None, digits: int = 0, **link: str) -> Cell:
     """Absent for None and NaN."""
-    return Cell(ABSENT) if pd.isna(value) else Cell(f"{value:,.{digits}f}", round(value, 6))
+    return Cell(ABSENT) if pd.isna(value) else Cell(f"{value:,.{digits}f}", round(value, 6), link=link)
 
 
 def share(value: float | None, **link: str) -> Cell:
@@ -145,6 +147,19 @@ def points(value: float) -> str:
     return "0.0" if text in ("+0.0", "−0.0") else text
 
 
+def ranked(column: list[Cell], groups: Iterable[list[int]]) -> list[Cell]:
+    """The cells with the highest of each group marked, and the second of three or more; equal texts share a rank."""
+    marked = list(column)
+    for group in groups:
+        known = [i for i in group if column[i].value is not None]
+        places = sorted({float(column[i].text) for i in known}, reverse=True)
+        for i in known:
+            rank = 1 + places.index(float(column[i].text))
+            if rank < len(places) and rank <= 2:
+                marked[i] = replace(column[i], rank=rank)
+    return marked
+
+
 def escape(text: str) -> str:
     """Text of a table cell or a sentence, shown as it is. An underscore inside a word is no markup."""
     text = re.sub(r"\s+", " ", text)
@@ -181,33 +196,53 @@ def render_page(title: str, summary: str, sections: Iterable[Section]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return f"{escape(cell.text)} ({escape(cell.detail)})" if cell.detail else escape(cell.text)
+    text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(escape(cell.text))
+    return f"{text} ({escape(cell.detail)})" if cell.detail else text
 
 
 def table_frame(table: Table) -> pd.DataFrame:
     """The table's values; the ends of an interval in columns of their own."""
-    columns: dict[str, list[Any]] = {}
+    columns: list[tuple[str, list[Any]]] = []
     for column in table.columns:
-        columns[column.heading] = [cell.value for cell in column.cells]
+        columns.append((column.heading, [cell.value for cell in column.cells]))
         if any(cell.ends for cell in column.cells):
             for i, end in enumerate(("low", "high")):
-                columns[f"{column.heading} ({end})"] = [cell.ends and cell.ends[i] for cell in column.cells]
-    return pd.DataFrame(columns, dtype=object)
+                columns.append((f"{column.heading} ({end})", [cell.ends and cell.ends[i] for cell in column.cells]))
+    frame = pd.DataFrame({i: values for i, (_, values) in enumerate(columns)}, dtype=object)
+    return frame.set_axis([heading for heading, _ in columns], axis=1)
 
 
 def print_table(table: Table) -> None:
-    """The table in the terminal; what explains a number stands below it where the table then still fits."""
+    """The table in the terminal; what explains a number stands below it.
+
+    Where it is wider than the terminal, or than the 80 columns of a log file, long names are cut in their middle and intervals left out.
+    """
     console = Console(highlight=False)
-    for detailed in (True, False):
-        title = Text(table.title)
-        shown = RichTable(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
-        for column in table.columns:
-            heading = Text(f"{column.group}\n{column.name}".strip())
-            shown.add_column(heading, justify="left" if column.text else "right", overflow="fold")
-        for row in table.rows:
-            details = [f"\n{cell.detail}".replace(", ", "\n") if cell.detail and detailed else "" for cell in row]
-            texts = zip(row, details, strict=True)
-            shown.add_row(*(Text.assemble(cell.text, (detail, "dim")) for cell, detail in texts))
+    for gap, longest, detailed in ((2, 40, True), (1, 24, True), (1, 24, False), (1, 12, False)):
+        shown = _laid_out(table, gap, longest, detailed)
         if console.measure(shown, options=console.options.update(max_width=10_000)).maximum <= console.width:
             break
     console.print(shown)
+
+
+def _laid_out(table: Table, gap: int, longest: int, detailed: bool) -> RichTable:
+    """gap: columns between two columns. longest: of a name, in characters. detailed: with what explains a number."""
+
+    def cut(text: str) -> str:
+        kept = longest - 1
+        return re.sub(
+            rf"\S{{{longest + 1},}}", lambda name: f"{name[0][: kept // 2]}…{name[0][-(kept - kept // 2) :]}", text
+        )
+
+    shown = RichTable(title=Text(table.title), title_justify="left", box=None, padding=(0, gap, 0, 0), pad_edge=False)
+    for column in table.columns:
+        names = [cut(name) for name in (column.group, column.name) if name]
+        width = max(len(part) for part in [*" ".join(names).split(), *(cut(cell.text) for cell in column.cells), " "])
+        heading = "\n".join(line for name in names for line in textwrap.wrap(name, width))
+        shown.add_column(Text(heading), justify="left" if column.text else "right", overflow="fold")
+    for row in table.rows:
+        texts = [Text(cut(cell.text), style=("", "bold", "underline")[cell.rank]) for cell in row]
+        for text, cell in zip(texts, row, strict=True):
+            text.append("".join(f"\n{part}" for part in cell.detail.split(", ") if part and detailed), "dim")
+        shown.add_row(*texts)
+    return shown

@@ -10,21 +10,24 @@ from typing import Any
 
 from ..judge.results import read_results
 from ..progress import Progress
+from ..text import nearest
 from .collection import Collection, Note, ReportError, Run, TaskInfo
 from .notes import notes_on
 
 
-def collect(paths: Sequence[Path]) -> Collection:
+def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | None = None) -> Collection:
     """Read results files and put their runs on one list of tasks.
 
     A file with several prompt levels gives a run for each. ReportError or ResultsError name the file and the fix, for runs on different task
-    sets too: their numbers do not compare.
+    sets too: their numbers do not compare. only, limit: take the tasks with these ids alone, the first so many of them.
     """
     notes: list[Note] = []
     files = Progress(paths, unit="file", desc="read", leave=False)
     runs = _told_apart([run for path in files for run in read_runs(Path(path), notes)])
+    if only or limit is not None:
+        runs = _of_tasks(runs, only, limit)
     _check_one_set(runs)
-    ids = frozenset().union(*(run.asked for run in runs))
+    ids = frozenset().union(*(run.asked | run.judged for run in runs))
     findings: defaultdict[str, list[str]] = defaultdict(list)
     for run in runs:
         for task, texts in (run.header.get("findings") or {}).items():
@@ -49,28 +52,24 @@ def read_runs(path: Path, notes: list[Note]) -> list[Run]:
     results = read_results(path)
     header = _writable(results.run)
     tasks = header.get("tasks") or {}
-    lines = [_writable(sample) for sample in results.samples]
-    asked = frozenset(tasks.get("ids") or (line["task"] for line in lines))
     planned = (header.get("answers") or {}).get("levels") or {}
     levels: dict[int, dict[tuple[str, int], Mapping[str, Any]]] = {
         level: {} for level in map(int, planned) if tasks.get("level") in (None, level)
     }
-    counted = [line for line in lines if line["task"] in asked]
-    for line in counted:
+    for sample in map(_writable, results.samples):
         # Another code under one number: the line written later stands.
-        levels.setdefault(line.get("level") or 1, {})[line["task"], line["sample"]] = line
-    if replaced := len(counted) - sum(map(len, levels.values())):
+        levels.setdefault(sample.get("level") or 1, {})[sample["task"], sample["sample"]] = sample
+    if replaced := len(results.samples) - sum(map(len, levels.values())):
         text = f"{path.name}: {replaced} samples were judged with more than one code; the last of each counts."
         notes.append(Note(text, loud=True))
-    if others := len({line["task"] for line in lines} - asked):
-        notes.append(Note(f"{path.name}: lines of {others} tasks that the run was not asked for are left out."))
     levels = levels or {tasks.get("level") or 1: {}}
+    asked = frozenset(tasks.get("ids") or (task for samples in levels.values() for task, _ in samples))
     name = str(header.get("method") or header.get("run") or path.stem)
     return [
         Run(
             f"{name} (level {level})" if len(levels) > 1 else name,
             *(path, header, level, samples, asked),
-            planned=planned.get(str(level), 0),
+            planned=planned.get(str(level)),
         )
         for level, samples in sorted(levels.items())
     ]
@@ -82,17 +81,41 @@ def _writable(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _told_apart(runs: list[Run]) -> list[Run]:
-    """The same runs with labels that tell them apart: those that share one get the file's folder behind it, or its path."""
+    """The same runs with labels that tell them apart: by the first of model, run's name, folder and number that does."""
     paths = Counter((run.path.resolve(), run.level) for run in runs)
     if twice := sorted({path.name for (path, _), number in paths.items() if number > 1}):
         raise ReportError(f"{', '.join(twice)}: given more than once; name each results file once.")
     count = Counter(run.label for run in runs)
-    for places in ([run.path.parent.name for run in runs], [str(run.path) for run in runs]):
-        labelled = zip(runs, places, strict=True)
-        labels = [f"{run.label}, {place}" if count[run.label] > 1 else run.label for run, place in labelled]
+    for names in (
+        [run.model for run in runs],
+        [run.header.get("run") for run in runs],
+        [run.path.parent.name for run in runs],
+        [f"#{number}" for number in range(1, len(runs) + 1)],
+    ):
+        labelled = zip(runs, names, strict=True)
+        labels = [f"{run.label}, {name}" if count[run.label] > 1 else run.label for run, name in labelled]
         if len(set(labels)) == len(runs):
             break
     return [replace(run, label=label) for run, label in zip(runs, labels, strict=True)]
+
+
+def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> list[Run]:
+    """The runs as if no more than these tasks had been asked for."""
+    there = list(dict.fromkeys(task for run in runs for task in run.told("tasks", "ids") or sorted(run.asked)))
+    for task in set(only).difference(there):
+        raise ReportError(f"only={task}: the results have no such task; {nearest(task, there)}.")
+    wanted = frozenset([task for task in there if not only or task in only][:limit])
+    part = {"count": len(wanted), "split": None, "ids": sorted(wanted)}
+    return [
+        replace(
+            run,
+            header={**run.header, "tasks": {**(run.told("tasks") or {}), **part}},
+            samples=(samples := {key: line for key, line in run.samples.items() if key[0] in wanted}),
+            asked=run.asked & wanted,
+            planned=run.planned and len(samples) + run.missing,
+        )
+        for run in runs
+    ]
 
 
 def _check_one_set(runs: Sequence[Run]) -> None:
@@ -106,7 +129,7 @@ def _check_one_set(runs: Sequence[Run]) -> None:
         ]
         raise ReportError(
             f"the runs are on different task sets ({'; '.join(texts)}), so their numbers do not compare. Report them "
-            "apart, or judge all of them with the same only= or limit=."
+            "apart, or with only= or limit= for tasks that all of them have."
         )
 
 

@@ -19,10 +19,10 @@ INFRA_ERROR = "infra_error"
 NO_ANSWER = "no_answer"  # the report's own: a task of the set, or a sample of it, without a line in a finished run
 NOT_JUDGED = "not_judged"  # the report's own: the same in a run that was interrupted
 CRITERIA = {"compiled": "Compilation", "passed": "Function"}  # the sample's key -> the paper's word (Table 2)
-FIELDS = (  # of a line, in csv/samples.csv
+FIELDS = (
     *("task", "name", "family", "sample", "verdict", "compiled", "passed", "case", "message", "tokens"),
     *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup"),
-    *("reference_s", "kernel_s", "flags", "code_sha256"),
+    *("reference_s", "kernel_s", "flags", "code_sha256", "compare_s", "cases", "same_as_sample"),
 )
 
 
@@ -40,19 +40,15 @@ class Note:
 
 @dataclass(frozen=True)
 class Run:
-    """One method on one prompt level: what a row of Table 2 is made from.
-
-    samples: (task id, sample number) -> line of the results file. asked: the ids of the tasks that the header asks for; lines of others, left
-    from another split or limit, are not among the samples. planned: lines when all are judged, as far as the header says it.
-    """
+    """One method on one prompt level: what a row of Table 2 is made from."""
 
     label: str
     path: Path
     header: Mapping[str, Any]
     level: int
-    samples: Mapping[tuple[str, int], Mapping[str, Any]]
-    asked: frozenset[str]
-    planned: int
+    samples: Mapping[tuple[str, int], Mapping[str, Any]]  # (task id, sample number) -> line of the results file
+    asked: frozenset[str]  # the ids of the tasks that the header asks for
+    planned: int | None  # lines on these, when all are judged; None: not known
 
     def told(self, *keys: str) -> Any:
         """What the header holds behind these keys, one in another; None where one is missing."""
@@ -61,10 +57,15 @@ class Run:
             value = (value or {}).get(key)
         return value
 
-    @property
+    @cached_property
+    def judged(self) -> frozenset[str]:
+        """The ids of the tasks with a line."""
+        return frozenset(task for task, _ in self.samples)
+
+    @cached_property
     def missing(self) -> int:
         """How many of the planned lines are not there."""
-        return max(0, self.planned - len(self.samples))
+        return max(0, (self.planned or 0) - sum(task in self.asked for task, _ in self.samples))
 
     @cached_property
     def width(self) -> int:
@@ -85,10 +86,12 @@ class Run:
         return self.width >= k and not (criterion == "passed" and self.compile_only)
 
     def verdict(self, task: str, number: int) -> str:
-        """The verdict of a sample, NO_ANSWER or NOT_JUDGED where there is no line; of a task that only other runs were asked for nothing is
-        known."""
-        if (sample := self.samples.get((task, number))) is not None:
-            return sample["verdict"]
+        """The verdict of a sample, NO_ANSWER or NOT_JUDGED where there is no line."""
+        sample = self.samples.get((task, number))
+        return self.absence(task) if sample is None else sample["verdict"]
+
+    def absence(self, task: str) -> str:
+        """What it means that a sample of the task has no line: of a task left from another split nothing is known."""
         return NO_ANSWER if task in self.asked and not self.missing else NOT_JUDGED
 
 
@@ -113,17 +116,19 @@ class Collection:
 
     @cached_property
     def _samples(self) -> dict[str, pd.DataFrame]:
-        frames = {}
-        for run in self.runs:
-            rows = []
-            for task, number in itertools.product(self.tasks, range(run.width)):
-                line = run.samples.get((task.id, number))
-                verdict = run.verdict(task.id, number)
-                absent = dict.fromkeys(CRITERIA, 0.0 if verdict == NO_ANSWER else None)
-                absent |= {"task": task.id, "sample": number, "verdict": verdict}
-                rows.append({**(line or absent), "judged": line is not None})
-            frames[run.label] = pd.DataFrame(rows, columns=[*FIELDS, "judged"], dtype=object)
-        return frames
+        return {run.label: self._frame(run) for run in self.runs}
+
+    def _frame(self, run: Run) -> pd.DataFrame:
+        rows = []
+        for task, number in itertools.product(self.tasks, range(run.width)):
+            if line := run.samples.get((task.id, number)):
+                rows.append({**line, "judged": True})
+            else:
+                verdict = run.absence(task.id)
+                outcome = 0.0 if verdict == NO_ANSWER else None
+                nothing = {"verdict": verdict, "compiled": outcome, "passed": outcome, "judged": False}
+                rows.append({"task": task.id, "sample": number, **nothing})
+        return pd.DataFrame(rows, columns=[*FIELDS, "judged"], dtype=object)
 
     def samples(self, run: Run) -> pd.DataFrame:
         """T x S rows in the order of the tasks: the run's lines, and a row where there is none.

@@ -16,8 +16,19 @@ JUDGE = {
     *("level", "samples a task"),
 }
 """Settings of the judge, not of the method, whose difference is noted; the limits as well."""
-NO_SETTINGS = {"type", "format", "run", "method", "findings", "notes", "audited"}
-NO_SETTINGS |= {"tasks.ids", "tasks.count", "tasks.set_size"}
+NO_SETTINGS = {
+    "type",
+    "format",
+    "run",
+    "method",
+    "findings",
+    "notes",
+    "audited",
+    "tasks.ids",
+    "tasks.count",
+    "tasks.set_size",
+    "answers.levels",
+}
 """Of a header, with what a column of the tables says."""
 
 
@@ -40,11 +51,15 @@ def notes_on(collection: Collection) -> Iterator[Note]:
     if len(failed):
         judged = set(lines.loc[(lines["verdict"] != INFRA_ERROR) & lines["compiled"].eq(True), "task"])
         messages = dict(zip(failed["task"], failed["message"], strict=True))
-        tasks = sorted(messages, key=lambda task: task in judged)
-        listed = [f"{task}: {one_line(messages[task] or 'no message', 300).rstrip('.')}" for task in tasks[:NAMED]]
-        listed += [f"and {len(tasks) - NAMED} more"] * (len(tasks) > NAMED)
-        text = "Correct an oracle that fails in the task set; after a failure of the machine, judge again."
-        yield Note(f"What the judge failed with, by task: {'; '.join(listed)}. {text}", loud=True)
+        ordered = {task: messages[task] or "no message" for task in sorted(messages, key=lambda task: task in judged)}
+        named = [f"{task}: {one_line(text, 300)}" for task, text in list(ordered.items())[:NAMED]]
+        more = [f"and {len(ordered) - NAMED} more"] * (len(ordered) > NAMED)
+        listed = "; ".join([*named, *more]).rstrip(".")
+        yield Note(
+            f"What the judge failed with, by task: {listed}. Correct an oracle that fails in the task set; after a "
+            "failure of the machine, judge again.",
+            loud=True,
+        )
     # No seed was drawn for their inputs; of a file that an earlier version wrote it is not known.
     seedless = [run for run in collection.runs if "seed" in run.header and run.header["seed"] is None]
     if fixed := [run.label for run in seedless if not run.compile_only]:
@@ -52,18 +67,17 @@ def notes_on(collection: Collection) -> Iterator[Note]:
             f"Judged on inputs that come with the task set, the same in every evaluation: {', '.join(fixed)}. An answer that holds the "
             "outputs passes."
         )
-    settings = run_settings(collection.runs)
-    prompts = settings.get("generation.prompts", [])
-    if len(set(prompts)) > 1:
-        wordings = zip(collection.runs, prompts, strict=True)
+    texts = run_settings(collection.runs)
+    if len(set(texts.get("generation.prompts", ()))) > 1:
+        wordings = zip(collection.runs, texts["generation.prompts"], strict=True)
         named = "; ".join(f"{run.label}: {text or 'not said'}" for run, text in wordings)
         yield Note(
             f"The runs answer different prompts: {named}. A difference between them can be the prompts' and not the methods': sample "
             "again with the same prompts=.",
             loud=True,
         )
-    differ = [name for name, values in settings.items() if len(set(values)) > 1]
-    if differ := sorted(name for name in differ if name in JUDGE or name.startswith("limits.")):
+    settings = {name for name, values in texts.items() if len(set(values)) > 1}
+    if differ := sorted(name for name in settings if name in JUDGE or name.startswith("limits.")):
         yield Note(f"The runs differ in {', '.join(differ)}: see the settings.")
 
 
@@ -88,28 +102,38 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
         yield text, f"{run.missing} of {run.planned} samples not judged"
     size = run.told("tasks", "set_size") or 0
     if len(run.asked) < size:
-        text = "A part of the task set alone: {}. These numbers do not compare with those of the whole set."
-        yield text, f"{counted(len(run.asked), 'task')} of {size}"
+        yield (
+            "A part of the task set alone: {}. These numbers do not compare with those of the whole set.",
+            (f"{counted(len(run.asked), 'task')} of {size}"),
+        )
     if cells[NO_ANSWER]:
         text = "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number."
         yield text, f"{cells[NO_ANSWER]} {of_all}"
     if flagged := int(collection.lines(run)["flags"].astype(bool).sum()):
         yield "Samples with a suspicion of the judge: {}. Look at them before you quote a number.", str(flagged)
+    if extra := len(run.judged - run.asked):
+        yield (
+            "More tasks in the results than the run was asked for, left from another split or limit: {}. They are counted; "
+            "judge into a file of its own to keep them out.",
+            f"{extra} beyond {len(run.asked)}",
+        )
 
 
 def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
     """Name -> its value in each run, "" where the header does not say. A key within an object is called by both, with a dot between."""
 
-    def written(value: Any) -> str:
-        if isinstance(value, list):
+    def flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
+        if name in NO_SETTINGS or value is None or value in ("", [], {}):
+            return
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from flat(inner, f"{name}.{key}" if name else key)
+        elif isinstance(value, list):
             texts = Counter(" ".join(map(str, one.values())) if isinstance(one, dict) else str(one) for one in value)
-            return " ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
-        return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+            yield name, " ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
+        else:
+            yield name, f"{value:g}" if isinstance(value, float) else str(value)
 
-    told = []
-    for run in runs:
-        header = {key: value for key, value in run.header.items() if key not in NO_SETTINGS}
-        (flat,) = pd.json_normalize({**header, "level": run.level, "samples a task": run.width}).to_dict("records")
-        told.append({name: text for name, value in flat.items() if (text := written(value))})
-    names = dict.fromkeys(name for settings in told for name in settings if not name.startswith("answers.levels"))
-    return {name: [settings.get(name, "") for settings in told] for name in names if name not in NO_SETTINGS}
+    told = [dict(flat({**run.header, "level": run.level, "samples a task": run.width}, "")) for run in runs]
+    names = dict.fromkeys(name for settings in told for name in settings)
+    return {name: [settings.get(name, "") for settings in told] for name in names}

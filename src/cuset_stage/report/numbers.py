@@ -31,7 +31,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-    """The collection and its numbers. fast: (run's label, p) -> fast_p of first samples, where there are speed-ups."""
+    """The collection and its numbers."""
 
     title: str
     collection: Collection
@@ -39,7 +39,9 @@ class Report:
     seed: int
     rates: Rates
     comparisons: list[Comparison]
-    fast: dict[tuple[str, float], Estimate | None]
+    fast: dict[
+        tuple[str, float], Estimate | None
+    ]  # (run's label, p) -> fast_p of first samples, where there are speed-ups
 
 
 def build_report(
@@ -56,28 +58,28 @@ def build_report(
         raise ReportError(f"baseline={baseline}: no such run; it is one of {', '.join(labels)}.")
     ks = tuple(sorted(set(ks)))
     name = (collection.runs[0].told("tasks", "path") or "").rstrip("/").rsplit("/", 1)[-1]
-
-    rates: Rates = {}
-    scores, fast = {}, {}
-    for run in collection.runs:
-        for criterion, rule, k in itertools.product(collection.criteria, Rule, ks):
-            rates[run.label, rule, k, criterion] = None
-            if run.offers(criterion, k):
-                scores[run.label, rule, k, criterion] = task_scores(collection.outcomes(run, criterion), k, rule)
-        samples = collection.samples(run)
-        speedups = samples["speedup"].astype(float)
-        if run.offers("passed", 1) and (samples["passed"].astype(float).gt(0) & speedups.gt(0)).any():
-            right = collection.outcomes(run, "passed")[:, 0]
-            fast |= {(run.label, p): fast_p(right, speedups[samples["sample"] == 0], p) for p in FAST_P}
     return Report(
         title=title or f"Evaluation on {name or 'a task set'}",
         collection=collection,
         ks=ks,
         seed=seed,
-        rates=rates | _estimates(scores, seed),
+        rates=pass_rates(collection, ks, seed),
         comparisons=compare(collection, ks, baseline, seed),
-        fast=_estimates(fast, seed),
+        fast=fast_rates(collection, seed),
     )
+
+
+def pass_rates(collection: Collection, ks: Sequence[int], seed: int) -> Rates:
+    """pass@k of every run under both rules."""
+    rates: Rates = {}
+    columns = {}
+    for run, criterion in itertools.product(collection.runs, collection.criteria):
+        outcomes = collection.outcomes(run, criterion)
+        for rule, k in itertools.product(Rule, ks):
+            rates[run.label, rule, k, criterion] = None
+            if run.offers(criterion, k):
+                columns[run.label, rule, k, criterion] = task_scores(outcomes, k, rule)
+    return rates | _estimates(columns, seed)
 
 
 def compare(collection: Collection, ks: Sequence[int], baseline: str | None, seed: int) -> list[Comparison]:
@@ -102,6 +104,18 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None, see
             differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
             results.append(Comparison(a.label, b.label, criterion, test, p, differences))
     return results
+
+
+def fast_rates(collection: Collection, seed: int) -> dict[tuple[str, float], Estimate | None]:
+    """fast_p by run's label and p, of the runs in which a speed-up was measured of a right sample."""
+    columns = {}
+    for run in collection.runs:
+        samples = collection.samples(run)
+        speedups = samples["speedup"].astype(float)
+        if run.offers("passed", 1) and (samples["passed"].astype(float).gt(0) & speedups.gt(0)).any():
+            right = collection.outcomes(run, "passed")[:, 0]
+            columns |= {(run.label, p): fast_p(right, speedups[samples["sample"] == 0], p) for p in FAST_P}
+    return _estimates(columns, seed)
 
 
 def _estimates(

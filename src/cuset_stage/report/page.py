@@ -15,10 +15,12 @@ from typing import Any
 from markupsafe import Markup
 
 from ..pages import template
+from ..progress import Progress
 from ..text import shorten
 from .collection import NOT_JUDGED, Collection, Run, TaskInfo
 from .numbers import Report
-from .tables import VERDICTS, named_verdicts, sections, summary
+from .sections import sections, summary
+from .tables import VERDICTS, named_verdicts
 
 
 CODE_LIMIT = 64_000  # characters of one sample; what is longer is an answer that repeats itself until the token limit
@@ -31,21 +33,22 @@ def render_html(report: Report) -> str:
     """The page. What programs and models wrote is escaped, and a content security policy lets no script run but the page's own."""
     script = resources.files(__package__).joinpath("page.js").read_text("utf-8")
     tasks = [(task, list(_samples(report.collection.runs, task))) for task in report.collection.tasks]
-    return template("report/page.html", digits=digits, duration=duration, packed=packed).render(
-        notes=report.collection.notes,
-        summary=summary(report),
-        sections=sections(report),
-        title=report.title,
-        tasks=tasks,
-        filters=_filters(report.collection),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-    )
+    with Progress(total=len(tasks), unit="task", desc="page", leave=False) as bar:
 
+        def packed(text: str) -> str:
+            bar.update()
+            return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
-def packed(text: str) -> str:
-    """A block of samples, compressed."""
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+        return template("report/page.html", digits=digits, duration=duration, packed=packed).render(
+            notes=report.collection.notes,
+            summary=summary(report),
+            sections=sections(report),
+            title=report.title,
+            tasks=tasks,
+            filters=_filters(report.collection),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        )
 
 
 def _filters(collection: Collection) -> Iterator[tuple[str, str, dict[str, str]]]:

@@ -1,17 +1,15 @@
-"""The tables of results and the order of a report; Markdown, CSV and the page lay out the same cells."""
+"""The tables of results; Markdown, CSV and the page lay out the same cells."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 import pandas as pd
 
-from .. import __version__
-from .cells import ABSENT, Cell, Column, Section, Table, estimate_cell, label, number, number_column, p_cell, share
+from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, number_column, p_cell, ranked, share
 from .cells import text_column as texts
-from .collection import CRITERIA, NO_ANSWER, NOT_JUDGED, Collection
-from .notes import counted, run_settings
+from .collection import CRITERIA, NO_ANSWER, NOT_JUDGED, Collection, Run
+from .notes import counted
 from .numbers import FAST_P, Comparison, Report
-from .statistics import RESAMPLES, Rule, task_scores
+from .statistics import Rule, task_scores
 
 
 RULE_NAMES = {Rule.FIRST: "first samples (CUDABench's rule)", Rule.UNBIASED: "unbiased estimator (Chen et al. 2021)"}
@@ -25,49 +23,6 @@ ORDER = (
     *("timeout", "runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, "infra_error", NOT_JUDGED),
 )
 VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compiled": "compiled (not run)"}
-
-
-def sections(report: Report) -> list[Section]:
-    """All that hold something, in the order of the report, for Markdown and the page alike."""
-    results = [main_table(report, rule) for rule in Rule]
-    made = [
-        ("results", "Results", results, f"How the numbers are made: {methods(report)}"),
-        ("comparison", "Paired comparison", [comparison_table(report)], ""),
-        ("verdicts", "Verdicts", [verdict_table(report), flag_table(report)], ""),
-        ("tokens", "Tokens used", [token_table(report)], ""),
-        ("families", "Results by family", [family_table(report)], ""),
-        ("speed", "Speed-ups", [speed_table(report)], ""),
-        ("audit", "Audit", [audit_table(report)], audit_text(report)),
-        ("settings", "Settings", [settings_table(report)], ""),
-    ]
-    filled = [Section(key, title, list(filter(None, tables)), text) for key, title, tables, text in made]
-    return [section for section in filled if section.tables or section.text]
-
-
-def methods(report: Report) -> str:
-    """How the numbers were made, in words that can stand in a paper."""
-    text = (
-        f"The task is the unit: intervals are 95% percentile bootstrap intervals over tasks ({RESAMPLES:,} resamples, seed "
-        f"{report.seed}), the samples of a task kept together; where all tasks agree, the exact binomial interval. "
-        "Samples on which the judge itself failed (infra_error) are not charged to the model: one that had compiled counts as "
-        "compiled, and a task is left out of every other number that needs one. A task or sample without an answer counts as a failure."
-    )
-    if report.comparisons:
-        count = sum(comparison.criterion == report.comparisons[0].criterion for comparison in report.comparisons)
-        text += (
-            " Methods are compared on the same tasks: exact two-sided McNemar test on first samples, and a paired bootstrap of "
-            "the difference in pass@k."
-        )
-        if count > 1:
-            text += f" p is adjusted by Holm's method over the {count} comparisons of each criterion."
-    return text
-
-
-def summary(report: Report) -> str:
-    """The line below the title."""
-    tasks, runs = len(report.collection.tasks), len(report.collection.runs)
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"{counted(tasks, 'task')}, {counted(runs, 'run')}. cuset-stage {__version__}, {now}."
 
 
 def named_verdicts(collection: Collection) -> dict[str, str]:
@@ -96,16 +51,17 @@ def spread_columns(
 def main_table(report: Report, rule: Rule) -> Table:
     """Table 2 of the paper, with Table 3's tokens."""
     collection, runs = report.collection, report.collection.runs
+    # Runs of one model compete for bold type, as in the paper's Table 2, or all when every model has one run.
+    competing = pd.Series(range(len(runs))).groupby([f"{run.model}, {run.level}" for run in runs]).agg(list)
+    if len(competing) == len(runs):
+        competing = [list(range(len(runs)))]
     columns = [texts("Model", [run.model or ABSENT for run in runs]), method_column(report)]
     for k in report.ks:
         for criterion in collection.criteria:
-            cells = []
-            for run in runs:
-                short = f"needs {counted(k, 'sample')} a task, has {run.width}"
-                absence = short if run.width < k else "no task judged"
-                absence = "not run" if criterion == "passed" and run.compile_only else absence
-                cells.append(estimate_cell(report.rates[run.label, rule, k, criterion], absence))
-            columns.append(Column(CRITERIA[criterion], cells, f"pass@{k} (%)"))
+            cells = [
+                estimate_cell(report.rates[run.label, rule, k, criterion], _absence(run, criterion, k)) for run in runs
+            ]
+            columns.append(Column(CRITERIA[criterion], ranked(cells, competing), f"pass@{k} (%)"))
     tokens = [collection.lines(run)["tokens"] for run in runs]
     columns += spread_columns(tokens, {"mean": "mean", "median": "50%"}, "Tokens a sample")
     left_out = any(rate and rate.left_out for (_, of, _, _), rate in report.rates.items() if of is rule)
@@ -114,6 +70,12 @@ def main_table(report: Report, rule: Rule) -> Table:
         f"{'; n where tasks are left out' if left_out else ''}."
     )
     return Table(f"main_{rule}", f"pass@k, {RULE_NAMES[rule]}", columns, text)
+
+
+def _absence(run: Run, criterion: str, k: int) -> str:
+    if criterion == "passed" and run.compile_only:
+        return "not run"
+    return f"needs {counted(k, 'sample')} a task, has {run.width}" if run.width < k else "no task judged"
 
 
 def conclusion(comparison: Comparison) -> str:
@@ -201,6 +163,7 @@ def family_table(report: Report) -> Table:
     """pass@k by family, first samples."""
     collection = report.collection
     criterion = collection.criteria[-1]
+    ks = [k for k in report.ks if any(run.width >= k for run in collection.runs)] or [1]
     tasks = pd.Series([task.family for task in collection.tasks])
     families = tasks.value_counts().sort_index()
     columns = [
@@ -208,13 +171,38 @@ def family_table(report: Report) -> Table:
         number_column("tasks", families),
     ]
     for run in collection.runs:
-        for k in (k for k in report.ks if run.offers(criterion, k)):
+        for k in (k for k in ks if run.offers(criterion, k)):
             scores = pd.Series(task_scores(collection.outcomes(run, criterion), k, Rule.FIRST))
             means = scores.groupby(tasks).mean()
             cells = [share(means[family], run=run.label, family=family) for family in families.index]
             columns.append(Column(f"pass@{k}", cells, run.label))
     text = f"{CRITERIA[criterion]}, %, {RULE_NAMES[Rule.FIRST]}. Families are small: single cells carry wide intervals that are not shown."
     return Table("families", "Results by family", columns, text)
+
+
+def timing_table(report: Report) -> Table:
+    """Seconds a sample."""
+    own = [report.collection.lines(run) for run in report.collection.runs]
+    own = [lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")] for lines in own]
+    cached = [lines["compile_cached"].eq(True) for lines in own]
+    columns = [method_column(report)]
+    nvcc = [lines["compile_s"].mask(hits) for lines, hits in zip(own, cached, strict=True)]
+    seconds = {"nvcc": nvcc} | {
+        name: [lines[key] for lines in own]
+        for name, key in {"program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}.items()
+    }
+    for name, of_runs in seconds.items():
+        columns += spread_columns(of_runs, {"median": "50%", "95%": "95%"}, f"{name} (s)", digits=2)
+    if any(lines["kernel_s"].notna().any() for lines in own):
+        kernel = [1e3 * lines["kernel_s"].astype(float) for lines in own]
+        columns += spread_columns(kernel, {"median": "50%", "95%": "95%"}, "kernels (ms)", digits=3)
+    columns.append(number_column("compile cache hits", [hits.sum() for hits in cached]))
+    text = (
+        "Seconds a sample, without samples that hold no code or repeat another one's; compilations answered from the cache are left "
+        "out of nvcc's. Overhead is what the judge itself adds. Kernels: the time in which the GPU worked, of a program over all its cases, "
+        "of a module in a call."
+    )
+    return Table("timing", "Time a sample", columns, text)
 
 
 def speed_table(report: Report) -> Table | None:
@@ -233,41 +221,3 @@ def speed_table(report: Report) -> Table | None:
         "without a measured speed-up counts as not faster."
     )
     return Table("speed", "Speed-ups", columns, text)
-
-
-def audit_table(report: Report) -> Table | None:
-    """Tasks with weak oracles; None when the audit flags none."""
-    collection = report.collection
-    tasks = [task for task in collection.tasks if task.findings]
-    columns = [
-        Column("Task", [label(task.id, task=task.id) for task in tasks], text=True),
-        texts("Name", [task.name for task in tasks]),
-        texts("Finding", ["; ".join(task.findings) for task in tasks]),
-    ]
-    for run in collection.runs:
-        verdicts = [run.verdict(task.id, 0) for task in tasks]
-        names = [VERDICTS.get(verdict, verdict) for verdict in verdicts]
-        columns.append(texts(run.label, names, "First sample"))
-    text = "Their oracles are weak: a wrong program may pass them. They count in every table."
-    return Table("audit", "Flagged tasks", columns, text) if tasks else None
-
-
-def audit_text(report: Report) -> str:
-    """How many tasks the audit covers, and whether it flags any."""
-    covered, tasks = report.collection.audited, len(report.collection.tasks)
-    if not covered:
-        return "No audit of the task set was given: weak oracles, if there are any, are not marked."
-    flags = "" if any(task.findings for task in report.collection.tasks) else " and flags none of them"
-    rest = "of the others nothing is known; run `cuset audit-tasks` again to resume it, then judge or report again"
-    return f"The audit covers {covered} of {tasks} tasks{flags}{f': {rest}' if covered < tasks else ''}."
-
-
-def settings_table(report: Report) -> Table:
-    """What the runs were made with; settings that differ between them come first."""
-    runs = report.collection.runs
-    settings = run_settings(runs)
-    ordered = sorted(settings, key=lambda name: len(set(settings[name])) == 1)
-    columns = [texts("Setting", ordered)]
-    for i, run in enumerate(runs):
-        columns.append(texts(run.label, [settings[name][i] or ABSENT for name in ordered]))
-    return Table("settings", "Settings", columns)

@@ -12,37 +12,32 @@ from .cells import escape, p_text, print_table, render_markdown, table_frame
 from .collection import FIELDS
 from .numbers import Report
 from .page import render_html
+from .sections import sections, summary
 from .statistics import Rule
-from .tables import conclusion, main_table, sections, summary
+from .tables import conclusion, main_table
 
 
-SOMETIMES = ("comparisons", "flags", "speed", "audit")
-"""Tables that not every report has, by their keys."""
+CSV_TABLES = (
+    *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "speed", "timing"),
+    *("flags", "audit", "settings"),
+)
+"""All that may be written, as csv/NAME.csv."""
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:
-    """Write report.md, report.html and csv/ into the folder, which is made; returns the two files that a reader opens first.
+    """Write report.md, csv/ and report.html into the folder, which is made; returns the files that a reader opens first.
 
     Tables of an earlier report that this one does not have are removed; other files stay.
     """
     csv = folder / "csv"
     csv.mkdir(parents=True, exist_ok=True)
-    pages = {"report.md": report_markdown(report), "report.html": render_html(report)}
-    for name, text in pages.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    for name in SOMETIMES:
+    for name, make in (("report.md", report_markdown), ("report.html", render_html)):
+        (folder / name).write_text(make(report), encoding="utf-8", newline="\n")
+    for name in CSV_TABLES:
         (csv / f"{name}.csv").unlink(missing_ok=True)
-    samples = []
-    for run in report.collection.runs:
-        lines = report.collection.lines(run)[[*FIELDS]].astype(object)
-        lines["flags"] = ["; ".join(flags or ()) for flags in lines["flags"]]
-        lines.insert(0, "run", run.label)
-        lines.insert(1, "level", run.level)
-        samples.append(lines)
-    frames = {table.key: table_frame(table) for section in sections(report) for table in section.tables}
-    for name, frame in {**frames, "samples": pd.concat(samples)}.items():
+    for name, frame in csv_tables(report).items():
         frame.map(_safe).rename(columns=_safe).to_csv(csv / f"{name}.csv", index=False, lineterminator="\n")
-    return [folder / name for name in pages]
+    return [folder / "report.md", csv / "pass_at_k.csv", folder / "report.html"]
 
 
 def report_markdown(report: Report) -> str:
@@ -50,6 +45,29 @@ def report_markdown(report: Report) -> str:
     ordered = sorted(report.collection.notes, key=lambda note: not note.loud)
     notes = [f"{'**Attention.** ' * note.loud}{escape(note.text)}" for note in ordered]
     return render_markdown(report.title, summary(report), sections(report), notes)
+
+
+def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
+    """Name of a file -> its rows: pass_at_k, samples, and the tables of the report. Rates are percentages."""
+    rates, samples = [], []
+    runs = {run.label: run for run in report.collection.runs}
+    for (name, rule, k, criterion), rate in report.rates.items():
+        row = {"run": name, "model": runs[name].model, "level": runs[name].level, "rule": rule.value, "k": k}
+        row |= {"criterion": criterion, **dict.fromkeys(("percent", "low", "high", "tasks", "left_out"))}
+        if rate:
+            ends = zip(("percent", "low", "high"), (rate.value, rate.low, rate.high), strict=True)
+            row |= {key: round(100 * value, 4) for key, value in ends}
+            row |= {"tasks": rate.tasks, "left_out": rate.left_out}
+        rates.append(row)
+    for run in runs.values():
+        lines = report.collection.lines(run)[[*FIELDS[: FIELDS.index("compare_s")]]].astype(object)
+        lines["flags"] = ["; ".join(flags or ()) for flags in lines["flags"]]
+        lines.insert(0, "run", run.label)
+        lines.insert(1, "level", run.level)
+        samples.append(lines)
+    tables = [table for section in sections(report) for table in section.tables]
+    framed = {table.key: table_frame(table) for table in tables if table.key in CSV_TABLES}
+    return {"pass_at_k": pd.DataFrame(rates, dtype=object), "samples": pd.concat(samples)} | framed
 
 
 def _safe(value: Any) -> Any:
@@ -67,7 +85,7 @@ def print_report(report: Report) -> None:
         if note.loud:
             errors.print(Text(f"! {note.text}", style="yellow"))
     table = main_table(report, Rule.FIRST)
-    one_model = len({run.model for run in report.collection.runs}) == 1  # which needs no column
+    one_model = len({cell.text for cell in table.columns[0].cells}) == 1  # which needs no column
     print_table(replace(table, columns=table.columns[1:]) if one_model else table)
     for comparison in report.comparisons:
         if comparison.criterion == report.collection.criteria[-1]:
