@@ -20,10 +20,12 @@ from cuset_stage.cli import app
 from cuset_stage.cli._app import COMMANDS
 from cuset_stage.project.folder import DataFile, Project, next_steps, read_form
 from cuset_stage.project.plan import (
+    H200,
     KNOWN,
     choose_plan,
     choose_schedule,
     gpu_gib,
+    seconds_a_row,
     shape_of,
     training_gib,
 )
@@ -74,6 +76,8 @@ def test_the_estimate_is_what_was_measured(shapes):
         assert estimate == pytest.approx(row["peak_gib"], rel=0.03), row
         # On the smallest GPU that this is chosen for, what PyTorch holds and the CUDA context have room.
         assert row["reserved_gib"] + 0.6 <= gpu_gib(estimate)
+        seconds = seconds_a_row(shapes[row["model"]], row["cutoff_len"], H200)
+        assert seconds == pytest.approx(row["seconds_per_step"], rel=0.25), row
 
 
 def test_the_estimate_under_zero_2_is_what_was_measured(shapes):
@@ -319,7 +323,7 @@ def test_a_folder_for_one_gpu(init, tmp_path):
     }
     assert expected.items() <= recipe.items() and not {"deepspeed", "eval_dataset"} & recipe.keys()
     assert "50 rows, alpaca form" in said and "qlora on 1 x 24 GiB, rows of 4096 tokens" in said
-    assert "60 steps (10 epochs of 48 rows, 2 more to evaluate); " in said and " GiB on disk" in said
+    assert "60 steps (10 epochs of 48 rows, 2 more to evaluate), very roughly " in said and " GiB on disk" in said
     # What was planned in 4 bits would not fit otherwise later either.
     reading = re.findall(r"^   (?:cuset (?:heatmap|generate)|llamafactory-cli chat) .*$", said, re.MULTILINE)
     assert len(reading) == 4 and all(" quantization_bit=4" in command for command in reading)
@@ -334,10 +338,11 @@ def test_a_folder_for_several_gpus(init):
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     assert json.loads(Path(recipe["deepspeed"]).read_text())["zero_optimization"]["stage"] == 2
     assert recipe["gradient_accumulation_steps"] == 3 and "a step has 9 rows" in said
-    data = DataFile("mine", "alpaca", 100, {})
+    data = DataFile("mine", "alpaca", 100, 100_000, {})
     project = Project(folder, "m", QWEN_7B, "qwen", "cuset", data, choose_plan(QWEN_7B, 2, 24), is_own=True)
     assert next_steps(project, 8)[1][1][0].startswith("CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train ")
     assert next_steps(project, 2)[1][1][0].startswith("llamafactory-cli train ")
+    assert "on an A100" in project.length("NVIDIA A100-SXM4-80GB") and "on an RTX 4090" in project.length("unheard of")
 
 
 def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_model, llamafactory):

@@ -83,7 +83,7 @@ def init(settings: InitSettings) -> None:
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
     typer.echo(f"plan: {way} on {where}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB")
-    typer.echo(f"run: {project.length}")
+    typer.echo(f"run: {project.length(here[0].name if here else None)}")
     if plan.batch != BATCH:
         typer.echo(f"note: {gpus} GPUs do not divide the paper's batch of {BATCH}: a step has {plan.batch} rows")
     if is_own and not project.schedule.held_out:

@@ -1,6 +1,7 @@
 """The folder of `cuset init`: what a user's data file holds, the recipe of the method with the plan's values, and the commands that follow."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -14,7 +15,7 @@ from .. import bundled
 from ..files import write_atomically
 from ..jsonl import read_rows
 from ..text import InputError, shown
-from .plan import Plan, Schedule, Shape, choose_schedule, disk_gib
+from .plan import CARDS, CORE, H200, Plan, Schedule, Shape, choose_schedule, disk_gib, seconds_a_row
 
 
 # LLaMA-Factory's column of an alpaca row -> the names that files give it, the commonest first.
@@ -45,15 +46,17 @@ ROLES = {
 EXPECTED = "expected alpaca (instruction, input, output), sharegpt (conversations of from and value) or openai (messages of role and content)"
 OUTPUT = "output"  # where training writes, in the project's folder
 TASKS = "cuset_mini_2.jsonl"
+BYTES_A_TOKEN = 3.6  # of the bundled kernels' JSON to Qwen2.5's tokenizer
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """name: in dataset_info.json. form: alpaca, sharegpt or openai. entry: what dataset_info.json says of it."""
+    """name: in dataset_info.json. form: alpaca, sharegpt or openai. size: in bytes. entry: what dataset_info.json says of it."""
 
     name: str
     form: str
     rows: int
+    size: int
     entry: dict[str, Any]
 
     @property
@@ -86,7 +89,7 @@ def read_form(path: Path) -> DataFile:
             raise InputError(f"{path}, row {number}: {bad[0]} is {value}; expected {expected}.")
     form, formatting, tags = _of_messages(path, columns["messages"], rows) if messages else ("alpaca", "alpaca", {})
     entry = {"file_name": str(path.resolve()), "formatting": formatting, "columns": columns} | tags
-    file = DataFile(re.sub(r"\W+", "_", path.stem), form, len(rows), entry)
+    file = DataFile(re.sub(r"\W+", "_", path.stem), form, len(rows), path.stat().st_size, entry)
     if file.gives:
         _check_given(path, file, rows)
     return file
@@ -142,13 +145,24 @@ class Project:
     def schedule(self) -> Schedule:
         return choose_schedule(self.data.rows, self.plan.batch, has_evaluation=not self.is_own)
 
-    @property
-    def length(self) -> str:
-        """Steps and disk of the run, in words."""
-        run = self.schedule
+    def length(self, card: str | None) -> str:
+        """Steps, time and disk of the run, in words. card: the name of the GPU that is here."""
+        run, gpus = self.schedule, self.plan.gpus
+        tokens = min(self.data.size / BYTES_A_TOKEN / self.data.rows, self.plan.cutoff_len)
+        known = [name for name in CARDS if card and re.search(rf"\b{name}\b", card)][:1] or ["H200", "RTX 4090"]
+        speeds = {f"an {name}" if name[0] in "HLAR" else f"a {name}": CARDS[name] * H200 for name in known}
+        if not gpus:
+            speeds = {"this CPU": CORE * len(os.sched_getaffinity(0))}
+        times = []
+        for name, speed in speeds.items():
+            minutes = run.epochs * run.rows * seconds_a_row(self.shape, tokens, speed) / max(gpus, 1) / 60
+            written = f"{minutes / 60:.0f} h" if minutes > 90 else f"{max(1, minutes):.0f} min"
+            times.append(f"{written} on {name}")
         held_out = f", {run.held_out} more to evaluate" if run.held_out else ""
-        disk = disk_gib(self.shape, self.plan.tuning)
-        return f"{run.steps:,} steps ({run.epochs} epochs of {run.rows:,} rows{held_out}); {disk:.1f} GiB on disk"
+        return (
+            f"{run.steps:,} steps ({run.epochs} epochs of {run.rows:,} rows{held_out}), very roughly {' or '.join(times)}; "
+            f"{disk_gib(self.shape, self.plan.tuning):.1f} GiB on disk"
+        )
 
 
 def write_project(project: Project) -> None:

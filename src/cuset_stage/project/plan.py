@@ -1,6 +1,6 @@
-"""What fits into a GPU's memory: a model's size, the memory and disk that training takes, and the plan that fits.
+"""What fits into a GPU's memory: a model's size, the memory, time and disk that training takes, and the plan that fits.
 
-The formula of memory is held to benchmarks/memory_h200.json by the tests.
+The formulas of memory and time are held to benchmarks/memory_h200.json by the tests.
 """
 
 import json
@@ -23,6 +23,12 @@ LORA_RANK = 8
 NF4 = 0.516  # bytes a weight in bitsandbytes' 4 bits, with the doubly quantized scales of its blocks of 64
 # Bytes a token for each unit of hidden and intermediate size: the layer that is computed again in the backward pass. Fitted.
 LAYER = {"full": 16, "lora": 23, "qlora": 15}
+H200 = 4.2e14  # operations a second that training reaches there. Fitted.
+# Other cards' bf16 arithmetic as a share of the H200's, by data sheet; a name that is part of another stands behind it.
+CARDS = {"B200": 2.3, "H200": 1.0, "H100": 1.0, "A100": 0.32, "L40S": 0.37, "A6000": 0.16, "RTX 4090": 0.17}
+CARDS |= {"RTX 3090": 0.07, "A10": 0.13, "L4": 0.12, "T4": 0.07}
+CORE = 3e10  # operations a second that a core of a CPU reaches in float32; one was measured
+LAYER_SECONDS = 0.0035  # of a row in each layer, however short it is: kernels that wait to be started. Fitted.
 BUCKETS = 1.9  # GiB: 1e9 elements of 2 bytes, which the bundled DeepSpeed files allow for buckets and gathered weights; not measured
 
 
@@ -129,6 +135,11 @@ def _trained(shape: Shape, tuning: str) -> float:
 def disk_gib(shape: Shape, tuning: str) -> float:
     """GiB that a run leaves: its weights in float32, and one checkpoint, which has LoRA's moments as well; a tokenizer beside each."""
     return (_trained(shape, tuning) * (8 if tuning == "full" else 16) + 25e6) / 2**30
+
+
+def seconds_a_row(shape: Shape, tokens: float, speed: float) -> float:
+    """Seconds of a row in training under gradient checkpointing. speed: operations a second, such as `H200`."""
+    return 6 * shape.parameters * tokens / speed + LAYER_SECONDS * shape.layers
 
 
 def training_gib(shape: Shape, tuning: str, cutoff_len: int, *, gpus: int = 1, zero: int = 0) -> float:

@@ -166,7 +166,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     those that do not need it have run all the same.
 
     Raises:
-        StudyError: snakemake is missing, or the study is running already.
+        StudyError: snakemake is missing.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise StudyError("a study runs under Snakemake, which is not installed: pip install 'snakemake>=9,<10'.")
@@ -187,7 +187,11 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     ]
     file = settings.output / "locks" / "study"
     if (lock := take_lock(file, wait=False)) is None:  # Snakemake's own outlives a process that was killed
-        raise StudyError(f"{settings.output}: this study is running already; `fuser {file}` names its processes.")
+        print(
+            f"{settings.output}: this study is running already (`fuser {file}` names its processes); waiting for its end",
+            flush=True,
+        )
+        lock = take_lock(file)
     try:
         write_study(settings, every)
         # Snakemake has the lock as well: should this process be killed, the study runs until Snakemake has ended.
