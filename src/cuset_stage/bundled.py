@@ -1,7 +1,6 @@
 """Where the recipes and the data lie that come with the package. Standard library only."""
 
 import json
-import logging
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -19,7 +18,6 @@ BUILT = (
 )
 """What scripts/build_data.py makes of the sources in data/: a wheel has these files, a checkout builds them."""
 KERNELS = "cuset_kernels"
-logger = logging.getLogger(__name__)
 
 
 def folder() -> Path:
@@ -57,13 +55,3 @@ def kernels_edition(names: Iterable[str], dataset_dir: str) -> int | None:
     info = Path(dataset_dir) / "dataset_info.json"
     entries = json.loads(info.read_text(encoding="utf-8")) if info.is_file() else {}
     return entries.get(KERNELS, {}).get("edition", 1)
-
-
-def warn_of_first_mini(tasks: Path) -> None:
-    """Say that data/cuset_mini.jsonl is the first edition of the benchmark, which has its hard half alone."""
-    if tasks.name == "cuset_mini.jsonl" and found(tasks).resolve() == (data() / "cuset_mini.jsonl").resolve():
-        logger.warning(
-            "%s is edition 1 of cuset-mini; edition 2, data/cuset_mini_2.jsonl, has these 100 tasks as split=level2 and 100 everyday "
-            "operations as split=level1.",
-            tasks,
-        )

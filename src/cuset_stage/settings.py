@@ -5,7 +5,6 @@ and the documentation are made from it. May import pydantic and yaml.
 """
 
 import re
-import shlex
 import tempfile
 import types
 import typing
@@ -15,7 +14,16 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticUndefined
 
 from . import bundled
@@ -73,16 +81,32 @@ def check_writable(key: str, path: Path) -> None:
         raise SettingsError(f"{key}={path}: {reason}; give a file in a folder of yours.") from None
 
 
-class Settings(BaseModel):
-    """The settings of a command. A subclass lists its keys as fields with `Field(description=..., ge=..., ...)`.
+class Keys(BaseModel):
+    """Keys with values, listed as fields with `Field(description=..., ge=..., ...)`: a command's, or those that one of its keys holds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    retired: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions: what became of each, and what to use instead."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, values: Any) -> Any:
+        for key in values if isinstance(values, dict) else ():
+            if key in cls.retired:
+                raise ValueError(f"{key}: no longer a key: {cls.retired[key]}. Leave it out")
+            if key not in cls.model_fields:
+                raise ValueError(f"{key}: no such key; {nearest(str(key), cls.model_fields)}")
+        return values
+
+
+class Settings(Keys):
+    """The settings of a command.
 
     `positional` names the fields that arguments without a `=` are for, in order; the last takes all that are left when it is a list.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, validate_default=False)
+    model_config = ConfigDict(coerce_numbers_to_str=True)
     positional: ClassVar[tuple[str, ...]] = ()
-    retired: ClassVar[Mapping[str, str]] = {}
-    """Keys of earlier versions: what became of each, and what to use instead."""
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> Self:
@@ -95,16 +119,16 @@ class Settings(BaseModel):
         origins: dict[str, str] = {}
         bare: list[str] = []
         given: dict[str, Any] = {}
-        for argument in arguments:
+        for place, argument in enumerate(arguments):
             if argument.startswith("-") and argument != "-":  # --dry-run says dry_run=true, as any switch does
-                key, equals, _ = argument.lstrip("-").replace("-", "_").partition("=")
-                field = cls.model_fields.get(key)
+                key, equals, value = argument.lstrip("-").partition("=")
+                field = cls.model_fields.get(key := key.replace("-", "_"))
                 if field is None:
                     fix = nearest(key, cls.model_fields)
                     raise SettingsError(f"{argument}: settings are written key=value; {fix}")
                 if field.annotation is not bool or equals:
-                    written = " ".join(cls._as_keys(arguments))
-                    raise SettingsError(f"{argument}: settings are written key=value, so: {written}")
+                    value = value or "".join(arguments[place + 1 : place + 2]) or "..."
+                    raise SettingsError(f"{argument}: settings are written key=value, so: {key}={value}")
                 argument = f"{key}=true"
             key, equals, value = argument.partition("=")
             if equals and key.isidentifier():
@@ -118,20 +142,6 @@ class Settings(BaseModel):
             values[key] = value
             origins.pop(key, None)
         return cls.checked(values, origins)
-
-    @classmethod
-    def _as_keys(cls, arguments: Sequence[str]) -> Iterator[str]:
-        """The words of a command line with `--key value`, `--key=value` and switches as `key=value`, quoted for a shell."""
-        left = list(arguments)
-        while left:
-            name, equals, value = left.pop(0).partition("=")
-            key = name.lstrip("-").replace("-", "_")
-            field = cls.model_fields.get(key)
-            if name.startswith("--") and field is not None:
-                if not equals:
-                    value = "true" if field.annotation is bool else left.pop(0) if left else "..."
-                name, equals = key, "="
-            yield shlex.quote(f"{name}{equals}{value}")
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], origins: Mapping[str, str] = types.MappingProxyType({})) -> Self:
@@ -221,47 +231,27 @@ _NO_PATH = {"path_not_file": "there is no such file", "path_not_directory": "the
 
 
 def _problem(cls: type[Settings], error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
-    key = str(error["loc"][0]) if error["loc"] else ""
-    where = f"{origins[key]}: " if key in origins else ""
-    place, holder, field = _place(cls, error["loc"])
-    if error["type"] == "extra_forbidden" and (fate := getattr(holder, "retired", {}).get(field)):
-        return f"{where}{place}: no longer a key: {fate}. Leave it out"
-    if error["type"] == "extra_forbidden":
-        return f"{where}{place}: no such key; {nearest(field, holder.model_fields)}"
-    if error["type"] == "missing":
-        description = holder.model_fields[field].description
-        return f"{where}{place}: missing; say {field}=..." + (f" ({description})" if description else "")
+    """What is wrong, such as `file.yaml: models: mine: gpus[0]=x: expected a valid number`."""
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = (message.partition(" should have ")[2] or message).replace(" after validation", "")
-    if not key:  # a check of several keys
-        return f"{where}{message}"
-    for said in (f"{key}={error['input']!r}: ", f"{key}: "):  # by a check that names its key
-        message = message.removeprefix(said)
+    key = str(error["loc"][0]) if error["loc"] else ""
+    origin = origins.get(key or message.partition(":")[0])  # of an unknown key the message names it first
+    where = f"{origin}: " if origin else ""
+    # without `[key]` of mappings and `list[any]` of alternatives
+    parts = [part for part in error["loc"] if isinstance(part, int) or "[" not in part]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f": {part}" for part in parts).removeprefix(": ")
+    if error["type"] == "missing":
+        field = cls.model_fields[key] if place == key else None
+        return f"{where}{place}: missing; say {parts[-1]}=..." + (f" ({field.description})" if field else "")
     if error["type"] != "value_error":
         message = _NO_PATH.get(error["type"], f"expected {message.partition(', unable to parse')[0]}")
-    if error["loc"][-1] == "[key]":  # of a mapping
+    elif not key or isinstance(error["input"], dict):  # a check of several keys
+        return f"{where}{place}: {message}" if key else f"{where}{message}"
+    for said in (f"{key}={error['input']!r}: ", f"{key}: "):  # by a check that names its key
+        message = message.removeprefix(said)
+    if error["loc"][-1] == "[key]":
         return f"{where}{place}: {message}, found {shown(error['input'])}"
     return f"{where}{place}={shown(error['input'])}: {message}"
-
-
-def _place(cls: type[BaseModel], parts: Sequence[int | str]) -> tuple[str, type[BaseModel], str]:
-    """Where an error is, as `seeds[1]` or `models: mine: gpus`; the class that this is a key of or in, and the key."""
-    text, holder, field = "", cls, ""
-    held: Any = cls
-    for part in parts:
-        if isinstance(held, type) and issubclass(held, BaseModel):
-            holder, field = held, str(part)
-            held = held.model_fields[field].annotation if field in held.model_fields else None
-            if isinstance(held, types.UnionType):  # `X | None`
-                held = typing.get_args(held)[0]
-            text += f": {part}" if text else str(part)
-        elif typing.get_origin(held) is dict:
-            held = typing.get_args(held)[1]
-            text += f": {part}"
-        elif isinstance(part, int):
-            held = next(iter(typing.get_args(held)), None)
-            text += f"[{part}]"
-    return text, holder, field
 
 
 def _type_name(annotation: Any) -> str:

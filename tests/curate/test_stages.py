@@ -109,7 +109,7 @@ def test_run_reads_its_sources_from_a_yaml_file_each_with_its_own_columns(tmp_pa
         (("one.jsonl", "against=bench=gone"), "bench: there is nothing at gone"),
         (("one.jsonl", "columns=text"), "write ours=theirs, such as code=cuda_code"),
         (("one.jsonl", "validation=1"), "validation='1': expected less than 1"),
-        (("one.jsonl", "--per-gpu", "4"), "so: work one.jsonl per_gpu=4"),
+        (("one.jsonl", "--per-gpu", "4"), "so: per_gpu=4"),
         (("one.jsonl", "workers=0"), "workers='0': expected greater than 0"),
         (("one.jsonl", "executor=ray"), "executor: no longer a key: curation runs on this machine, and Ray is gone"),
         (("one.jsonl", "write={json_mode: true}"), "json_mode: no longer a key: replies are fenced blocks"),

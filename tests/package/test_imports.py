@@ -35,11 +35,11 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "mutants": {"cuda_source", "spans"},
     "report": {"judge", "tasks"},
     "curate": {"answers", "spans", "cuda_source", "sandbox", "tasks", "judge", "generate", "mutants", "report"},
-    "analysis": {"answers", "spans", "objective", "stage", "generate", "report", "_compatibility", "_startup"},
-    "pairs": {"stage", "cuda_source", "sandbox", "tasks", "mutants", "judge", "report", "analysis"},
+    "analysis": {"answers", "spans", "objective", "stage", "report", "_compatibility", "_startup"},
+    "pairs": {"stage", "tasks", "mutants", "report", "analysis"},
     "trl": {"objective", "spans", "stage"},
     "project": {"stage"},
-    "study": {"report", "sandbox", "stage", "tasks"},
+    "study": {"report", "judge", "sandbox", "stage", "tasks"},
 }
 
 

@@ -92,10 +92,5 @@ def analyze_page(tiny_model, surer_model, tmp_path_factory) -> str:
     models = f"{{untrained: {tiny_model}, 'surer <b>': {surer_model}}}"
     code = f"{ROOT / 'data/kernels/tiled_sgemm'},{ROOT / 'data/kernels/exclusive_scan'}"
     run("analyze", models=models, code=code, output=folder, device="cpu", resamples=100)
-    assert {path.name for path in folder.iterdir()} == {
-        "confidence.json",
-        "confidence.html",
-        "tokens.png",
-        "windows.png",
-    }
+    assert {path.name for path in folder.iterdir()} == {"confidence.json", "confidence.html", "tokens.png"}
     return (folder / "confidence.html").as_uri()

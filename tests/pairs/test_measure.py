@@ -59,7 +59,8 @@ def test_models_are_compared(record):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["models=/nowhere/model"], "cuset: pairs: models: model="),
+        (["models=/nowhere/model"], "cuset: pairs: models: model: model="),
+        (["make", "models={model}"], "make: gone: leave it out; docs/pairs.md has the keys"),
         (["pairs=nowhere.jsonl", "models={model}"], "pairs=nowhere.jsonl: no such file"),
         (["pairs={pairs}", "models={model}", "template=qwem"], "no template 'qwem'; did you mean"),
         (["pairs={pairs}", "models={model}", "sample=3"], "sample: no such key; did you mean samples"),

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from results_factory import write_results
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.jsonl import to_line
+from cuset_stage.files import write_atomically
 from cuset_stage.study.checks import recipe_keys
 from cuset_stage.study.plan import jobs_of
 from cuset_stage.study.run import write_study
@@ -81,7 +82,7 @@ def test_a_dry_run_of_the_studies_that_come_with_the_package(path, tmp_path, mon
     ("place", "changes", "message"),
     [
         ((), {"sedes": [0]}, "sedes: no such key; did you mean seeds"),
-        ((), {"methods": {True: {}}}, "methods: 1: expected a valid string, found True"),
+        ((), {"methods": {True: {}}}, "methods[1]: expected a valid string, found True"),
         ((), {"seeds": ["0-3"]}, "seeds[0]='0-3': expected greater than or equal to 0"),
         ((), {"k": [0]}, "k[0]=0: expected greater than 0"),
         (("models", "tiny"), {"key": {}}, "models: tiny: key: no such key; did you mean keys?"),
@@ -139,11 +140,6 @@ def test_a_typo_in_a_recipe_names_its_file(study, tmp_path):
     [
         (("models", "tiny"), {"model": "outputs/none/at/all"}, "models: tiny: model=outputs/none/at/all: there is no such folder"),
         (("models", "tiny"), {"model": "outputs/none/at/{seed}"}, "models: tiny: model=outputs/none/at/1: there is no such folder"),
-        (("methods", "sft"), {"dataset": "cuset_kernel"}, "tiny/sft: dataset: cuset_kernel: not in data/dataset_info.json; did you mean cuset_kernels"),
-        (("models", "tiny", "keys"), {"dataset_dir": "nowhere"}, "tiny/cuset: dataset_dir=nowhere: no dataset_info.json can be read there ("),
-        ((), {"analyze": {"dataset": "cuset_kernel"}}, "tiny/cuset: dataset: cuset_kernel: not in data/dataset_info.json"),
-        ((), {"analyze": {"code": "none.cu"}}, "analyze: none.cu: no such file or folder."),
-        (("pairs",), {"pairs": "none.jsonl"}, "pairs: none.jsonl: no such file or folder."),
         ((), {"tasks": "none.jsonl"}, "tasks: none.jsonl: no such file or folder; give the path of your copy"),
         ((), {"tasks": "README.md"}, "tasks: README.md: expected a folder or a file that ends in"),
         (("generate",), {"only": "nix"}, "tasks: data/cuset_mini_2.jsonl: no task 'nix'"),
@@ -163,11 +159,8 @@ def test_an_interrupted_study_has_its_report(study, monkeypatch):
     def interrupted(settings, every, jobs):
         write_study(settings, every)
         judged = next(job for job in jobs if job.kind == "evaluate")
-        line = {"type": "sample", "task": "t", "family": "f", "sample": 0, "verdict": "compiled", "compiled": True}
-        results, record = Path(judged.settings["output"]), settings.output / "done" / f"{judged.name}.json"
-        for file, told in ((results, {**line, "passed": False, "tokens": 1}), (record, {"seconds": 1, "gpus": 0})):
-            file.parent.mkdir(parents=True)
-            file.write_text(to_line(told))
+        write_results(Path(judged.settings["output"]), "sft", {"t": ["compiled"]})
+        write_atomically(settings.output / "done" / f"{judged.name}.json", '{"seconds": 1, "gpus": 0}')
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cuset_stage.study.run.run_study", interrupted)
@@ -183,22 +176,6 @@ def test_a_job_larger_than_the_machine_is_said_by_a_dry_run(study, monkeypatch):
     )
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # a plan for another machine
     assert "missing" not in run(file, "dry_run=true")[1]
-
-
-@pytest.mark.parametrize("given", [5, [3, "mine"]])
-def test_names_of_data_sets_are_text(study, given):
-    code, output = run(study(keys={"dataset": given}), "dry_run=true")
-    assert code == 2 and f"dataset: {given}: expected names of data sets, with commas between or as a list." in output
-
-
-def test_data_that_its_entry_names_is_looked_for(study, tmp_path):
-    (tmp_path / "dataset_info.json").write_text('{"mine": {"file_name": "rows.json"}, "hub": {"hf_hub_url": "a/b"}}')
-    keys = {"dataset_dir": str(tmp_path), "dataset": "mine,hub"}
-    code, output = run(study("models", "tiny", "keys", **keys), "dry_run=true")
-    assert code == 0 and f"missing: tiny/cuset: dataset: mine: {tmp_path / 'rows.json'}: no such file" in output
-    (tmp_path / "rows.json").write_text("[]")
-    (tmp_path / "a.cu").touch()
-    assert "missing" not in run(study(analyze={"code": str(tmp_path / "a.cu")}), "dry_run=true")[1]
 
 
 def test_judging_alone_needs_no_model(study, tmp_path):

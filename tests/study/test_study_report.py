@@ -2,15 +2,13 @@
 
 import csv
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import recompute
+from results_factory import write_results
 
-from cuset_stage.jsonl import to_line
-from cuset_stage.study import tables
 from cuset_stage.study.plan import StudyError
 from cuset_stage.study.report import write_report
 from cuset_stage.study.settings import StudySettings
@@ -47,24 +45,21 @@ def study(tmp_path):
     of_task = random.normal(0, 1, 14)
     for place, method in enumerate([*METHODS, "no_mask", "cuset_tau=0.5", "cuset_tau=0.9"]):
         for seed in settings.seeds[: 1 if method == "vanilla" else 3]:
-            lines = []
-            for task, sample in np.ndindex(14, 3):
+            ends = {f"t{task}": [] for task in range(14)}
+            for task, _ in np.ndindex(14, 3):
                 right = bool(of_task[task] + 0.3 * place + random.normal(0, 1) > 0.7)
-                verdict = "infra_error" if random.random() < 0.03 else "passed" if right else "mismatch"
-                line = {
-                    "type": "sample",
-                    "task": f"t{task}",
-                    "family": "odd" if task % 2 else "even",
-                    "sample": sample,
-                    "verdict": verdict,
-                    "compiled": True,
+                wrong = "compile_error" if random.random() < 0.3 else "mismatch"
+                ends[f"t{task}"].append("infra_error" if random.random() < 0.03 else "passed" if right else wrong)
+
+            def of_line(line):
+                return {
+                    **line,
+                    "tokens": int(random.integers(50, 99)),
+                    "family": ("even", "odd")[int(line["task"][1:]) % 2],
                 }
-                if verdict == "mismatch" and random.random() < 0.3:
-                    line |= {"verdict": "compile_error", "compiled": False}
-                lines.append({**line, "passed": verdict == "passed", "tokens": int(random.integers(50, 99))})
-            file = tmp_path / "runs" / "m" / method / f"seed{seed}" / "results.jsonl"
-            file.parent.mkdir(parents=True)
-            file.write_text("".join(map(to_line, lines)))
+
+            file = tmp_path / "runs/m" / method / f"seed{seed}" / "results.jsonl"
+            write_results(file, method, ends, tasks={"sha256": "1"}, change=of_line)
             record = tmp_path / "done" / "evaluate" / "m" / method / f"seed{seed}.json"
             record.parent.mkdir(parents=True, exist_ok=True)
             record.write_text('{"seconds": 36, "gpus": 0.5}')
@@ -100,38 +95,9 @@ def test_pairs_and_samples_may_be_missing(study):
     costs = read(study.output / "report" / "cost_m.csv")
     assert [costs[method]["pairs right, %"] for method in ("sft", "cuset", "dft")] == ["75.0", "", ""]
     for file in study.output.glob("runs/**/results.jsonl"):
-        file.write_text('{"type": "run"}\n')
+        write_results(file, "none", {})
     with pytest.raises(StudyError, match="no sample is judged"):
         write_report(study)
-
-
-def test_the_paper_s_numbers_stand_beside_those_of_the_same_k(study):
-    published = {"sft": (92.2, 55.0, 96.6, 61.0), "cuset": (None, 65.6, 98.8, 74.8, 743)}
-    models = {"m": study.models["m"].model_copy(update={"published": published})}
-    write_report(study.model_copy(update={"models": models, "k": (2, 3)}))
-    rates = read(study.output / "report" / "rates.csv")
-    assert "Pass@2: Function, paper" not in rates["sft"]
-    of = [rates[method]["Pass@3: Function, paper"] for method in ("vanilla", "sft", "cuset")]
-    assert of == ["", "61.0", "74.8"]
-    assert [rates[method]["tokens, paper"] for method in ("sft", "cuset")] == ["", "743"]
-    assert "Ours are of 14 tasks of t: do not compare the two." in (study.output / "report" / "report.md").read_text()
-
-
-def test_a_table_without_tasks_of_the_paper_s_number_says_so(study, monkeypatch):
-    """Also where another model is judged on as many as the paper's."""
-    monkeypatch.setattr(tables, "PUBLISHED_TASKS", 14)
-    published = {"sft": (92.2, 55.0), "cuset": (93.6, 65.6)}
-    models = {name: study.models["m"].model_copy(update={"published": published}) for name in "mn"}
-    add_runs_of_another_model(study, "n", ["sft", "cuset"], tasks=4)
-    write_report(study.model_copy(update={"models": models}))
-    assert (
-        "Ours are of 4 tasks or 14 tasks of t: do not compare the two."
-        in (study.output / "report" / "report.md").read_text()
-    )
-    write_report(study.model_copy(update={"models": {"m": models["m"]}}))
-    assert "Ours are of 14 tasks of t." in (study.output / "report" / "report.md").read_text()
-    write_report(study.model_copy(update={"models": models, "k": (2,)}))  # of which the paper has nothing
-    assert "paper" not in (study.output / "report" / "report.md").read_text()
 
 
 def test_values_that_an_ablation_lists_are_in_a_table(study):
@@ -145,18 +111,6 @@ def test_a_sweep_over_names_has_a_table_and_no_picture(study):
     sweeps = study.sweeps.model_copy(update={"runs": {"tau": ["a", None]}})
     written = write_report(study.model_copy(update={"sweeps": sweeps}))
     assert [path.name for path in written if path.suffix == ".png"] == []
-
-
-def add_runs_of_another_model(study, name, methods, tasks=14):
-    """Copies of those of seed 4, of the first tasks."""
-    for method in methods:
-        lines = (study.output / "runs/m" / method / "seed4" / "results.jsonl").read_text().splitlines(keepends=True)
-        file = study.output / "runs" / name / method / "seed4" / "results.jsonl"
-        file.parent.mkdir(parents=True)
-        file.write_text("".join(lines[: 3 * tasks]))
-        done = study.output / "done/evaluate"
-        (done / name / method).mkdir(parents=True)
-        shutil.copy(done / "m" / method / "seed4.json", done / name / method)
 
 
 def read(path):

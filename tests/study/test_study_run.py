@@ -58,7 +58,8 @@ def test_a_killed_study_is_taken_up_and_reported(tmp_path):
     third.kill()  # Snakemake goes on
     third.wait()
     beside = subprocess.Popen([*command, "seeds=0,1,2"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert "this study is running already" in beside.stdout.readline()
+    while "this study is running already" not in (line := beside.stdout.readline()):
+        assert line, "it ended without waiting"
     os.killpg(third.pid, signal.SIGKILL)
     beside.communicate(timeout=hour)
     assert beside.returncode == 0 and len(written(output)) == 33

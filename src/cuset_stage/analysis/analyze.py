@@ -34,8 +34,9 @@ from .distribution import (
     windows,
 )
 from .kinds import KindRow, code_files, code_rows, data_rows
-from .readers import Reader, request_reader, request_tokenizer
+from .readers import open_reader, request_tokenizer
 from .requests import AnalyzeSettings, ModelRequest
+from .token_probabilities import token_log_probabilities
 
 
 DENSITY_BINS = 50  # of confidence, 0 to 1
@@ -70,16 +71,16 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
     device = chosen_device(settings.device)
     tokenizer = request_tokenizer(request, settings)
     total, rows = _rows(request, settings, tokenizer)
-    reader = request_reader(request, tokenizer, settings)
-    has_gpu = device.startswith("cuda") and request.endpoint is None
+    model = open_reader(request, tokenizer, device, trust_remote_code=settings.trust_remote_code)
+    has_gpu = device.startswith("cuda")
     if has_gpu:
         torch.cuda.reset_peak_memory_stats(device)
-    about = request.model_dump(include={"model", "adapter", "quantization_bit", "endpoint"}, exclude_none=True)
+    about = request.model_dump(include={"model", "adapter", "quantization_bit"}, exclude_none=True)
     about |= {"template": request.template_for(settings), "cutoff_len": settings.cutoff_len}
 
     began, tokens = time.perf_counter(), []
     with Progress(total=total, unit="file", desc=f"{name}: reading") as bar, explained(name):
-        for row, log_p in _read(reader, rows):
+        for row, log_p in _read(model, rows):
             predicted = (row.labels != -100) & (np.arange(len(row.labels)) > 0)
             if predicted.any():
                 # A first token, predicted from nothing, is left out.
@@ -113,11 +114,11 @@ def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> t
     for name in settings.dataset:
         more = {"dataset": [name], "dataset_dir": settings.dataset_dir, "max_samples": settings.samples}
         with explained():
-            opened.append((name, open_rows(tokenizer, request.tokenizer or request.model, rules, **more, **options)))
+            opened.append((name, open_rows(tokenizer, request.model, rules, **more, **options)))
     return sum(len(rows) for _, rows in opened), (row for name, rows in opened for row in data_rows(rows, name))
 
 
-def _read(reader: Reader, rows: Iterator[KindRow]) -> Iterator[tuple[KindRow, NDArray[np.float32]]]:
+def _read(model: Any, rows: Iterator[KindRow]) -> Iterator[tuple[KindRow, NDArray[np.float32]]]:
     """Each row with the log-probabilities of its labels that are not -100."""
     ahead: list[KindRow] = []  # rows that were taken and whose numbers are not back yet
 
@@ -126,7 +127,7 @@ def _read(reader: Reader, rows: Iterator[KindRow]) -> Iterator[tuple[KindRow, ND
             ahead.append(row)
             yield {"input_ids": row.input_ids, "labels": row.labels}
 
-    for log_p in reader(taken()):
+    for log_p in token_log_probabilities(model, taken()):
         yield ahead.pop(0), log_p
 
 

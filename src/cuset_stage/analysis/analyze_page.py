@@ -5,7 +5,6 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from ..report.cells import (
@@ -25,7 +24,6 @@ from ..report.cells import (
     text_column,
 )
 from ..stage.artifacts import CUDA_COLOR
-from .distribution import READINGS
 
 
 NOTIONS = {"section3": "Section 3: everything that depends on execution constraints", "eq3": "Eq. 3: the CUDA mask"}
@@ -110,17 +108,15 @@ def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Colum
     ]
 
 
-def render(record: dict[str, Any], pictures: dict[str, bytes]) -> str:
-    """The page. pictures: as `draw` makes them."""
+def render(record: dict[str, Any], picture: bytes) -> str:
+    """The page. picture: what `draw` makes."""
     settings, first = record["settings"], next(iter(record["models"].values()))
-    tokens, windows = pictures["tokens.png"], pictures["windows.png"]
     parts = [Section("reading", "How to read it", text=HOW_TO_READ)]
     for notion, title in NOTIONS.items():
         tables = [table(record, notion) for table in (token_table, window_table, kind_table)]
         text = f"CUDA-sensitive: tokens of {', '.join(record['notions'][notion])}."
         parts.append(Section(notion, title, tables, text))
-    parts.append(Section("tokens", "Fig. 1", pictures={"density and cumulative distribution of confidence": tokens}))
-    parts.append(Section("windows", "Fig. 2", pictures={"windows on CUDA code": windows}))
+    parts.append(Section("tokens", "Fig. 1", pictures={"density and cumulative distribution of confidence": picture}))
     summary = (
         f"{first['files']:,} {'files' if settings['code'] else 'rows'}, cut at {settings['cutoff_len']:,} tokens; windows of "
         f"{settings['window']} tokens, stride 1. Intervals are 95%, by a bootstrap of {settings['resamples']:,} draws of whole files. cuset-stage "
@@ -134,29 +130,13 @@ def print_summary(record: dict[str, Any]) -> None:
     for notion, title in NOTIONS.items():
         tokens, windows = token_table(record, notion).columns, window_table(record, notion).columns
         shown = [*tokens[:1], *tokens[2:4], tokens[6], windows[4], *windows[6:8]]
-        names = (
-            "model",
-            "CUDA mean",
-            "other mean",
-            "KS distance",
-            "low windows (%)",
-            "on CUDA (%), of low",
-            "of all",
-        )
+        names = ("model", "CUDA mean", "other mean", "KS distance", "low windows (%)", "on CUDA (%), of low", "of all")
         columns = [replace(column, name=name, group="") for column, name in zip(shown, names, strict=True)]
         print_table(Table(notion, title, columns))
 
 
-def draw(record: dict[str, Any]) -> dict[str, bytes]:
-    """PNGs by name: tokens.png (Fig. 1, a column a model, two rows a notion) and windows.png (Fig. 2: shares of windows by each reading)."""
-    pictures = {}
-    for name, figure in (("tokens.png", _draw_tokens(record)), ("windows.png", _draw_windows(record))):
-        figure.savefig(file := io.BytesIO(), format="png", dpi=120)
-        pictures[name] = file.getvalue()
-    return pictures
-
-
-def _draw_tokens(record: dict[str, Any]) -> Figure:
+def draw(record: dict[str, Any]) -> bytes:
+    """Fig. 1 as a PNG: a column a model, two rows a notion."""
     models = record["models"]
     figure = Figure(figsize=(max(6.4, 4.4 * len(models)), 10), layout="constrained")
     grid = figure.subplots(4, len(models), squeeze=False)
@@ -180,23 +160,5 @@ def _draw_tokens(record: dict[str, Any]) -> Figure:
             cumulative.set(xscale="logit", xlabel="confidence (log-odds scale)", ylabel=f"share of tokens, {written}")
             for axes in (density, cumulative):
                 axes.legend(fontsize="small")
-    return figure
-
-
-def _draw_windows(record: dict[str, Any]) -> Figure:
-    windows = {name: model["notions"]["section3"]["windows"] for name, model in record["models"].items()}
-    groups = [(name, reading) for name in windows for reading in READINGS]
-    # The groups' names stand beside each other.
-    figure = Figure(figsize=(max(10, len(groups)), 4), layout="constrained")
-    axes = figure.subplots()
-    for offset, key, color in ((-0.2, "low", COLORS[1]), (0.2, "all", "#8a939b")):
-        of = pd.DataFrame([windows[name]["on_sensitive"][reading][key] for name, reading in groups], dtype=float) * 100
-        value = of["value"].fillna(0)
-        # Of one file there is no interval.
-        ends = [(value - of["low"].fillna(value)).clip(lower=0), (of["high"].fillna(value) - value).clip(lower=0)]
-        axes.bar(of.index + offset, value, 0.38, color=color, label=f"{key} windows", yerr=ends, ecolor="#101418")
-    names = [f"{name}\n{READING_NAMES[reading]}" for name, reading in groups]
-    axes.set_xticks(range(len(groups)), names, fontsize="small")
-    axes.set(title="by section 3", ylabel="on CUDA code (%, 95% intervals)", ylim=(0, 105))
-    axes.legend(fontsize="small")
-    return figure
+    figure.savefig(file := io.BytesIO(), format="png", dpi=120)
+    return file.getvalue()

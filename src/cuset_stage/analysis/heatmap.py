@@ -85,7 +85,6 @@ def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
         "first": sample.first,
         "prompt": "".join(sample.texts[: sample.first]),
         "numbers": Table("numbers", "In numbers", table.columns[1:]),
-        "chart": _chart(sample),
         "panels": {name: Markup(tokens_html(sample, name, settings)) for name in sample.readings},
     }
 
@@ -128,24 +127,6 @@ def visible(text: str) -> str:
     # A parser would turn \r into \n and drop \0, so they are shown as their control pictures.
     text = escape(text.replace("\r\n", "\n"), quote=True).replace("\r", "␍").replace("\0", "␀")
     return text.replace("\n", '<b class="nl"></b>\n').replace("\t", '<b class="tab"></b>\t')
-
-
-def _chart(sample: Sample) -> dict[str, Any]:
-    """C_t of every reading over the response's tokens: CUDA runs, and a curve for each turn, of which 1 is the highest value.
-
-    Lines and areas are an SVG of height 1 that stretches with the page.
-    """
-    first = sample.first
-    top = max((w for r in sample.readings.values() for w in r.window if w is not None), default=0.0) or 1.0
-    readings = {}
-    for name, reading in sample.readings.items():
-        turns = runs([value is not None for value in reading.window])
-        paths = [
-            " ".join(f"{t - first + 0.5:g},{1 - reading.window[t] / top:.4f}" for t in range(*turn)) for turn in turns
-        ]
-        readings[name] = {"paths": paths, "least": min(region.confidence for region in reading.regions)}
-    spans = [(start - first, end - start) for start, end in runs(sample.cuda)]
-    return {"length": len(sample.texts) - first, "top": top, "runs": spans, "readings": readings}
 
 
 def runs(values: list[bool]) -> list[tuple[int, int]]:

@@ -1,16 +1,14 @@
 """A data set's labels before anyone trains: how much of it is CUDA, what truncation drops, which rows have nothing to label."""
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from ..pages import template
-from ..report.cells import Cell, Column, Section, Table, number_column, text_column
+from ..report.cells import Section, Table, number_column, text_column
 from ..spans import KINDS, LABEL_VERSION
 from ..stage.loading import LabelledRows, open_rows, open_tokenizer
 from ..stage.pretrained import explained
@@ -18,7 +16,7 @@ from ..stage.token_labels import LabelRules, multiplied
 from .requests import LabelSettings
 
 
-EDGES = (0, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 16384)  # of the length histogram, in tokens
+EXAMPLES = 5  # rows that the page shows with their spans
 NAMED_ROWS = 50  # rows that a summary names for each finding
 TOLD_ROWS = 10  # rows without CUDA that the terminal names; the page has more
 SHOWN_CHARS = 12_000  # of a response in the page
@@ -82,10 +80,9 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     record = {"label_version": LABEL_VERSION, **settings.model_dump(include=keys, mode="json")}
     record |= {"datasets": list(settings.dataset), **_record(table, rows.gives)}
     # What the page shows first is what needs looking at: rows without CUDA, then some from everywhere.
-    wanted = settings.examples
-    spread = [len(rows) * index // wanted for index in range(wanted)]
-    chosen = dict.fromkeys([*record["row_numbers"].get("rows_without_cuda", [])[: wanted // 2], *spread])
-    examples = [_example(rows, row, int(table.lost_supervised[row])) for row in list(chosen)[:wanted]]
+    spread = [len(rows) * index // EXAMPLES for index in range(EXAMPLES)]
+    chosen = dict.fromkeys([*record["row_numbers"].get("rows_without_cuda", [])[: EXAMPLES // 2], *spread])
+    examples = [_example(rows, row, int(table.lost_supervised[row])) for row in list(chosen)[:EXAMPLES]]
     return LabelSummary(record, examples)
 
 
@@ -104,9 +101,6 @@ def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
     if gives and supervised:
         mean, share_of_0 = usable.weight.sum() / supervised, totals["without_weight"] / supervised
         weights = {"mean": float(mean), "share_of_0": float(share_of_0)}
-    lengths, _ = np.histogram(usable.tokens, bins=[*EDGES, np.inf])
-    answered = usable[usable.supervised > 0]
-    tenths = (10 * answered.cuda // answered.supervised).clip(upper=9).value_counts()
     return {
         "rows": len(table),
         "unusable_rows": len(findings["unusable"]),
@@ -125,13 +119,6 @@ def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
             "lost_cuda_tokens": totals["lost_cuda"],
         },
         "spans": {k: {"spans": int(usable[k].sum()), "rows": int((usable[k] > 0).sum())} for k in KINDS},
-        "length_histogram": [
-            {"from": start, "to": end, "rows": int(rows)}
-            for start, end, rows in zip(EDGES, [*EDGES[1:], None], lengths, strict=True)
-        ],
-        "cuda_share_histogram": [
-            {"from": tenth / 10, "to": (tenth + 1) / 10, "rows": int(tenths.get(tenth, 0))} for tenth in range(10)
-        ],
         "row_numbers": {name: rows[:NAMED_ROWS].tolist() for name, rows in findings.items() if len(rows)},
     }
 
@@ -187,7 +174,6 @@ def render(summary: LabelSummary) -> str:
     record, examples = summary
     names, values = zip(*figures(record), strict=True)
     spans = record["spans"].items()
-    lengths, shares = record["length_histogram"], record["cuda_share_histogram"]
     tables = [
         Table("figures", "In numbers", [text_column("", names), text_column("", values)]),
         Table(
@@ -199,8 +185,6 @@ def render(summary: LabelSummary) -> str:
                 number_column("rows with one", [of["rows"] for _, of in spans]),
             ],
         ),
-        _histogram("Length of rows in tokens", lengths, [f"from {one['from']:,}" for one in lengths]),
-        _histogram("Share of CUDA in the response", shares, [f"from {one['from']:.0%}" for one in shares]),
     ]
     if numbered := record["row_numbers"]:
         listed = [", ".join(map(str, rows)) + " ..." * (len(rows) == NAMED_ROWS) for rows in numbered.values()]
@@ -214,9 +198,3 @@ def render(summary: LabelSummary) -> str:
         record=record,
         examples=examples,
     )
-
-
-def _histogram(title: str, bins: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Table:
-    most = max(1, *(of["rows"] for of in bins))
-    cells = [Cell(f"{of['rows']:,}", of["rows"], shade=of["rows"] / most) for of in bins]
-    return Table("histogram", title, [text_column("", names), Column("rows", cells)])

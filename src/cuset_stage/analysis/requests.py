@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
 from ..settings import Names, OutputFile, QuantizationBit, Settings, split_names
-from ..stage.pretrained import Adapter, Model, Tokenizer, check_model, trained_keys, trained_template
+from ..stage.pretrained import Adapter, Model, Tokenizer, trained_keys, trained_template
 
 
 def _spans_check(name: str) -> AfterValidator:
@@ -34,9 +34,6 @@ Template = Annotated[
     ),
 ]
 Device = Annotated[str, Field(description="auto, cpu, cuda:0, ...")]
-BatchTokens = Annotated[int, Field(description="tokens of a forward pass; halved whenever memory runs out", ge=1)]
-Concurrency = Annotated[int, Field(description="requests to a server in flight", ge=1)]
-ApiKeyEnv = Annotated[str, Field(description="environment variable with the server's key")]
 TrustRemoteCode = Annotated[bool, Field(description="run code that comes with the models")]
 DEFAULT_KINDS = ("kernel_body", "launch_config")
 MASK_KEYS = {
@@ -79,10 +76,11 @@ class RowSettings(Settings):
 
 
 class LabelSettings(RowSettings):
+    retired: ClassVar[Mapping[str, str]] = {"examples": "the page shows five"}
+
     output: OutputFile | None = Field(None, description="an HTML page to write")
     numbers: Path | None = Field(None, description="a JSON file to write; - is standard output")
     max_samples: int | None = Field(None, description="only so many rows of each data set", ge=1)
-    examples: int = Field(5, description="rows that the page shows with their spans", ge=0)
     workers: int | None = Field(None, description="processes; without it one a CPU", ge=1)
 
 
@@ -129,13 +127,16 @@ class HeatmapSettings(RowSettings):
 
 
 class ModelRequest(Settings):
-    """A model to read with: one that LLaMA-Factory loads, or one behind a server."""
+    """A model to read with."""
 
-    model: str = Field(description="a model's folder or its name on the Hub; with endpoint the name it is served by")
+    retired: ClassVar[Mapping[str, str]] = {
+        "endpoint": "models are read here, in 4 bits where no more fits: name a folder or a Hub name",
+        "tokenizer": "it lies beside the model",
+    }
+
+    model: Model = Field(description="a model's folder or its name on the Hub")
     adapter: Adapter | None = Field(None, description="a LoRA adapter on the model")
     quantization_bit: QuantizationBit = None
-    endpoint: str | None = Field(None, description="an OpenAI-compatible server with prompt log-probabilities")
-    tokenizer: str | None = Field(None, description="where the tokenizer of a served model lies; else model names it")
     template: str | None = Field(None, description="LLaMA-Factory's chat template, where it is not the others'")
 
     def template_for(self, settings: Settings) -> str:
@@ -143,14 +144,6 @@ class ModelRequest(Settings):
         if self.template is None and "template" not in settings.model_fields_set:
             return trained_template(self.model, self.adapter) or settings.template
         return self.template or settings.template
-
-    @model_validator(mode="after")
-    def _is_there(self) -> Self:
-        if self.endpoint is None:
-            check_model(self.model)
-        elif self.adapter is not None or self.quantization_bit is not None:
-            raise ValueError("the server loads adapters and quantises: leave adapter and quantization_bit out.")
-        return self
 
 
 def _named_models(value: Any) -> Any:
@@ -181,20 +174,30 @@ Models = Annotated[
 class ModelsSettings(Settings):
     """Which models read, and how their weights are loaded."""
 
+    retired: ClassVar[Mapping[str, str]] = {
+        "concurrency": "models are read here",
+        "api_key_env": "models are read here",
+        "batch_tokens": "8192 tokens are read at a time, and fewer where memory runs out",
+    }
+
     models: Models
+    template: Template = "qwen"
+    device: Device = "auto"
+    trust_remote_code: TrustRemoteCode = False
     quantization_bit: QuantizationBit = None
 
     @model_validator(mode="after")
     def _quantized(self) -> Self:
-        """For every model that is loaded here and has no such key of its own."""
+        """For every model that has no such key of its own."""
         for name, request in self.models.items():
-            if self.quantization_bit and request.endpoint is None and request.quantization_bit is None:
+            if self.quantization_bit and request.quantization_bit is None:
                 self.models[name] = request.model_copy(update={"quantization_bit": self.quantization_bit})
         return self
 
 
 class AnalyzeSettings(ModelsSettings):
     retired: ClassVar[Mapping[str, str]] = {
+        **ModelsSettings.retired,
         "save_confidence": "no recipe reads its files any more; set cuset_confidence: base in the recipe",
         "suffixes": "of folders .cu and .cuh files are read; name others one by one",
     }
@@ -208,7 +211,6 @@ class AnalyzeSettings(ModelsSettings):
     )
     dataset: Names = Field((), description="names in dataset_info.json; instead of code")
     dataset_dir: DatasetDir = "data"
-    template: Template = "qwen"
     cutoff_len: int = Field(4096, description="tokens a row or file is cut to, as in the recipe", ge=2)
     samples: int | None = Field(None, description="only so many files, or rows of each data set", ge=1)
     kinds: Kinds = Field(DEFAULT_KINDS, description="kinds of span of Eq. 3, as cuset_sensitive_kinds")
@@ -219,11 +221,6 @@ class AnalyzeSettings(ModelsSettings):
     resamples: int = Field(1000, description="draws of the bootstrap over files", ge=100)
     seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
     output: Path = Field(Path("confidence"), description="the folder for the page, the pictures and the JSON")
-    device: Device = "auto"
-    batch_tokens: BatchTokens = 8192
-    concurrency: Concurrency = 8
-    api_key_env: ApiKeyEnv = "OPENAI_API_KEY"
-    trust_remote_code: TrustRemoteCode = False
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

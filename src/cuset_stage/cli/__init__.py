@@ -4,14 +4,12 @@
 
 # A group registers its sub-commands when it is imported.
 from . import (  # noqa: F401
-    analyze,
     audit_tasks,
     curate,
     evaluate,
     generate,
     init,
     inspection,
-    label,
     pairs,
     report,
     study,

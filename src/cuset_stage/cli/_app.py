@@ -78,14 +78,9 @@ def fail(message: str) -> typer.Exit:
     return typer.Exit(2)
 
 
-def command(
-    group: typer.Typer, name: str, settings: type[S], typed: str | None = None
-) -> Callable[[Callable[[S], None]], Callable[[S], None]]:
-    """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring and the keys are the help.
-
-    typed: what users type for it and errors call it, where that is not the group's name and this one.
-    """
-    called = typed or (f"{group.info.name} {name}" if isinstance(group.info.name, str) else name)
+def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Callable[[S], None]], Callable[[S], None]]:
+    """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring and the keys are the help."""
+    called = f"{group.info.name} {name}" if isinstance(group.info.name, str) else name
     COMMANDS[called] = settings
 
     def register(function: Callable[[S], None]) -> Callable[[S], None]:

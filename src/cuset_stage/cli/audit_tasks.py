@@ -66,16 +66,10 @@ def audit_tasks(settings: AuditSettings) -> None:
 
 
 def _print(audits: list, notes: bool) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Column, Table
-    from rich.text import Text
+    from ..report.cells import Table, print_table, text_column
 
-    colours = {"error": "red", "warning": "yellow", "note": "dim"}
-    table = Table(*(Column(name, overflow="fold") for name in ("task", "severity", "code", "finding")), box=box.SIMPLE)
-    for audit in audits:
-        for finding in audit.findings if notes else audit.flagged:
-            severity = Text(finding.severity, style=colours[finding.severity])
-            table.add_row(Text(finding.task), severity, Text(finding.code), Text(finding.message))
-    if table.row_count:
-        Console().print(table)
+    findings = [finding for audit in audits for finding in (audit.findings if notes else audit.flagged)]
+    if findings:
+        keys = {"task": "task", "severity": "severity", "code": "code", "finding": "message"}
+        columns = [text_column(name, [getattr(finding, key) for finding in findings]) for name, key in keys.items()]
+        print_table(Table("findings", "", columns))

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 import typer
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from .. import bundled
 from ..judge.judge_spec import EvaluationSpec
 from ..settings import Names, OutputFile, Settings
 from ._app import TASKS, TaskFormat, app, command, fail
@@ -63,7 +62,6 @@ def evaluate(settings: EvaluateSettings) -> None:
         raise fail(f"output={output}: this is the answers file; results go to another one.")
     backend = None
     try:
-        bundled.warn_of_first_mini(settings.tasks)
         tasks = load_tasks(settings.tasks, format=settings.format)
         found = read_answers(answers)
         if not found:

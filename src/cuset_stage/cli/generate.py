@@ -6,7 +6,6 @@ from typing import ClassVar
 import typer
 from pydantic import Field, PositiveInt
 
-from .. import bundled
 from ..generate import BackendSettings
 from ..settings import Names, OutputFile
 from ._app import TASKS, TaskFormat, app, command
@@ -41,7 +40,6 @@ def generate(settings: GenerateSettings) -> None:
     from ..tasks.prompt_file import read_prompts
 
     output, samples = settings.output, settings.samples
-    bundled.warn_of_first_mini(settings.tasks)
     chosen = settings.model_dump(include={"split", "only", "limit"}, exclude_defaults=True)
     task_set = load_tasks(settings.tasks, format=settings.format, **chosen)
     prompts = settings.prompts and read_prompts(settings.prompts)

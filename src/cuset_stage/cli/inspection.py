@@ -1,4 +1,4 @@
-"""`cuset version | doctor | spans | heatmap`: what is installed, what the mask covers, what a model is sure of."""
+"""`cuset doctor | spans | label | heatmap | analyze`: what is installed, what the mask covers, what a data set holds, what a model is sure of."""
 
 import json
 import sys
@@ -8,17 +8,17 @@ from typing import Annotated, ClassVar
 import typer
 from pydantic import Field
 
-from ..analysis.requests import DEFAULT_KINDS, Aliases, HeatmapSettings, Language
+from ..analysis.requests import (
+    DEFAULT_KINDS,
+    Aliases,
+    AnalyzeSettings,
+    HeatmapSettings,
+    LabelSettings,
+    Language,
+)
+from ..files import write_atomically
 from ..settings import Names, Settings, check_writable
 from ._app import app, command, fail
-
-
-@app.command()
-def version() -> None:
-    """Print the version of cuset-stage."""
-    from .. import __version__
-
-    typer.echo(__version__)
 
 
 @app.command()
@@ -72,12 +72,40 @@ def spans(settings: SpansSettings) -> None:
         results.append((name, text, found))
 
     if settings.as_json:
-        typer.echo(
-            json.dumps([{"file": name, "spans": locate(text, found)} for name, text, found in results], indent=2)
-        )
+        entries = [{"file": name, "spans": locate(text, found)} for name, text, found in results]
+        typer.echo(json.dumps(entries, indent=2))
     else:
         for name, text, found in results:
             print_spans(name, text, found)
+
+
+@command(app, "label", LabelSettings)
+def label(settings: LabelSettings) -> None:
+    """Show how much of a data set is CUDA, and what truncation drops, labelled as training would.
+
+    The exit code is 1 when not one CUDA token is found.
+    """
+    from ..analysis.labels import figures, render, summarise
+
+    to_stdout = settings.numbers == Path("-")
+    files = {"output": settings.output, "numbers": None if to_stdout else settings.numbers}
+    for key, path in files.items():
+        if path is not None:
+            check_writable(key, path)
+    summary = summarise(settings)
+    record = summary.record
+    text = json.dumps(record, indent=2) + "\n"
+    lines = [text.rstrip()] if to_stdout else [f"{name}: {value}" for name, value in figures(record)]
+    for key, path in files.items():
+        if path is not None:
+            write_atomically(path, render(summary) if key == "output" else text)
+            lines += [] if to_stdout else [f"written: {path}"]
+    typer.echo("\n".join(lines))
+    if not record["cuda_tokens"]:
+        found = "not one CUDA token" if record["supervised_tokens"] else "not one row with a response"
+        fix = "check that the responses hold kernels, and the columns in dataset_info.json."
+        typer.echo(f"cuset: {found}; {fix}", err=True)
+        raise typer.Exit(1)
 
 
 @command(app, "heatmap", HeatmapSettings)
@@ -86,7 +114,6 @@ def heatmap(settings: HeatmapSettings) -> None:
     check_writable("output", settings.output)  # before torch is imported
     from ..analysis.confidence import collect
     from ..analysis.heatmap import numbers, render, summary_table
-    from ..files import write_atomically
     from ..report.cells import print_table
 
     settings = settings.as_trained()
@@ -98,3 +125,20 @@ def heatmap(settings: HeatmapSettings) -> None:
         path = settings.output.with_suffix(".json")
         write_atomically(path, json.dumps(numbers(samples, settings)) + "\n")
         typer.echo(f"numbers: {path}")
+
+
+@command(app, "analyze", AnalyzeSettings)
+def analyze(settings: AnalyzeSettings) -> None:
+    """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low (the paper's Fig. 1 and 2)."""
+    check_writable("output", settings.output / "confidence.json")  # before torch is imported
+    from ..analysis.analyze import analyze as measure
+    from ..analysis.analyze_page import draw, print_summary, render
+
+    record = measure(settings)
+    numbers, page, picture = (settings.output / name for name in ("confidence.json", "confidence.html", "tokens.png"))
+    write_atomically(numbers, json.dumps(record, indent=1) + "\n")
+    picture.write_bytes(drawn := draw(record))
+    write_atomically(page, render(record, drawn))
+    print_summary(record)
+    for path in (page, numbers, picture):
+        typer.echo(str(path))

@@ -45,9 +45,9 @@ def run(settings: StudySettings) -> None:
     typer.echo("\n".join(said))
     left = jobs_left(settings, jobs)
     absent = missing(settings, left)
+    if gpus or not settings.dry_run:  # without any, it is a plan for another machine
+        absent += short_of_gpus(settings, left)
     if settings.dry_run:
-        if gpus and (short := short_of_gpus(settings, left)):  # without any, it is a plan for another machine
-            absent.append(short)
         for what in absent:
             typer.echo(f"missing: {what}")
         return

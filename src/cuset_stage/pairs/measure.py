@@ -13,11 +13,12 @@ from llamafactory.hparams import DataArguments
 from transformers.utils import logging as transformers_logging
 
 from .. import __version__
-from ..analysis.readers import request_reader, request_tokenizer
+from ..analysis.readers import open_reader, request_tokenizer
 from ..analysis.requests import ModelRequest
+from ..analysis.token_probabilities import token_log_probabilities
 from ..progress import Progress
 from ..stage.loading import open_template
-from ..stage.pretrained import explained
+from ..stage.pretrained import chosen_device, explained
 from .likelihood import Difference, Row, differences
 from .rows import Pair, evenly, read_pairs
 from .settings import PairsSettings
@@ -67,11 +68,12 @@ def _ask(name: str, request: ModelRequest, pairs: Sequence[Pair], settings: Pair
     tokenizer = request_tokenizer(request, settings)
     with explained():
         template = open_template(tokenizer, DataArguments(template=request.template_for(settings)))
-    reader = request_reader(request, tokenizer, settings)
+    device = chosen_device(settings.device)
+    model = open_reader(request, tokenizer, device, trust_remote_code=settings.trust_remote_code)
 
     def score(rows: Iterable[Row]) -> Iterator[np.ndarray]:
         rows = list(rows)
-        return iter(Progress(reader(rows), total=len(rows), unit="response", desc=name))
+        return iter(Progress(token_log_probabilities(model, rows), total=len(rows), unit="response", desc=name))
 
     with explained(name):
         return list(differences(pairs, template, tokenizer, score))

@@ -1,56 +1,27 @@
-"""What `cuset pairs` and `cuset pairs make` can be told. Light: --help is made from it."""
+"""What `cuset pairs` can be told. Light: --help is made from it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt
 
-from ..analysis.requests import ApiKeyEnv, BatchTokens, Concurrency, Device, ModelsSettings, Template, TrustRemoteCode
-from ..judge.judge_spec import JudgeSpec
-from ..settings import Names, OutputFile
-
-
-class MakeSettings(JudgeSpec):
-    """`cuset pairs make`."""
-
-    positional: ClassVar[tuple[str, ...]] = ("tasks",)
-
-    tasks: Path = Field(description="the task set; each task needs its right program (solution)")
-    output: OutputFile = Field(description="the pair file (JSONL)")
-    evidence: OutputFile | None = Field(
-        None,
-        description="what the judge said of each program (JSONL), where an interrupted run resumes; without it beside the output",
-    )
-    split: str | None = Field(None, description="only the tasks of this split")
-    only: Names = Field((), description="only these tasks, ids or names")
-    pairs: PositiveInt = Field(600, description="pairs with a wrong program, at most")
-    floor: NonNegativeInt = Field(120, description="pairs of two right programs, at most")
-    prompts: bool = Field(
-        True, description="write each task's prompt into its rows; without it `cuset pairs` needs tasks=..."
-    )
-    seed: NonNegativeInt = Field(0, description="decides among programs that are equally good")
-    jobs: PositiveInt | None = Field(None, description="compilations at a time; without it one a CPU")
-
-    @model_validator(mode="after")
-    def _check_runs(self) -> Self:
-        if self.compile_only:
-            raise ValueError("compile_only says nothing of what a program computes: leave it out")
-        return self
+from ..analysis.requests import ModelsSettings
+from ..settings import OutputFile, SettingsError
 
 
 class PairsSettings(ModelsSettings):
-    """`cuset pairs`."""
-
     positional: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: str = Field("cuset_mini", description="a pair file (JSONL), or cuset_mini: the bundled one")
     tasks: Path | None = Field(None, description="the task set with the prompts of pairs that bring none")
     samples: PositiveInt | None = Field(None, description="only so many pairs, evenly over tasks")
-    template: Template = "qwen"
     output: OutputFile = Field(Path("pairs.json"), description="the results (JSON)")
-    device: Device = "auto"
-    batch_tokens: BatchTokens = 8192
     seed: NonNegativeInt = Field(0, description="of the bootstrap over tasks and of the test")
-    concurrency: Concurrency = 8
-    api_key_env: ApiKeyEnv = "OPENAI_API_KEY"
-    trust_remote_code: TrustRemoteCode = False
+
+    @classmethod
+    def read(cls, arguments: Sequence[str]) -> Self:
+        """As other commands; `make` was a command of its own."""
+        if arguments and arguments[0] in ("make", "measure"):
+            raise SettingsError(f"{arguments[0]}: gone: leave it out; docs/pairs.md has the keys of a pair file.")
+        return super().read(arguments)

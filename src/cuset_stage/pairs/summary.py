@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import permutation_test, spearmanr
+from scipy.stats import permutation_test
 
 from ..report.cells import Column, Table, interval_cell, p_cell, percent, points, print_table, text_column
 from ..report.statistics import RESAMPLES, estimate_means, holm, mcnemar_exact
@@ -54,7 +54,6 @@ def summarise(pairs: Sequence[Pair], differences: Sequence[Difference], seed: in
     tasks = [pair.task for pair in pairs]
     is_wrong = np.array([not pair.is_floor for pair in pairs])
     longer = np.array([difference.longer for difference in differences])
-    gaps = np.array([difference.from_change for difference in differences])
     preferred = {measure: preferences(differences, measure) for measure in MEASURES}
     main = preferred["from_change"]
     counted = {("lengths", name): (main, is_wrong & (np.sign(longer) == sign)) for name, sign in LENGTHS.items()}
@@ -70,13 +69,7 @@ def summarise(pairs: Sequence[Pair], differences: Sequence[Difference], seed: in
         value = estimate and asdict(estimate)
         is_kind = group in ("kinds", "floor_kinds")
         record[group][name] = {"pairs": int((kinds == name).sum()), **(value or {})} if is_kind else value
-    extra, preference = longer[is_wrong], gaps[is_wrong]
-    varies = len(set(extra)) > 1 and len(set(preference)) > 1
-    record["lengths"] |= {
-        "pairs": {name: int(counted["lengths", name][1].sum()) for name in LENGTHS},
-        "mean_tokens_longer": float(extra.mean()) if len(extra) else None,
-        "rank_correlation": float(spearmanr(extra, preference).statistic) if varies else None,  # Spearman's
-    }
+    record["lengths"]["pairs"] = {name: int(counted["lengths", name][1].sum()) for name in LENGTHS}
     shares = columns.iloc[:, list(counted).index(("accuracy", "from_change"))].dropna()
     return record | {"tasks": shares.to_dict()}
 

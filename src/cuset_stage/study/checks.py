@@ -1,17 +1,15 @@
-"""What can be found wrong with a study before a job starts: keys that nothing reads, and files that are not there."""
+"""What can be found wrong with a study before a job starts: keys that nothing reads, and models, tasks and prompts that are not there."""
 
 from __future__ import annotations
 
 import ast
 import functools
 import importlib.util
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import bundled
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..stage.retired import check_retired
@@ -30,9 +28,6 @@ DECIDED: Mapping[Kind, frozenset[str]] = {
     "pairs": frozenset({"models", "output"}),
     "analyze": frozenset({"models", "output"}),
 }
-# Keys of an entry of dataset_info.json by which its data may be elsewhere.
-ELSEWHERE = frozenset({"hf_hub_url", "ms_hub_url", "om_hub_url", "script_url", "cloud_file_name"})
-SERVED = {"model": "any", "endpoint": "http://localhost"}  # a model whose folder is not looked for
 
 
 @functools.cache
@@ -79,7 +74,9 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
             fix = "give them as seeds" if key == "seed" else "leave it out"
             raise StudyError(f"{where}: {key}: the study sets it; {fix}.")
     for (kind, model), job in {(job.kind, job.run.model): job for job in jobs if job.kind != "train"}.items():
-        given = {**job.settings, **({"models": {"any": SERVED}} if "models" in job.settings else {})}
+        given = dict(job.settings)
+        if "models" in given:  # whose folders training will make
+            given["models"] = {"any": {"model": "any/name"}}
         try:
             commands[kind].checked(given)
         except SettingsError as error:
@@ -104,69 +101,26 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, An
 
 
 def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
-    """What the jobs need and is not there or cannot be read: models, data sets, tasks, each once, with the first that needs it. Of what may be on the
-    Hub nothing is said."""
-    problems: dict[str, str] = {}  # what is wrong -> where that was seen first
-
-    @functools.cache
-    def refusal(check: Callable[..., Any], *given: Any) -> str | None:
-        try:
-            check(*given)
-        except ValueError as error:  # a TaskError, too
-            return str(error)
-        return None
-
-    def note(where: str, problem: str | None, what: str = "") -> None:
-        if problem is not None:
-            problems.setdefault(what + problem, where)
-
+    """Models, tasks and prompts that the jobs need and that are not there or cannot be read. Of what may be on the Hub nothing is said."""
+    models, asked = {}, {}
     for job in jobs:
-        name, keys = job.run.model, job.settings
         if job.kind != "evaluate":
-            model = model_of(settings, job.run)
-            note(f"models: {name}", refusal(check_model, model), f"model={model}: ")
-        if job.kind in ("train", "analyze"):
-            finds = {"stage": "cuset"} if job.kind == "analyze" else {}  # it finds data as `stage: cuset` does
-            note(f"{name}/{job.run.method}", _missing_data({**keys, **finds}))
-        files = [keys.get("pairs", "cuset_mini")] if job.kind == "pairs" else []
-        files += split_names(keys.get("code", ())) if job.kind == "analyze" else []
-        for file in files:
-            if file != "cuset_mini" and not bundled.found(Path(file)).exists():
-                note(job.kind, f"{file}: no such file or folder.")
+            models.setdefault(model_of(settings, job.run), job.run.model)
         if job.kind in ("generate", "evaluate"):
-            asked = (keys.get("format", "auto"), keys.get("split"), tuple(split_names(keys.get("only", ()))))
-            note("tasks", refusal(_load, settings.tasks, *asked))
+            of_tasks = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}
+            asked[repr(of_tasks)] = of_tasks
+    problems: dict[str, None] = {}
+
+    def check(where: str, function: Callable[..., Any], *given: Any, **options: Any) -> None:
+        try:
+            function(*given, **options)
+        except ValueError as error:  # a TaskError, too
+            problems[f"{where}{error}"] = None
+
+    for model, name in models.items():
+        check(f"models: {name}: model={model}: ", check_model, model)
+    for options in asked.values():
+        check("tasks: ", load_tasks, settings.tasks, **{**options, "only": split_names(options.get("only", ()))})
     if settings.prompts is not None:
-        note("prompts", refusal(read_prompts, settings.prompts))
-    return [f"{where}: {problem}" for problem, where in problems.items()]
-
-
-def _load(tasks: Path, format: str, split: str | None, only: tuple[str, ...]) -> None:
-    load_tasks(tasks, format=format, split=split, only=only)
-
-
-def _missing_data(recipe: Mapping[str, Any]) -> str | None:
-    """What of a recipe's data is not there, with folders found as a run finds them; other ways to name data are left to it."""
-    folder, named = recipe.get("dataset_dir", "data"), []
-    for key in ("dataset", "eval_dataset"):
-        names = split_names(recipe.get(key)) or []
-        if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-            raise StudyError(f"{key}: {recipe[key]!r}: expected names of data sets, with commas between or as a list.")
-        named += [(key, name) for name in names]
-    if not named or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
-        return None
-    place = Path(folder)
-    if recipe.get("stage") == "cuset":
-        place = bundled.found(place)
-    info = place / "dataset_info.json"
-    try:
-        known = json.loads(info.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        return f"dataset_dir={folder}: no dataset_info.json can be read there ({error})."
-    for key, name in named:
-        if name not in known:
-            return f"{key}: {name}: not in {info}; {nearest(name, known)}"
-        file = known[name].get("file_name")
-        if file is not None and known[name].keys().isdisjoint(ELSEWHERE) and not (place / file).exists():
-            return f"{key}: {name}: {place / file}: no such file or folder."
-    return None
+        check("prompts: ", read_prompts, settings.prompts)
+    return list(problems)

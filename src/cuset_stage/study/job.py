@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..files import drop_torn_checkpoints, file_lock, take_lock, write_atomically
+from .plan import OUTPUTS
 from .settings import SHARES
 
 
@@ -53,14 +54,12 @@ def run_job(name: str) -> int:
     study = json.loads(Path("study.json").read_text(encoding="utf-8"))
     job, root = study["jobs"][name], Path.cwd()
     record = root / "done" / f"{name}.json"
-    lock = root / "locks" / name.replace("/", "%")
-    if (own := take_lock(lock, wait=False)) is None:
-        print(f"{name}: a study that was stopped has left it running; waiting for its end", flush=True)
-        own = take_lock(lock)
-        if record.exists():
-            return 0
-    if job["kind"] == "train":
-        drop_torn_checkpoints(Path(study["cwd"], job["model"]))
+    own = take_lock(root / "locks" / name.replace("/", "%"))
+    if record.exists():  # what a killed study had left running has ended by now
+        return 0
+    kind, _, run = name.partition("/")
+    if kind == "train":
+        drop_torn_checkpoints(root / "runs" / run / OUTPUTS["train"])
     environment, gpus, held = {**job["environment"], **os.environ}, [], []
     if study["executor"] == "local":  # another executor, such as Slurm, has given out GPUs itself
         folder = Path(tempfile.gettempdir()) / f"cuset-gpus-{os.getuid()}"
@@ -70,9 +69,9 @@ def run_job(name: str) -> int:
             else:
                 gpus, held = leased
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
-    print(f"+ CUDA_VISIBLE_DEVICES={','.join(gpus)} {' '.join(job['command'])}", flush=True)
-    began = time.time()
     command = [study["python"], "-m", *job["module"]]
+    print(f"+ CUDA_VISIBLE_DEVICES={','.join(gpus)} {' '.join(command)}", flush=True)
+    began = time.time()
     code = subprocess.run(command, cwd=study["cwd"], env=environment, pass_fds=(own, *held)).returncode
     if code == 0:
         took = {"job": name, "seconds": round(time.time() - began, 1), "gpus": job["shares"] / SHARES}

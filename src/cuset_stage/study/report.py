@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import functools
 import io
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from ..files import write_atomically
-from ..report.cells import Section, Table, number_column, render_markdown, render_page, table_frame, text_column
+from ..report.cells import Section, render_markdown, render_page, table_frame
 from ..report.notes import counted
 from ..report.statistics import Crossed, crossed
-from .plan import OUTPUTS, Run, runs_of
+from .plan import runs_of
 from .run import gpu_hours
 from .settings import StudySettings
-from .tables import (
-    collect,
-    comparison_table,
-    rate_table,
-    read_results,
-    score_table,
-    verdict_table,
-)
+from .tables import collect, read_results, score_table, tables_of
 
 
 NAMED = 6  # unfinished runs that the summary names
@@ -42,7 +34,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     rows = read_results(results)
     folder = settings.output / "report"
     folder.mkdir(parents=True, exist_ok=True)
-    sections = [Section(table.key, table.title, [table]) for table in _tables(settings, rows)]
+    sections = [Section(table.key, table.title, [table]) for table in tables_of(settings, rows)]
     for key in settings.sweeps.runs if settings.sweeps else ():
         if lines := sweep_lines(settings, rows, key):
             (folder / f"{key}.png").write_bytes(picture := draw(lines, key))
@@ -74,64 +66,6 @@ def _summary(settings: StudySettings, rows: pd.DataFrame) -> str:
         names = ", ".join(left[:NAMED]) + (", ..." if len(left) > NAMED else "")
         text += f" Not finished: {len(left):,} of {counted(len(every), 'run')} ({names}); the tables leave them out."
     return text
-
-
-def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
-    """The paper's Tables 2, 3 and 4 as one, then by model Table 5, the numbers of Fig. 4, comparisons and costs."""
-    ablations = list(settings.ablations.runs) if settings.ablations else []
-    main = [*settings.methods, *ablations]  # comparisons are of these, and not of values of a sweep
-    swept = dict.fromkeys(run.method for run in runs_of(settings) if run.method not in main)
-    baseline = settings.baseline or ("sft" if "sft" in settings.methods else next(iter(settings.methods)))
-    judged = set(zip(rows["model"], rows["method"], strict=True))
-
-    def of(model: str, *methods: str) -> list[tuple[str, str]]:
-        return [(model, method) for method in dict.fromkeys(methods) if (model, method) in judged]
-
-    if runs := [run for name in settings.models for run in of(name, *settings.methods)]:
-        yield rate_table(settings, rows, runs, "rates", "methods")
-    for name in settings.models:
-        if of(name, *ablations):
-            # from none, which is SFT, to all
-            runs = of(name, "sft", *ablations, settings.ablations.of)
-            yield rate_table(settings, rows, runs, f"parts_{name}", f"{name}: parts of the objective")
-        values = of(name, *swept)
-        if values:  # of a sweep, or of an ablation that lists values
-            varied = settings.sweeps or settings.ablations
-            of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
-            runs = [*of(name, varied.of), *values]  # which has one of the values
-            yield rate_table(settings, of_seeds, runs, f"sweeps_{name}", f"{name}: values of a key")
-        compared = [method for _, method in of(name, *main)]
-        if table := comparison_table(rows, name, compared, baseline):
-            yield table
-        if compared:
-            yield verdict_table(rows, name, compared)
-            yield _cost_table(settings, name, compared)
-
-
-def _cost_table(settings: StudySettings, model: str, methods: Sequence[str]) -> Table:
-    """Preference for right programs, and GPU hours: means over seeds."""
-    runs = [run for run in runs_of(settings) if run.model == model and run.method in methods]
-
-    def means(value: Callable[[Run], float | None]) -> list[float]:
-        """Of each method's runs whose value is known, NaN without any."""
-        values = pd.Series([value(run) for run in runs], dtype=float)
-        return list(values.groupby([run.method for run in runs]).mean().reindex(methods))
-
-    def pairs(run: Run) -> float | None:
-        file = settings.output / "runs" / run.name / OUTPUTS["pairs"]
-        if not file.exists():
-            return None
-        [of] = json.loads(file.read_text(encoding="utf-8"))["models"].values()
-        accuracy = of["accuracy"]["from_change"]  # None without a wrong program among the pairs
-        return accuracy and 100 * accuracy["value"]
-
-    columns = [text_column("method", methods)]
-    if settings.pairs is not None:
-        columns.append(number_column("pairs right, %", means(pairs), digits=1))
-    for kind, name in (("train", "training"), ("generate", "sampling"), ("evaluate", "judging")):
-        hours = means(lambda run, kind=kind: gpu_hours(settings, run, kind))
-        columns.append(number_column(name, hours, "GPU hours", digits=3))
-    return Table(f"cost_{model}", f"{model}: costs", columns, "Means over seeds.")
 
 
 def sweep_lines(settings: StudySettings, rows: pd.DataFrame, key: str) -> Lines:

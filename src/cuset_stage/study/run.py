@@ -21,7 +21,7 @@ from ..report.cells import Table, number_column, text_column
 from ..sandbox import list_gpus
 from ..settings import load_yaml, read_yaml
 from ..text import shown
-from .plan import NEEDS, OUTPUTS, Job, Run, StudyError
+from .plan import NEEDS, Job, Run, StudyError
 from .settings import SHARES, Kind, StudySettings
 
 
@@ -60,9 +60,9 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
             continue
         records = [record for job in members if (record := record_of(settings.output, job.name)) is not None]
         share, left = members[0].gpus, len(members) - len(records)
-        # A job with half of the share takes twice as long.
-        seconds = [record["seconds"] * (record["gpus"] / share if share else 1) for record in records]
-        hours = sum(seconds) / len(seconds) / 3600 if seconds else model.hours.get(kind)
+        hours = (
+            sum(record["seconds"] for record in records) / 3600 / len(records) if records else model.hours.get(kind)
+        )
         total = 0.0 if not share else None if hours is None else left * hours * share
         disk = 0.0 if kind != "train" or not left else None if model.disk_gib is None else left * model.disk_gib
         rows.append((name, kind, len(records), len(members), left, share, hours, total, disk))
@@ -72,15 +72,13 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
     columns = [text_column(name, frame[name]) for name in names[:2]]
     columns += [number_column(name, frame[name], digits=digits.get(name, 0)) for name in names[2:]]
 
-    hours, unknown = (
-        frame["GPU hours left"].astype(float).sum(),
-        frame.loc[frame["GPU hours left"].isna(), "left"].sum(),
-    )
+    hours = frame["GPU hours left"].astype(float)
+    unknown = frame["left"][hours.isna()].sum()
     rest = f" and those of {unknown:,} jobs that no `hours` are known of" if unknown else ""
     disk = "?" if frame["GiB to write"].isna().any() else f"{frame['GiB to write'].sum():,.1f}"
-    said = [f"left: {frame['left'].sum():,} jobs, {hours:,.1f} GPU hours{rest}, {disk} GiB of models"]
-    if gpus and hours:
-        said.append(f"On {gpus} GPUs that is at least {hours / gpus:,.1f} hours.")
+    said = [f"left: {frame['left'].sum():,} jobs, {hours.sum():,.1f} GPU hours{rest}, {disk} GiB of models"]
+    if gpus and hours.sum():
+        said.append(f"On {gpus} GPUs that is at least {hours.sum() / gpus:,.1f} hours.")
     return Table("forecast", "", columns), said
 
 
@@ -114,19 +112,18 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         file = _file(settings, job)
         write_atomically(file, _text(job))
         _log(settings, job).parent.mkdir(parents=True, exist_ok=True)
-        command = ["llamafactory-cli", "train", str(file)] if job.kind == "train" else ["cuset", job.kind, str(file)]
+        module = ["cuset_stage", "train"] if job.kind == "train" else ["cuset_stage.cli", job.kind]
+        module.append(str(file))
         # Judging compiles on all processors that it is given; the rest waits for the GPU. A judging job that takes all would wait until no other
         # runs, so it has those that there are for a GPU, without GPUs half of them. A cluster may hold a job to what it asks for.
         given = int(job.settings.get("jobs") or 0) if job.kind == "evaluate" else 0
         threads = given or CLUSTER_CORES * max(1, int(job.gpus))
         if is_local:
             threads = min(given or max(1, cores // (len(gpus) or 2)), cores) if job.kind == "evaluate" else 1
-            command += [f"jobs={threads}"] if job.kind == "evaluate" and not given else []
+            module += [f"jobs={threads}"] if job.kind == "evaluate" and not given else []
         is_sft = job.kind == "train" and job.settings.get("stage", "sft") != "cuset"
         shares = round(job.gpus * SHARES)
         entries[job.name] = {
-            "kind": job.kind,
-            "model": str(settings.output / "runs" / job.run.name / OUTPUTS["train"]),
             "needs": [f"{kind}/{job.run.name}" for kind in job.needs],
             "shares": shares,
             # what Snakemake counts GPUs in: on this machine the shares of jobs, on a cluster whole ones
@@ -134,8 +131,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             # Shares alone would let four jobs of 0.75 begin on three GPUs; the one that finds no room would keep its shares from the others.
             "whole": max(1, int(job.gpus)) if job.gpus > 0.5 else 0,
             "cores": threads,
-            "command": command,
-            "module": ["cuset_stage" if job.kind == "train" else "cuset_stage.cli", *command[1:]],
+            "module": module,
             "environment": attention.OFF_IN_SFT if is_sft else {},
         }
     # Answers before further trainings: what is stopped has more whole runs. But trainings first where one answer would keep GPUs idle that a
@@ -170,12 +166,10 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     those that do not need it have run all the same.
 
     Raises:
-        StudyError: snakemake is missing, or the machine has fewer GPUs than a job takes.
+        StudyError: snakemake is missing.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise StudyError("a study runs under Snakemake, which is not installed: pip install 'snakemake>=9,<10'.")
-    if (short := short_of_gpus(settings, jobs_left(settings, jobs))) is not None:
-        raise StudyError(short)
     if settings.executor == "local":
         gpus, cores = len(gpu_names(settings)), settings.cores or len(os.sched_getaffinity(0))
         limits = ["--cores", str(cores), "--resources", f"gpu={gpus * SHARES}", f"whole={gpus}"]
@@ -192,8 +186,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         *settings.snakemake,
     ]
     file = settings.output / "locks" / "study"
-    lock = take_lock(file, wait=False)  # Snakemake's own outlives a process that was killed
-    if lock is None:
+    if (lock := take_lock(file, wait=False)) is None:  # Snakemake's own outlives a process that was killed
         print(
             f"{settings.output}: this study is running already (`fuser {file}` names its processes); waiting for its end",
             flush=True,
@@ -212,13 +205,14 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         os.close(lock)
 
 
-def short_of_gpus(settings: StudySettings, jobs: Sequence[Job]) -> str | None:
+def short_of_gpus(settings: StudySettings, jobs: Sequence[Job]) -> list[str]:
     """Of jobs on this machine, the first that takes more GPUs than there are, as a sentence."""
     gpus = len(gpu_names(settings))
-    for job in jobs if settings.executor == "local" else ():
-        if job.gpus > gpus:
-            return f"{job.name} needs {job.gpus:g} GPUs, but only {gpus} are available. Lower the model's `gpus` (0 = CPU)."
-    return None
+    return [
+        f"{job.name} needs {job.gpus:g} GPUs, but only {gpus} are available. Lower the model's `gpus` (0 = CPU)."
+        for job in jobs
+        if settings.executor == "local" and job.gpus > gpus
+    ][:1]
 
 
 def failed_jobs(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, Path]:

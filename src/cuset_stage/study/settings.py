@@ -5,18 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveInt,
-    field_validator,
-)
+from pydantic import BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator
 
-from ..settings import Names, Numbers, Settings, split_names
+from ..settings import Keys, Names, Numbers, Settings, split_names
 
 
 Kind = Literal["train", "generate", "evaluate", "pairs", "analyze"]
@@ -24,12 +15,12 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+=-]*$"
 SHARES = 4  # a GPU is given out in quarters
 
 
-class StudyModel(BaseModel):
+class StudyModel(Keys):
     """A model of a study, and what its runs need."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     retired: ClassVar[Mapping[str, str]] = {
-        "at": "the report draws Pass@1 over the values of a sweep alone; rates.csv has the numbers of every model"
+        "at": "the report draws Pass@1 over the values of a sweep alone; rates.csv has the numbers of every model",
+        "published": "the report has this study's numbers; the paper's are in its Tables 2 to 5",
     }
 
     model: str = Field(
@@ -49,11 +40,6 @@ class StudyModel(BaseModel):
     hours: dict[Kind, NonNegativeFloat] = Field(
         {}, description="hours that a job takes, for the forecast; measured ones count once there are some"
     )
-    published: dict[str, tuple[float | None, ...]] = Field(
-        {},
-        description="the paper's numbers by method, beside ours: compilation and function of Pass@1, then of Pass@3, in percent; tokens "
-        "of an answer; null where it has none",
-    )
     disk_gib: NonNegativeFloat | None = Field(None, description="disk that a trained model takes")
 
     @field_validator("gpus")
@@ -62,10 +48,8 @@ class StudyModel(BaseModel):
         return {kind: math.ceil(n) if n > 1 else math.ceil(n * SHARES) / SHARES for kind, n in value.items()}
 
 
-class Variations(BaseModel):
+class Variations(Keys):
     """Runs that change a method: ablations (a name and its keys) or sweeps (a key and its values)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     of: str = Field("cuset", description="the method that is varied")
     models: Names | None = Field(None, min_length=1, description="only these models")

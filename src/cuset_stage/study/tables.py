@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +12,20 @@ import pandas as pd
 
 from ..files import write_atomically
 from ..jsonl import read_objects, to_line
-from ..report.cells import (
-    Cell,
-    Column,
-    Table,
-    estimate_cell,
-    interval_cell,
-    number_column,
-    p_cell,
-    points,
-    text_column,
-)
+from ..judge.results import read_results as read_judged
+from ..report.cells import Column, Table, estimate_cell, interval_cell, number_column, p_cell, points, text_column
 from ..report.collection import CRITERIA
-from ..report.notes import counted
-from ..report.statistics import Crossed, Estimate, Rule, crossed, holm, task_scores
+from ..report.statistics import Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
 from .plan import OUTPUTS, StudyError, runs_of
-from .run import record_of
+from .run import gpu_hours, record_of
 from .settings import StudySettings
 
 
 COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens")  # of a line of `cuset evaluate`
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
 PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds."
-# What each of a method's published numbers is: (criterion, k), then tokens of an answer. They are of so many tasks.
-PUBLISHED = (("compiled", 1), ("passed", 1), ("compiled", 3), ("passed", 3), ("tokens", None))
-PUBLISHED_TASKS = 500
 Run = tuple[str, str]  # model, method
 
 
@@ -46,7 +34,8 @@ def collect(settings: StudySettings) -> Path:
     of CUDABench's tasks with `prompts`, whose wording was answered. Returns its path.
 
     Raises:
-        StudyError: a judged sample lacks what a study's rows have, or two runs were judged on different tasks.
+        ResultsError: a judged sample lacks what `cuset evaluate` writes.
+        StudyError: two runs were judged on different tasks.
     """
     path = settings.output / "results.jsonl"
     write_atomically(path, map(to_line, _judged_rows(settings)))
@@ -59,23 +48,19 @@ def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
         if record_of(settings.output, f"evaluate/{run.name}") is None:
             continue
         file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
-        anew = "To judge the run again, remove this file and the run's record in done/evaluate, and run the study."
-        lines = list(read_objects(file))
-        header, samples = lines[0][1], [(place, line) for place, line in lines if line.get("type") == "sample"]
-        tasks = (header.get("tasks") or {}).get("sha256")
+        judged = read_judged(file)
+        tasks = (judged.run.get("tasks") or {}).get("sha256")
         first = first or tasks
         if tasks != first:
             raise StudyError(
-                f"{file}: judged on other tasks than the runs before it: the task set has changed. {anew}"
+                f"{file}: judged on other tasks than the runs before it: the task set has changed. To judge the run again, remove this file "
+                "and the run's record in done/evaluate, and run the study."
             )
-        prompts = prompts_of(header)
+        prompts = prompts_of(judged.run)
         about = {"model": run.model, "method": run.method, "seed": run.seed}
         wording = {} if prompts is None else {"prompts": prompts}
-        for place, line in samples:
-            if missing := [key for key in COLUMNS if key not in line]:
-                raise StudyError(f"{file}, line {place}: no {', '.join(missing)}: another version wrote it. {anew}")
-        for _, line in sorted(samples, key=lambda sample: (sample[1]["task"], sample[1]["sample"])):
-            yield {**about, **{key: line[key] for key in COLUMNS}, **wording}
+        for line in judged.samples:
+            yield {**about, **{key: line.get(key) for key in COLUMNS}, **wording}
 
 
 def read_results(path: Path) -> pd.DataFrame:
@@ -106,46 +91,51 @@ def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[Run, pd.Data
     return scores
 
 
-def rate_table(settings: StudySettings, rows: pd.DataFrame, of: Sequence[Run], key: str, title: str) -> Table:
-    """pass@k with intervals over tasks and seeds and tokens of an answer, a row a model and method; the paper's numbers beside them."""
-    columns = [text_column("model", [model for model, _ in of]), text_column("method", [method for _, method in of])]
+def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
+    """The paper's Tables 2, 3 and 4 as one, then by model Table 5, the numbers of Fig. 4, comparisons and costs."""
+    ablations = list(settings.ablations.runs) if settings.ablations else []
+    main = [*settings.methods, *ablations]  # comparisons are of these, and not of values of a sweep
+    swept = dict.fromkeys(run.method for run in runs_of(settings) if run.method not in main)
+    baseline = settings.baseline or ("sft" if "sft" in settings.methods else next(iter(settings.methods)))
+    judged = set(zip(rows["model"], rows["method"], strict=True))
+
+    def of(model: str, *methods: str) -> list[Run]:
+        return [(model, method) for method in dict.fromkeys(methods) if (model, method) in judged]
+
+    if runs := [run for name in settings.models for run in of(name, *settings.methods)]:
+        yield rate_table(settings.k, rows, runs, "rates", "methods")
+    for name in settings.models:
+        if of(name, *ablations):
+            # from none, which is SFT, to all
+            runs = of(name, "sft", *ablations, settings.ablations.of)
+            yield rate_table(settings.k, rows, runs, f"parts_{name}", f"{name}: parts of the objective")
+        if values := of(name, *swept):  # of a sweep, or of an ablation that lists values
+            varied = settings.sweeps or settings.ablations
+            of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
+            runs = [*of(name, varied.of), *values]  # which has one of the values
+            yield rate_table(settings.k, of_seeds, runs, f"sweeps_{name}", f"{name}: values of a key")
+        compared = [method for _, method in of(name, *main)]
+        if table := comparison_table(rows, name, compared, baseline):
+            yield table
+        if compared:
+            yield verdict_table(rows, name, compared)
+            yield cost_table(settings, name, compared)
+
+
+def rate_table(ks: Sequence[int], rows: pd.DataFrame, of: Sequence[Run], key: str, title: str) -> Table:
+    """pass@k with intervals over tasks and seeds and tokens of an answer, a row a model and method."""
     groups = rows.groupby(["model", "method"])
     seeds, tokens = groups["seed"].nunique(), groups["tokens"].mean()
+    columns = [text_column("model", [model for model, _ in of]), text_column("method", [method for _, method in of])]
     columns.append(number_column("seeds", [float(seeds.get(run, 0)) for run in of]))
-
-    def beside(name: str, criterion: str, k: int | None, group: str = "", digits: int = 1) -> list[Column]:
-        numbers = [published_number(settings, run, criterion, k) for run in of]
-        return [number_column(f"{name}, paper", numbers, group, digits)] if any(numbers) else []
-
-    for k in (k for k in settings.k if k <= rows["sample"].max() + 1):
+    for k in (k for k in ks if k <= rows["sample"].max() + 1):
         for criterion, name in CRITERIA.items():
-            columns.append(Column(name, _rates(score_table(rows, criterion, k), of), f"Pass@{k}"))
-            columns += beside(name, criterion, k, f"Pass@{k}")
+            scores = score_table(rows, criterion, k)
+            means = [crossed(scores[run]) if run in scores else None for run in of]
+            rates = [mean and Estimate(mean.value, *mean.rate_interval(), mean.tasks, left_out=0) for mean in means]
+            columns.append(Column(name, list(map(estimate_cell, rates)), f"Pass@{k}"))
     columns.append(number_column("tokens of an answer", [tokens.get(run) for run in of]))
-    columns += beside("tokens", "tokens", None, digits=0)
-    text = PERCENT
-    if any(column.name.endswith(", paper") for column in columns):
-        counts = {int(count) for run, count in groups["task"].nunique().items() if run in of}
-        text += (
-            f" The paper's numbers are of CUDABench's {PUBLISHED_TASKS} tasks of Level 1, of models trained on 6,278 pairs of its authors, and of "
-            f"one run each. Ours are of {' or '.join(counted(count, 'task') for count in sorted(counts))} of {settings.tasks.name}"
-            f"{': do not compare the two' if counts != {PUBLISHED_TASKS} else ''}."
-        )
-    return Table(key, title, columns, text)
-
-
-def published_number(settings: StudySettings, run: Run, criterion: str, k: int | None = None) -> float | None:
-    """The paper's number of a model and method; None where it has none."""
-    model, method = run
-    return dict(zip(PUBLISHED, settings.models[model].published.get(method, ()), strict=False)).get((criterion, k))
-
-
-def _rates(scores: Mapping[Run, pd.DataFrame], of: Sequence[Run]) -> list[Cell]:
-    """The rate of each (model, method) of `of`, from a `score_table`; absent where it has no row."""
-    means = [crossed(scores[run]) if run in scores else None for run in of]
-    return [
-        estimate_cell(mean and Estimate(mean.value, *mean.rate_interval(), mean.tasks, left_out=0)) for mean in means
-    ]
+    return Table(key, title, columns, PERCENT)
 
 
 def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
@@ -173,11 +163,14 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
     spread = {method: mean for method, mean in means.items() if mean.se}  # without any nothing can be tested
     different = dict(zip(spread, holm([mean.p_value for mean in spread.values()]), strict=True))
     alike = dict(zip(spread, holm([mean.equivalence_p(BOUND) for mean in spread.values()]), strict=True))
-
+    ends = [mean.interval() if mean.se else (None, None) for mean in means.values()]
+    gaps = [
+        {"value": mean.value, "low": low, "high": high} for mean, (low, high) in zip(means.values(), ends, strict=True)
+    ]
     columns = [
         text_column("method", means),
         number_column("seeds", [float(mean.seeds) for mean in means.values()]),
-        Column("difference", [_difference(mean) for mean in means.values()]),
+        Column("difference", [interval_cell(gap, points, 100) for gap in gaps]),
         Column("p", [p_cell(mean.p_value if mean.se else None) for mean in means.values()]),
         Column("p, Holm", [p_cell(different.get(method)) for method in means]),
         Column(f"p, beyond ±{100 * BOUND:g}, Holm", [p_cell(alike.get(method)) for method in means]),
@@ -191,6 +184,20 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
     return Table(f"differences_{model}", f"{model}: against {baseline}", columns, text)
 
 
-def _difference(mean: Crossed) -> Cell:
-    low, high = mean.interval() if mean.se else (None, None)
-    return interval_cell({"value": mean.value, "low": low, "high": high}, points, 100)
+def cost_table(settings: StudySettings, model: str, methods: Sequence[str]) -> Table:
+    """Preference for right programs, and GPU hours: means over seeds."""
+    costs = []
+    for run in (run for run in runs_of(settings) if run.model == model):
+        hours = {kind: gpu_hours(settings, run, kind) for kind in ("train", "generate", "evaluate")}
+        file, right = settings.output / "runs" / run.name / OUTPUTS["pairs"], None
+        if file.exists():
+            [of] = json.loads(file.read_text(encoding="utf-8"))["models"].values()
+            right = of["accuracy"]["from_change"]  # None without a wrong program among the pairs
+        costs.append({"method": run.method, "pairs": right and 100 * right["value"], **hours})
+    means = pd.DataFrame(costs).set_index("method").astype(float).groupby("method").mean().reindex(methods)
+    columns = [text_column("method", methods)]
+    if settings.pairs is not None:
+        columns.append(number_column("pairs right, %", means["pairs"], digits=1))
+    for kind, name in (("train", "training"), ("generate", "sampling"), ("evaluate", "judging")):
+        columns.append(number_column(name, means[kind], "GPU hours", digits=3))
+    return Table(f"cost_{model}", f"{model}: costs", columns, "Means over seeds.")
