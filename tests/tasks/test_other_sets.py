@@ -180,6 +180,5 @@ def test_a_folder_of_nothing_and_a_format_that_is_no_file(tmp_path):
 def test_multikernelbench_is_refused_with_what_to_use(tmp_path):
     for folder in ("prompt_generators", "reference/activation"):
         (tmp_path / folder).mkdir(parents=True)
-    for format in ("auto", "multikernelbench"):
-        with pytest.raises(TaskError, match=r"no longer read. Use KernelBench, or .* format=kernelbench"):
-            load_tasks(tmp_path, format=format)
+    with pytest.raises(TaskError, match=r"no longer read. Use KernelBench, or .* format=kernelbench"):
+        load_tasks(tmp_path)

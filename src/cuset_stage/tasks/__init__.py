@@ -62,8 +62,6 @@ def load_tasks(path: Path, *, format: str = "auto", **chosen: Any) -> TaskSet:
     Raises TaskError with the file, the row and the key at fault; also when `chosen` names what the set does not have.
     """
     path = bundled.found(Path(path))
-    if format == "multikernelbench":
-        raise TaskError(f"format {format!r}: {MULTIKERNELBENCH}")
     if format not in ("auto", *FORMATS):
         raise TaskError(f"format {format!r}: expected auto, {', '.join(FORMATS)}")
     if not path.exists():

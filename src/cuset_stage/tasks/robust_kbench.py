@@ -16,7 +16,7 @@ from ..row_checks import RowModel
 from .base import ModuleTask, TaskError
 from .kernelbench import check_defines
 from .messages import KERNEL_SYSTEM, kernel_prompt
-from .task_rows import NAME, Row, read_json, read_text
+from .task_rows import NAME, Row, read_object, read_text
 
 
 LAYOUT = "<task>/config_forward.json"
@@ -55,7 +55,7 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
 
 
 def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
-    settings = _settings(Row(str(config), read_json(config, dict)))
+    settings = _settings(Row(str(config), read_object(config)))
     code = read_text(config.with_name(f"func_{direction}.py"))
     row = Row(f"{config.parent.name}/func_{direction}.py", {})
     check_defines(row, code, ("Model", "get_inputs", *(["AutogradFunction"] if direction == "backward" else [])))
@@ -103,5 +103,5 @@ def _filters(file: Path) -> tuple[str, ...]:
     """Notes for a task that the set's own filters have caught; their results lie beside it."""
     if not file.is_file():
         return ()
-    caught = [name for name, result in read_json(file, dict).items() if result is True]
+    caught = [name for name, result in read_object(file).items() if result is True]
     return tuple(f"task: {name}, by the task set's own filters" for name in sorted(caught))

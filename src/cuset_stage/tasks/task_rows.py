@@ -9,8 +9,8 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError
 
+from .. import jsonl
 from ..files import file_sha256
-from ..jsonl import TOO_DEEP, LinesError, read_objects
 from ..row_checks import RowModel, wrong_value
 from ..text import shown
 from .base import TaskError, Tensor
@@ -47,7 +47,7 @@ class Row:
                     f"{self.where}: {key!a}: holds half of a surrogate pair (\\u{code:04x}); expected Unicode text"
                 ) from None
             except RecursionError:
-                raise TaskError(f"{self.where}: {key!a}: {TOO_DEEP}") from None
+                raise TaskError(f"{self.where}: {key!a}: {jsonl.TOO_DEEP}") from None
 
     def read(self, model: type[M]) -> M:
         """The values as a model has them. Raises TaskError with the row and the key at fault."""
@@ -77,20 +77,16 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
     """
     try:
         sha256 = file_sha256(path)
-        if path.suffix == ".jsonl":
-            records = list(read_objects(path, torn=False))
-        else:
-            records = list(enumerate(_read_parquet(path) if path.suffix == ".parquet" else read_json(path, list), 1))
+        records = _read_parquet(path) if path.suffix == ".parquet" else jsonl.read_rows(path)
     except OSError as error:
         raise TaskError(f"{path}: cannot be read: {error.strerror}") from None
-    except LinesError as error:
+    except jsonl.LinesError as error:
         raise TaskError(str(error)) from None
-    for number, record in records:
-        if not isinstance(record, dict):
-            raise TaskError(f"{path}:{number}: expected an object, found {shown(record)}")
+    except RecursionError:
+        raise TaskError(f"{path}: {jsonl.TOO_DEEP}") from None
     if not records:
-        raise TaskError(f"{path}: holds no rows")
-    return [Row(f"{path.name}:{number}", record) for number, record in records], sha256
+        raise TaskError(f"{path}: no rows")
+    return [Row(f"{path.name}:{number}", record) for number, record in enumerate(records, 1)], sha256
 
 
 def read_text(path: Path) -> str:
@@ -103,15 +99,14 @@ def read_text(path: Path) -> str:
         raise TaskError(f"{path}: cannot be read: {error}") from None
 
 
-def read_json(path: Path, kind: type) -> Any:
-    """The list or dict that a JSON file holds. Raises TaskError."""
+def read_object(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds. Raises TaskError."""
     try:
         value = json.loads(read_text(path))
     except (json.JSONDecodeError, RecursionError) as error:
         raise TaskError(f"{path}: not JSON ({error})") from None
-    if not isinstance(value, kind):
-        expected = "a list of objects; one object a line is .jsonl" if kind is list else "an object"
-        raise TaskError(f"{path}: found {shown(value)}, expected {expected}")
+    if not isinstance(value, dict):
+        raise TaskError(f"{path}: found {shown(value)}, expected an object")
     return value
 
 
