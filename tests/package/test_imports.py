@@ -36,7 +36,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "report": {"judge", "tasks"},
     "curate": {"answers", "spans", "cuda_source", "sandbox", "tasks", "judge", "generate", "mutants", "report"},
     "analysis": {"answers", "spans", "objective", "stage", "report", "_compatibility", "_startup"},
-    "pairs": {"stage", "tasks", "mutants", "report", "analysis"},
+    "pairs": {"stage", "tasks", "report", "analysis"},
     "trl": {"objective", "spans", "stage"},
     "project": {"stage"},
     "study": {"report", "judge", "sandbox", "stage", "tasks"},

@@ -29,7 +29,7 @@ from cuset_stage.project.plan import (
     shape_of,
     training_gib,
 )
-from cuset_stage.project.template import template_of
+from cuset_stage.project.template import differs, template_of
 from cuset_stage.text import InputError
 
 
@@ -162,6 +162,13 @@ LLAMA = (
     "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>\n\n{{ m.content }}<|eot_id|>{% endfor %}"
     "{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}"
 )
+
+
+def test_a_template_that_asks_otherwise_than_the_model_s_own_is_warned_of(init, tiny_model):
+    assert differs(str(tiny_model), "llama3") and not differs(str(tiny_model), "chatml")
+    assert not differs("someone/on-the-hub", "llama3")
+    said = init(f"model={tiny_model}", "gpus=0", "template=llama3")[1]
+    assert "warning: template=llama3 asks otherwise than the model's own chat template" in said
 
 
 @pytest.mark.parametrize(
@@ -326,7 +333,8 @@ def test_a_folder_for_one_gpu(init, tmp_path):
     }
     assert expected.items() <= recipe.items() and not {"deepspeed", "eval_dataset"} & recipe.keys()
     assert "50 rows, alpaca form" in said and "qlora on 1 x 24 GiB, rows of 4096 tokens" in said
-    assert "60 steps (10 epochs of 48 rows, 2 more to evaluate), very roughly " in said and " GiB on disk" in said
+    assert "60 steps (10 epochs of 48 rows, 2 more to evaluate), very roughly " in said and "; writes 0." in said
+    assert "14.77 billion parameters, template qwen3" in said
     # What was planned in 4 bits would not fit otherwise later either.
     reading = re.findall(r"^   (?:cuset (?:heatmap|generate)|llamafactory-cli chat) .*$", said, re.MULTILINE)
     assert len(reading) == 4 and all(" quantization_bit=4" in command for command in reading)

@@ -1,5 +1,6 @@
 """What `cuset label`, `cuset heatmap` and `cuset analyze` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
 
+import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -7,8 +8,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
+from .. import bundled
 from ..settings import Names, OutputFile, QuantizationBit, Settings, split_names
 from ..stage.pretrained import Adapter, Model, Tokenizer, trained_keys, trained_template
+from ..text import nearest
 
 
 def _spans_check(name: str) -> AfterValidator:
@@ -69,6 +72,19 @@ class RowSettings(Settings):
             return values
         template = trained_template(str(values["model"]), values.get("adapter") and str(values["adapter"]))
         return {**values, "template": template} if template else values
+
+    @model_validator(mode="after")
+    def _check_datasets(self) -> Self:
+        """Before anything heavy is imported. What is broken is said where the rows are read."""
+        folder = bundled.found(Path(self.dataset_dir))
+        try:
+            known = json.loads((folder / "dataset_info.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return self
+        for name in self.dataset:
+            if name not in known:
+                raise ValueError(f"dataset={name}: not in {folder / 'dataset_info.json'}; {nearest(name, known)}")
+        return self
 
     def options(self) -> dict[str, Any]:
         """LLaMA-Factory's data arguments but `dataset`."""

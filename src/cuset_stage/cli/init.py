@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeInt
 from .. import bundled
 from ..project.folder import Project, next_steps, read_form, write_project
 from ..project.plan import BATCH, HELD_OUT_FROM, Tuning, choose_plan, shape_of
-from ..project.template import template_of
+from ..project.template import differs, template_of
 from ..settings import Settings
 from ..stage.pretrained import check_model
 from ..text import nearest
@@ -77,7 +77,12 @@ def init(settings: InitSettings) -> None:
         raise fail(f"init: {error.filename}: {error.strerror}.") from None
 
     typer.echo(f"written: {recipe}")
-    typer.echo(f"model: {shape.parameters / 1e6:,.1f} million parameters, template {template}")
+    size = f"{shape.parameters / 1e9:.2f} billion parameters" + (", by its name" if shape.guessed else "")
+    typer.echo(f"model: {size}, template {template}")
+    if settings.template and differs(model, template):
+        typer.echo(
+            f"warning: template={template} asks otherwise than the model's own chat template; leave it out to have that one"
+        )
     given = f", weights and spans from {', '.join(file.gives)}" if file.gives else ""
     typer.echo(f"data: {file.rows:,} rows, {file.form} form{given}" if is_own else "data: the bundled kernels")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"

@@ -27,7 +27,7 @@ class ReportSettings(Settings):
     output: Path = Field(Path("report"), description="the folder to write into")
     baseline: str | None = Field(None, description="compare every method with this one; without it, every pair")
     k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
-        (1, 3), description="the k of pass@k", min_length=1
+        (1, 3), description="the k of pass@k; without it 1, and 3 where a task has so many samples", min_length=1
     )
     only: Names = Field((), description="report these tasks alone, by id")
     limit: PositiveInt | None = Field(None, description="report the first so many tasks alone")
@@ -43,9 +43,10 @@ def report(settings: ReportSettings) -> None:
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
     collection = collect(settings.results, only=settings.only, limit=settings.limit)
+    has_samples = [k for k in settings.k if any(run.offers("compiled", k) for run in collection.runs)]
     made = build_report(
         collection,
-        ks=settings.k,
+        ks=settings.k if "k" in settings.model_fields_set else has_samples or (1,),
         baseline=settings.baseline,
         seed=settings.seed,
         title=settings.title,

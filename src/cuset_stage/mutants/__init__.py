@@ -1,4 +1,4 @@
-"""Mutants: correct CUDA programs with one error put in, of the kinds that language models make, and equivalent versions of them.
+"""Mutants: correct CUDA programs with one error put in, of the kinds that language models make.
 
 A reliable judge fails mutants. `make_mutants` is deterministic and never runs anything.
 May import: `cuset_stage.cuda_source` and `cuset_stage.spans`.
@@ -9,16 +9,13 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import zip_longest
 
-from tree_sitter import Node
-
-from ..cuda_source.source import child, sides
 from ..spans.scrub import scrub
 from .operators import OPERATORS
-from .program import COMPARISONS, Edit, Program
+from .program import Edit, Program
 
 
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
@@ -65,7 +62,7 @@ def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[M
 def _choose(
     program: Program, operator: str, given: Iterable[Edit], count: int, seed: int, seen: set[str]
 ) -> list[Mutant]:
-    """The best of the edits by tier; then other kinds and other lines come before the same again, of right versions the lines first."""
+    """The best of the edits by tier; then other kinds and other lines come before the same again."""
     edits = sorted({edit for edit in given if in_code(program, edit)})
     if any(edit.tier < 2 for edit in edits):
         edits = [edit for edit in edits if edit.tier < 2]
@@ -74,8 +71,7 @@ def _choose(
     taken: Counter[str | int] = Counter()  # of each variant, and in each line
 
     def rank(edit: Edit) -> tuple[int, int, int]:
-        often = (taken[edit.variant], taken[lines[edit]])
-        return (edit.tier, *(often[::-1] if operator == EQUIVALENT else often))
+        return (edit.tier, taken[edit.variant], taken[lines[edit]])
 
     mutants: list[Mutant] = []
     while edits and len(mutants) < count:
@@ -121,57 +117,3 @@ def apply_edit(program: Program, edit: Edit, operator: str) -> Mutant:
         if not source[whole[0] : start].strip() and not source[end : whole[1]].strip():
             start, end = whole
     return Mutant(operator, line, f"line {line}: {change}", source[:start] + replacement + source[end:])
-
-
-# ----------------------------------------------------------------------------------------------- other right versions
-
-# Sums and products with their operands swapped, which IEEE arithmetic rounds alike; two bounds checks in the other order; `++i` as `i++`
-# where nobody reads it. An edit is as small as a mutant's and as long as what it replaces.
-
-EQUIVALENT = "equivalent"
-_NAMED = frozenset({"identifier", "field_expression", "subscript_expression"})
-_PRODUCTS = ("*", "/", "%")
-_EFFECTS = ("++", "--", "(")  # a call, or what changes a variable
-_TRAPS = ("[", "/", "%", *_EFFECTS)  # what the check before it may guard
-
-
-def make_equivalents(source: str, *, count: int, seed: int = 0) -> list[Mutant]:
-    """At most `count` right versions of a right program, spread over kinds of rewriting and lines; `operator` is `EQUIVALENT`.
-
-    Deterministic, and never runs anything: whether a version is right is for the judge to say.
-    """
-    program = Program(source)
-    return _choose(program, EQUIVALENT, chain(_swapped(program), _increments(program)), count, seed, set())
-
-
-def _swapped(program: Program) -> Iterator[Edit]:
-    for node, _ in program.in_device("binary_expression"):
-        sign, (left, right) = program.sign(node), sides(node)
-        texts = program.text(left), program.text(right)
-        if sign in ("+", "*") and texts[0] != texts[1]:
-            is_whole = all(_is_operand(program, side, sign) for side in (left, right))
-            effects = _EFFECTS
-        elif sign == "&&":
-            is_whole = all(program.sign(side) in COMPARISONS for side in (left, right))
-            effects = _TRAPS
-        else:
-            continue
-        if is_whole and not any(mark in text for text in texts for mark in effects):
-            between = program.source[left.end_byte : right.start_byte]
-            yield program.edit(node, f"{texts[1]}{between}{texts[0]}", f"swapped {sign}")
-
-
-def _is_operand(program: Program, node: Node, sign: str) -> bool:
-    """Whether a side of `sign` stays what it is on the other side without parentheses, and as people write it (nobody has `1 + n`)."""
-    if sign == "+":
-        return node.type in _NAMED or program.sign(node) in _PRODUCTS
-    return node.type in _NAMED or node.type == "number_literal"
-
-
-def _increments(program: Program) -> Iterator[Edit]:
-    for node, _ in program.in_device("update_expression"):
-        sign, name = program.text(child(node, "operator")), program.text(child(node, "argument"))
-        loop = node.parent.type == "for_statement" and child(node.parent, "update") == node
-        if loop or node.parent.type == "expression_statement":
-            text = f"{name}{sign}" if program.text(node).startswith(sign) else f"{sign}{name}"
-            yield program.edit(node, text, "increment")

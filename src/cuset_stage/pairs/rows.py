@@ -13,7 +13,6 @@ from pydantic import Field, ValidationError
 
 from .. import bundled
 from ..jsonl import LinesError, read_objects
-from ..mutants import EQUIVALENT
 from ..row_checks import RowModel, Text, wrong_value
 from ..tasks import ProgramTask, TaskError, TaskSet, load_tasks
 from ..tasks.messages import chat_messages
@@ -24,7 +23,7 @@ BUNDLED = {"cuset_mini": "cuset_pairs.jsonl"}
 """Name -> the pair file in data/."""
 TASKS = "cuset_mini.jsonl"  # in data/, which has the prompts of the bundled pairs
 ALTERNATIVE = "alternative"  # the kind of a pair of a task's two right programs
-FLOOR = frozenset({EQUIVALENT, ALTERNATIVE})
+FLOOR = frozenset({"equivalent", ALTERNATIVE})
 """The kinds of pairs of two right programs."""
 
 

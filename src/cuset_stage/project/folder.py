@@ -165,7 +165,7 @@ class Project:
         held_out = f", {run.held_out} more to evaluate" if run.held_out else ""
         return (
             f"{run.steps:,} steps ({run.epochs} epochs of {run.rows:,} rows{held_out}), very roughly {' or '.join(times)}; "
-            f"{disk_gib(self.shape, self.plan.tuning):.1f} GiB on disk"
+            f"writes {disk_gib(self.shape, self.plan.tuning):.1f} GiB"
         )
 
 
@@ -251,6 +251,8 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     model, tasks, recipe, chat = shlex.quote(project.model), path("data", TASKS), path("train.yaml"), path("chat.yaml")
     # What was planned in 4 bits is read in 4 bits, or it would not fit into the GPU either.
     bits = " quantization_bit=4" if plan.tuning == "qlora" else ""
+    # Without a GPU a few short answers are sampled in minutes, and compiled; nothing can run them.
+    short, compiled = ("", "") if plan.gpus else (" limit=5 max_tokens=512", " limit=5 compile_only=true")
     few = found_gpus > plan.gpus  # LLaMA-Factory trains on every GPU it sees
     chosen = f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(plan.gpus)))} " if few else ""
     train = f"{chosen}llamafactory-cli train {recipe}"
@@ -262,10 +264,10 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
 
     def results(output: str, name: str) -> list[str]:
         answers, judged = path(f"{name}_answers.jsonl"), path(f"{name}.jsonl")
-        return [
-            f"cuset generate {trained(output)}{bits} template={project.template} tasks={tasks} output={answers}",
-            f"cuset evaluate {answers} tasks={tasks} method={name} output={judged}",
-        ]
+        generate = (
+            f"cuset generate {trained(output)}{bits} template={project.template} tasks={tasks}{short} output={answers}"
+        )
+        return [generate, f"cuset evaluate {answers} tasks={tasks}{compiled} method={name} output={judged}"]
 
     before = f" before={model}" if full else ""
     look = f"cuset heatmap {trained(OUTPUT)}{before}{bits} dataset={dataset} {data} output={path('confidence.html')}"
@@ -278,7 +280,7 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
         ("train", [train]),
         ("look at its confidence, token by token", [look]),
         ("write answers to held-out tasks", [generate]),
-        ("compile and run them (needs nvcc and a GPU)", [evaluate]),
+        (f"compile {'and run them (needs nvcc and a GPU)' if plan.gpus else 'them (needs nvcc)'}", [evaluate]),
         ("talk to it", [f"llamafactory-cli chat {chat}{bits}"]),
     ]
     if not full:

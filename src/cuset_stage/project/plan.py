@@ -42,6 +42,7 @@ class Shape:
     layers: int
     vocab_size: int
     tied: bool
+    guessed: bool = False  # by a number in the model's name
 
 
 # The paper's models and small ones, which need no download to be planned for; numbers of their config.json.
@@ -78,7 +79,7 @@ def shape_of(model: str) -> Shape:
     like = min(KNOWN.values(), key=lambda shape: abs(shape.parameters - parameters))
     scale = (parameters / like.parameters) ** (1 / 3)
     sizes = {key: round(scale * getattr(like, key)) for key in ("hidden_size", "intermediate_size", "layers")}
-    return replace(like, parameters=parameters, **sizes)
+    return replace(like, parameters=parameters, guessed=True, **sizes)
 
 
 def _of_config(model: str) -> Shape | None:

@@ -44,14 +44,24 @@ def template_of(model: str, template: str | None = None) -> str:
     question = _own_question(folder)
     alike = [name for name, known in questions.items() if question and known == digest(question)]
     if not alike:
+        why = (
+            "none of its templates writes what the model's own does"
+            if question
+            else "there is no folder with one of its own"
+        )
         raise InputError(
-            f"model={model}: LLaMA-Factory lists no chat template for it, and none of its templates writes what the model's own "
-            "chat template does. Give template=, the one of the model it was made from: qwen (Qwen2.5), qwen3, deepseekcoder, "
-            "seed_coder, llama3, ...; `default` for a base model."
+            f"model={model}: LLaMA-Factory lists no chat template for it, and {why}. Give template=, the one of the model it was made "
+            "from: qwen (Qwen2.5), qwen3, deepseekcoder, seed_coder, llama3, ...; `default` for a base model."
         )
     # Several templates ask alike, such as qwen3 and chatml: the model's type says more.
     kind = str(_json(folder / "config.json").get("model_type"))
     return next((name for name in reversed(alike) if kind.startswith(name)), alike[0])
+
+
+def differs(model: str, template: str) -> bool:
+    """Whether a model's folder has a chat template that asks otherwise than LLaMA-Factory's `template`."""
+    question = _own_question(Path(model))
+    return question is not None and _table()["questions"][template] not in (None, digest(question))
 
 
 def _own_question(folder: Path) -> str | None:
