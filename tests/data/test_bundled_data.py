@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import build_data
 import numpy as np
 import pytest
 import yaml
@@ -24,10 +25,6 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CASES = ["power_of_two", "odd", "small", "large", "special"]
-
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import build_data  # noqa: E402 - scripts are no package
 
 
 KERNELS = build_data.read_kernels()

@@ -2,20 +2,18 @@
 
 import json
 import re
-import sys
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
+import build_data
 import pytest
+import row_names
 
 from cuset_stage import bundled
 
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-import build_data  # noqa: E402 - scripts are no package
-import row_names  # noqa: E402
 
 
 FILES = {"simple": "simple.cu", "kernel": "kernel.cu", "given": "given.cu"}

@@ -7,7 +7,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import build_data
 import numpy as np
+import operations
 import pytest
 
 from cuset_stage import bundled
@@ -15,9 +17,6 @@ from cuset_stage.tasks import load_tasks
 
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-import build_data  # noqa: E402 - scripts are no package
-import operations  # noqa: E402
 
 
 ROWS = json.loads((bundled.data() / "cuset_kernels.json").read_text(encoding="utf-8"))

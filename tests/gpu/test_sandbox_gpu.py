@@ -1,10 +1,7 @@
 """Programs that misbehave on the device: each gets its verdict in time, and the next program runs as if nothing had been. Answers that
 reach for the harness in their own process: none is believed, and none is paid."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
+import attack_table
 import pytest
 from cheats import HARNESS, MODULES
 
@@ -12,18 +9,6 @@ from cuset_stage.sandbox import Isolation, SandboxError, lease_gpu, list_gpus, r
 
 
 pytestmark = pytest.mark.gpu
-
-
-def _load(name: str):
-    file = Path(__file__).parents[2] / "scripts" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-attack_table = _load("attack_table")
 
 
 @pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])

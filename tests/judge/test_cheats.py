@@ -1,11 +1,11 @@
 """Answers that cheat (helpers/cheats.py), on the CPU: one of each kind, and when slow all of them, in the sandbox."""
 
-import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import attack_table
 import pytest
 from cheats import MODULES, REFERENCE, SEED, Cheat
 
@@ -70,14 +70,6 @@ def test_a_judge_in_the_answers_process_would_believe_it(tmp_path: Path, name: s
 
 @pytest.mark.slow
 def test_none_is_paid_in_the_sandbox(sandboxed: None, isolation: Isolation) -> None:
-    outcomes = list(_attack_table().try_cheats([], isolation, []))
+    outcomes = list(attack_table.try_cheats([], isolation, []))
     assert len(outcomes) == len(ON_THE_CPU) + 1
     assert {one.name: one.problems for one in outcomes if not one.contained} == {}
-
-
-def _attack_table():
-    file = Path(__file__).parents[2] / "scripts" / "attack_table.py"
-    spec = importlib.util.spec_from_file_location("attack_table", file)
-    sys.modules["attack_table"] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -40,12 +40,7 @@ QWEN_7B, QWEN_32B = KNOWN["qwen2.5-coder-7b-instruct"], KNOWN["qwen2.5-coder-32b
 @pytest.fixture(scope="module")
 def shapes(tmp_path_factory, load_script):
     """The shapes of the models that were measured, from a config.json of each, as a user's folder has one."""
-    sys.path.insert(0, str(ROOT / "scripts"))
-    try:
-        measured = load_script("bench_step").SHAPES
-    finally:
-        sys.path.pop(0)
-    found = {}
+    measured, found = load_script("bench_step").SHAPES, {}
     for name in ("1.5b", "7b", "14b", "32b"):
         folder = tmp_path_factory.mktemp("shape") / name
         keys = {"model_type": "qwen2", "tie_word_embeddings": False} | measured[name]

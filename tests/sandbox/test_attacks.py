@@ -8,16 +8,13 @@ import sysconfig
 from dataclasses import replace
 from pathlib import Path
 
+import attack_table
 import pytest
 
 from cuset_stage.sandbox import Isolation
 
 
 ROOT = Path(__file__).parents[2]
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import attack_table  # noqa: E402 - scripts are no package
-
 
 ATTACKS = attack_table.load_attacks()
 SOURCE = ROOT / "src"
