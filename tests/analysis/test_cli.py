@@ -176,7 +176,7 @@ def test_the_mask_is_the_one_that_trained(models, tmp_path, said, given, expecte
         ({"adapter": "{models}/before"}, "no adapter_config.json"),
         ({"adapter": "{models}/adapter"}, "does not fit the model"),
         ({"compare": "false"}, "compare: no longer a key: the model before training"),
-        ({"dataset": "kernels"}, "Undefined dataset kernels in dataset_info.json"),
+        ({"dataset": "kernels"}, "dataset=kernels: not in .*dataset_info.json; did you mean cuset_kernels"),
         ({"dataset": ","}, "dataset=.*at least 1 item"),
         ({"language": "cobol"}, "heatmap: language='cobol': 'cobol' is no language"),
         ({"dataset_dir": "{models}"}, "Cannot open .*dataset_info.json"),

@@ -38,6 +38,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "analysis": {"answers", "spans", "objective", "stage", "report", "_compatibility", "_startup"},
     "pairs": {"stage", "tasks", "report", "analysis"},
     "trl": {"objective", "spans", "stage"},
+    "llamafactory_v1": {"objective", "spans", "stage"},
     "project": {"stage"},
     "study": {"report", "judge", "sandbox", "stage", "tasks"},
 }

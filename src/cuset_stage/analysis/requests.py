@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
 from .. import bundled
-from ..settings import Names, OutputFile, QuantizationBit, Settings, split_names
+from ..settings import Names, OutputFile, QuantizationBit, Settings, SettingsError, split_names
 from ..stage.pretrained import Adapter, Model, Tokenizer, trained_keys, trained_template
 from ..text import nearest
 
@@ -73,18 +73,16 @@ class RowSettings(Settings):
         template = trained_template(str(values["model"]), values.get("adapter") and str(values["adapter"]))
         return {**values, "template": template} if template else values
 
-    @model_validator(mode="after")
-    def _check_datasets(self) -> Self:
-        """Before anything heavy is imported. What is broken is said where the rows are read."""
-        folder = bundled.found(Path(self.dataset_dir))
+    def check_datasets(self) -> None:
+        """Refuse a name that dataset_info.json does not have, before anything heavy is imported. A file that cannot be read is named later."""
+        file = bundled.found(Path(self.dataset_dir)) / "dataset_info.json"
         try:
-            known = json.loads((folder / "dataset_info.json").read_text(encoding="utf-8"))
+            known = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return self
+            return
         for name in self.dataset:
             if name not in known:
-                raise ValueError(f"dataset={name}: not in {folder / 'dataset_info.json'}; {nearest(name, known)}")
-        return self
+                raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, known)}")
 
     def options(self) -> dict[str, Any]:
         """LLaMA-Factory's data arguments but `dataset`."""

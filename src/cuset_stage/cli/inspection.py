@@ -85,6 +85,7 @@ def label(settings: LabelSettings) -> None:
 
     The exit code is 1 when not one CUDA token is found.
     """
+    settings.check_datasets()
     from ..analysis.labels import figures, render, summarise
 
     to_stdout = settings.numbers == Path("-")
@@ -112,6 +113,7 @@ def label(settings: LabelSettings) -> None:
 def heatmap(settings: HeatmapSettings) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
     check_writable("output", settings.output)  # before torch is imported
+    settings.check_datasets()
     from ..analysis.confidence import collect
     from ..analysis.heatmap import numbers, render, summary_table
     from ..report.cells import print_table
