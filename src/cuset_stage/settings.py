@@ -92,10 +92,11 @@ class Keys(BaseModel):
     @classmethod
     def _known(cls, values: Any) -> Any:
         for key in values if isinstance(values, dict) else ():
+            if key in cls.model_fields:
+                continue
             if key in cls.retired:
                 raise ValueError(f"{key}: no longer a key: {cls.retired[key]}. Leave it out")
-            if key not in cls.model_fields:
-                raise ValueError(f"{key}: no such key; {nearest(str(key), cls.model_fields)}")
+            raise ValueError(f"{key}: no such key; {nearest(str(key), cls.model_fields)}")
         return values
 
 

@@ -75,4 +75,4 @@ def test_a_training_step_that_computes_its_own_loss_is_refused(recipe, monkeypat
 def test_the_v1_engine_is_refused(llamafactory):
     run = llamafactory({"stage": "cuset", "max_steps": 1}, check=False, USE_V1="1")
     assert run.returncode != 0
-    assert "does not exist in LLaMA-Factory's v1 engine; unset USE_V1" in run.output
+    assert "LLaMA-Factory's v1 engine knows no stages, so stage: cuset neither; unset USE_V1" in run.output

@@ -14,7 +14,7 @@ from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_ro
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.tasks import ModuleTask, ReferenceOracle, ScriptOracle, TaskError, Tensor, load_tasks
 from cuset_stage.tasks.messages import chat_messages
-from cuset_stage.tasks.native import ShapeError, evaluate_shape, evaluate_size
+from cuset_stage.tasks.native import ShapeError, evaluate_size
 
 
 MODEL = """\
@@ -261,7 +261,7 @@ def test_a_bad_row_is_named(tmp_path, row, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no rows"),
+        ("", "no rows"),
         ('{"id": 1}\n', "the first row has the keys id, which is no format we know"),
         (json.dumps(cuset_row()) + '\n{"id": \n', r"bad.jsonl:2: not JSON"),
         (json.dumps(cuset_row()) + "\n[1, 2]\n", r"bad.jsonl:2: list; expected one JSON object a line"),
@@ -284,7 +284,7 @@ def test_other_bad_paths(tmp_path):
         ("notes.txt", "expected a folder or a file that ends in .jsonl"),
         ("broken.parquet", "not a Parquet file"),
         ("latin.jsonl", "not JSON .*utf-8"),
-        ("utf16.jsonl", "utf16.jsonl:1: not JSON .*in UTF-8"),
+        ("utf16.jsonl", "utf16.jsonl: not JSON .*utf-8"),
         (".", "expected <task>/task.json"),
     ]:
         if name == ".":
@@ -343,7 +343,7 @@ def test_sizes_are_what_python_says(expression):
 )  # fmt: skip
 def test_nothing_else_is_a_size(entry):
     with pytest.raises(ShapeError):
-        evaluate_shape([entry], SIZES)
+        evaluate_size(entry, SIZES)
 
 
 @pytest.mark.parametrize(
