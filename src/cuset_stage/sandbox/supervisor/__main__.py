@@ -4,10 +4,10 @@ A fork of it watches each run (loop.py), alone in its process (one thread, the s
 orphan the program leaves, and may fork safely. Starting Python for each run would take longer than all the rest. The judge has as many
 of these processes as it has runs at a time (supervision.py).
 
-stdin is a socket: a request comes in, its length before it and with that, where it is not empty, the program's stdin; an answer goes
-out. Both are as `marshal` writes them: the two ends are the same Python. When it closes, the judge is gone, and the fork kills what it
-watches. What is left of a fork that was killed itself comes to this process, which ends it and goes: the judge then finds the socket
-closed instead of an answer.
+stdin is a socket: a request comes in, its length before it and with that, where it is not empty, the program's stdin; an answer goes out,
+its length before it. Both are as `marshal` writes them: the two ends are the same Python. When it closes, the judge is gone, and the fork
+kills what it watches. What is left of a fork that was killed itself comes to this process, which ends it and goes: the judge then finds the
+socket closed instead of an answer.
 
 `__main__.py probe` tries instead whether Landlock and seccomp hold here, and says what does not on stderr; `__main__.py memory` prints
 "cgroup v2" where a control group counts the memory of runs, else nothing.
@@ -74,7 +74,8 @@ def supervise(channel: socket.socket, request: dict, group: Group | None) -> Non
         except Exception:
             kill_all(request["uid"], {})
             answer = {"infra": f"the supervisor failed: {traceback.format_exc()[-1000:]}"}
-        channel.sendall(marshal.dumps(answer))
+        written = marshal.dumps(answer)
+        channel.sendall(len(written).to_bytes(8, "big") + written)
         status = 0
     finally:
         os._exit(status)
