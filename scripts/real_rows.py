@@ -46,12 +46,12 @@ def rows_of(settings: StudySettings) -> list[dict]:
 
 
 def print_differences(rows: list[dict]) -> None:
-    """Each method's answers right minus those of SFT in points, over all rates that both have whole: the mean over operations, with the 95 %
-    interval of Student's t."""
+    """Each method's answers right minus those of SFT in points, over all rates at which both have equally many answers: the mean over
+    operations, with the 95 % interval of Student's t."""
     table = pd.DataFrame(rows).assign(right=lambda row: 100 * (row.verdict == "passed"))
     answers = table.groupby(["model", "method", "rate"]).right.size()
     of_operation = table.groupby(["model", "method", "rate", "operation"]).right.mean()
-    for model, method in answers.index.droplevel("rate").unique().drop_duplicates():
+    for model, method in answers.index.droplevel("rate").unique():
         mine, sft = (answers.get((model, each)) for each in (method, "sft"))
         rates = [] if sft is None else [rate for rate in mine.index.intersection(sft.index) if mine[rate] == sft[rate]]
         if method != "sft" and rates:

@@ -1,12 +1,12 @@
 """LLaMA-Factory's v1 engine with the loss of CuSeT: experimental, as the engine is.
 
-    USE_V1=1 python -m cuset_stage.llamafactory_v1 recipe.yaml            several GPUs: torchrun --nproc-per-node 2 -m cuset_stage.llamafactory_v1 ...
+    python -m cuset_stage.llamafactory_v1 recipe.yaml
+    torchrun --nproc-per-node 2 -m cuset_stage.llamafactory_v1 recipe.yaml      on two GPUs
 
 The recipe is one of v1's, with one more key: `cuset`, a mapping of the fields of `ObjectiveSettings` and of `kinds`, `aliases` and `language`
 of `find_spans`, such as {objective: dft} or {tau: 0.3}. It may be left out. Written against LLaMA-Factory 0.9.5.
 """
 
-import functools
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -23,8 +23,9 @@ from llamafactory.v1.utils.helper import compute_valid_tokens, get_tokenizer
 from omegaconf import OmegaConf
 
 from .objective import ObjectiveSettings, objective_loss
-from .spans import DEFAULT_KINDS, find_spans
-from .stage.batch_labels import BatchLabeller
+from .spans import DEFAULT_KINDS
+from .stage.batch_labels import BatchLabeller, span_finder
+from .stage.head import check_base_model, evaluating
 
 
 LABELLING = ("kinds", "aliases", "language")
@@ -63,22 +64,19 @@ class CusetTrainer(SFTTrainer):
                 f"normalization={self.objective.normalization}: v1 divides by tokens. Leave it at tokens."
             )
         self._bare_model = getattr(self.model, "module", self.model)
-        if self.objective.needs_reference and not hasattr(self._bare_model, "disable_adapter"):
-            raise ValueError(
-                f"objective={self.objective.name}: compares with the base model, which is the model with its adapter off. Give a peft_config."
-            )
-        find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
-        find("")  # refuses a kind or a language that does not exist
-        self._labeller = BatchLabeller(get_tokenizer(self.renderer.processor), find)
+        check_base_model(self._bare_model, self.objective)
+        tokenizer = get_tokenizer(self.renderer.processor)
+        self._labeller = BatchLabeller(tokenizer, span_finder(kinds, aliases, language))
+        self._input_names = {"input_ids", "attention_mask", "position_ids", *self.model_input_names}
 
     def compute_loss(self, batch: Any) -> torch.Tensor:
         """The objective's mean over the supervised tokens of the micro-batch; `fit` weighs it by their number."""
         columns = {"labels": batch["labels"], **self._labeller.columns(batch["input_ids"], batch["labels"])}
         columns = {name: column.to(self.device) for name, column in columns.items()}
-        inputs = {name: batch[name].to(self.device) for name in self._inputs & batch.keys()}
+        inputs = {name: batch[name].to(self.device) for name in self._input_names & batch.keys()}
         reference = None
         if self.objective.needs_reference:
-            with torch.no_grad(), self._bare_model.disable_adapter():
+            with torch.no_grad(), evaluating(self.model), self._bare_model.disable_adapter():
                 reference = self.model(**inputs).logits
         return objective_loss(
             self.model(**inputs).logits,
@@ -88,10 +86,6 @@ class CusetTrainer(SFTTrainer):
             reference_logits=reference,
             **columns,
         )
-
-    @property
-    def _inputs(self) -> set[str]:
-        return {"input_ids", "attention_mask", "position_ids", *self.model_input_names}
 
 
 def run_cuset(settings: dict[str, Any]) -> None:

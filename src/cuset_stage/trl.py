@@ -6,7 +6,6 @@
 Needs torch, transformers and TRL; LLaMA-Factory is not imported.
 """
 
-import functools
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -18,9 +17,9 @@ from trl import SFTTrainer
 from .objective import ObjectiveMeter, ObjectiveSettings
 from .objective.cuset import LABEL_COLUMNS
 from .objective.statistics import LOG_PREFIX
-from .spans import DEFAULT_KINDS, Span, find_spans
-from .stage.batch_labels import BatchLabeller
-from .stage.head import FusedHead, evaluating
+from .spans import DEFAULT_KINDS, Span
+from .stage.batch_labels import BatchLabeller, span_finder
+from .stage.head import FusedHead, check_base_model, evaluating
 
 
 logger = logging.getLogger(__name__)
@@ -65,16 +64,11 @@ class CusetTrainer(SFTTrainer):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
-        find("")  # refuses a kind or a language that does not exist
         tokenizer = getattr(self.processing_class, "tokenizer", self.processing_class)
-        self.data_collator = LabellingCollator(self.data_collator, tokenizer, find)
+        self.data_collator = LabellingCollator(self.data_collator, tokenizer, span_finder(kinds, aliases, language))
         self.objective = objective or ObjectiveSettings()
         model = self.accelerator.unwrap_model(self.model)
-        if self.objective.needs_reference and not hasattr(model, "disable_adapter"):
-            raise ValueError(
-                f"objective={self.objective.name}: compares with the base model, which is the model with its adapter off. Give a peft_config."
-            )
+        check_base_model(model, self.objective)
         self.fused_head = FusedHead(model, self.objective)
         self._check_head()
         self._meter = ObjectiveMeter()

@@ -14,6 +14,7 @@ from cuset_stage import _compatibility, attention
 from cuset_stage.analysis import doctor
 from cuset_stage.analysis.requests import AnalyzeSettings, HeatmapSettings
 from cuset_stage.cli import app
+from cuset_stage.cli._app import GONE
 from cuset_stage.curate.importing import MAPS
 from cuset_stage.generate import BackendSettings
 from cuset_stage.report.cells import Cell, Column, Table, print_table, text_column
@@ -234,3 +235,9 @@ def test_doctor_on_cudnn_attention(monkeypatch):
     assert "export TORCH_CUDNN_SDPA_DEPRIORITIZED=1" in finding.fix
     monkeypatch.setenv(attention.VARIABLE, "1")
     assert doctor._attention().result.startswith("is on: ")
+
+
+def test_a_command_that_is_gone_says_what_takes_its_place():
+    for name, said in GONE.items():
+        done = CliRunner().invoke(app, [name, "data", "x=y"])
+        assert done.exit_code == 2 and said in done.stderr

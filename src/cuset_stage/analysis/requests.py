@@ -1,7 +1,7 @@
 """What `cuset label`, `cuset heatmap` and `cuset analyze` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -48,6 +48,18 @@ MASK_KEYS = {
 }
 
 
+def check_datasets(names: Sequence[str], dataset_dir: str) -> None:
+    """Refuse a name that dataset_info.json does not have, before anything heavy is imported. A file that cannot be read is named later."""
+    file = bundled.found(Path(dataset_dir)) / "dataset_info.json"
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return
+    for name in names:
+        if name not in known:
+            raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, known)}")
+
+
 class RowSettings(Settings):
     """Which rows, and how a run would label them."""
 
@@ -72,17 +84,6 @@ class RowSettings(Settings):
             return values
         template = trained_template(str(values["model"]), values.get("adapter") and str(values["adapter"]))
         return {**values, "template": template} if template else values
-
-    def check_datasets(self) -> None:
-        """Refuse a name that dataset_info.json does not have, before anything heavy is imported. A file that cannot be read is named later."""
-        file = bundled.found(Path(self.dataset_dir)) / "dataset_info.json"
-        try:
-            known = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return
-        for name in self.dataset:
-            if name not in known:
-                raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, known)}")
 
     def options(self) -> dict[str, Any]:
         """LLaMA-Factory's data arguments but `dataset`."""

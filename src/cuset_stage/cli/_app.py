@@ -31,15 +31,20 @@ COMMANDS: dict[str, type[Settings]] = {}
 """The settings of every command, such as "report" or "curate prove"; the documentation is made from it."""
 
 
+GONE = {
+    "miniature": "miniature went after version 0.1; commit 0d53fef0 has it (docs/methods.md, Small models from nothing).",
+    "version": "version went after version 0.1; `cuset --version` prints it.",
+}
+"""Commands of earlier versions: what to use instead."""
+
+
 class Group(TyperGroup):
     """Lists every command with the whole first sentence of its help, which would be cut at 45 characters."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         found = super().get_command(ctx, cmd_name)
-        if found is None and cmd_name == "miniature":
-            raise fail(
-                "miniature went after version 0.1; commit 0d53fef0 has it (docs/methods.md, Small models from nothing)."
-            )
+        if found is None and cmd_name in GONE:
+            raise fail(GONE[cmd_name])
         if found is not None and found.help and not found.short_help:
             found.short_help = " ".join(found.help.split("\n\n")[0].split()).partition(". ")[0].removesuffix(".") + "."
         return found

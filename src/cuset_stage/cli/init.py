@@ -77,8 +77,11 @@ def init(settings: InitSettings) -> None:
         raise fail(f"init: {error.filename}: {error.strerror}.") from None
 
     typer.echo(f"written: {recipe}")
-    size = f"{shape.parameters / 1e9:.2f} billion parameters" + (", by its name" if shape.guessed else "")
-    typer.echo(f"model: {size}, template {template}")
+    count, unit = (
+        (shape.parameters / 1e9, "billion") if shape.parameters >= 1e9 else (shape.parameters / 1e6, "million")
+    )
+    guessed = ", by its name" if shape.guessed else ""
+    typer.echo(f"model: {count:.2f} {unit} parameters{guessed}, template {template}")
     if settings.template and differs(model, template):
         typer.echo(
             f"warning: template={template} asks otherwise than the model's own chat template; leave it out to have that one"

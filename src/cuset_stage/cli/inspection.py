@@ -15,6 +15,7 @@ from ..analysis.requests import (
     HeatmapSettings,
     LabelSettings,
     Language,
+    check_datasets,
 )
 from ..files import write_atomically
 from ..settings import Names, Settings, check_writable
@@ -85,7 +86,7 @@ def label(settings: LabelSettings) -> None:
 
     The exit code is 1 when not one CUDA token is found.
     """
-    settings.check_datasets()
+    check_datasets(settings.dataset, settings.dataset_dir)
     from ..analysis.labels import figures, render, summarise
 
     to_stdout = settings.numbers == Path("-")
@@ -113,7 +114,7 @@ def label(settings: LabelSettings) -> None:
 def heatmap(settings: HeatmapSettings) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
     check_writable("output", settings.output)  # before torch is imported
-    settings.check_datasets()
+    check_datasets(settings.dataset, settings.dataset_dir)
     from ..analysis.confidence import collect
     from ..analysis.heatmap import numbers, render, summary_table
     from ..report.cells import print_table
@@ -133,6 +134,7 @@ def heatmap(settings: HeatmapSettings) -> None:
 def analyze(settings: AnalyzeSettings) -> None:
     """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low (the paper's Fig. 1 and 2)."""
     check_writable("output", settings.output / "confidence.json")  # before torch is imported
+    check_datasets(settings.dataset, settings.dataset_dir)
     from ..analysis.analyze import analyze as measure
     from ..analysis.analyze_page import draw, print_summary, render
 

@@ -1,13 +1,21 @@
 """The columns that CuSeT reads beside `labels`, made of a batch's own tokens: for trainers whose rows come without their texts."""
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 
 from ..objective.cuset import IGNORE_INDEX
-from ..spans import Span, token_mask
+from ..spans import Span, find_spans, token_mask
 from ..spans.tokenizers import TokenAligner
+
+
+def span_finder(kinds: Sequence[str], aliases: Iterable[str], language: str) -> Callable[[str], list[Span]]:
+    """`find_spans` with these arguments. Raises ValueError for a kind or a language that does not exist, before there is a text."""
+    find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
+    find("")
+    return find
 
 
 class BatchLabeller:

@@ -173,6 +173,14 @@ def probe_like(logits: torch.Tensor) -> torch.Tensor:
     return wave.to(logits.dtype).view(logits.shape)
 
 
+def check_base_model(model: torch.nn.Module, settings: ObjectiveSettings) -> None:
+    """Raise ValueError where the objective compares with a base model, and the bare model has no adapter that can be turned off."""
+    if settings.needs_reference and not hasattr(model, "disable_adapter"):
+        raise ValueError(
+            f"objective={settings.name}: compares with the base model, which is the model with its adapter off. Give a peft_config."
+        )
+
+
 @contextlib.contextmanager
 def evaluating(model: torch.nn.Module) -> Iterator[None]:
     """Without dropout, NEFTune's noise or anything else that takes random numbers in training.

@@ -206,7 +206,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
 
 
 def short_of_gpus(settings: StudySettings, jobs: Sequence[Job]) -> list[str]:
-    """Of jobs on this machine, the first that takes more GPUs than there are, as a sentence."""
+    """A sentence on the first of the jobs on this machine that takes more GPUs than there are; nothing where none does."""
     gpus = len(gpu_names(settings))
     return [
         f"{job.name} needs {job.gpus:g} GPUs, but only {gpus} are available. Lower the model's `gpus` (0 = CPU)."
