@@ -22,6 +22,7 @@ from cuset_stage.project.folder import DataFile, Project, next_steps, read_form
 from cuset_stage.project.plan import (
     H200,
     KNOWN,
+    NF4,
     choose_plan,
     choose_schedule,
     gpu_gib,
@@ -58,7 +59,7 @@ def init(tmp_path, monkeypatch):
         folder = tmp_path / "made"
         result = CliRunner().invoke(app, ["init", str(folder), *map(str, options)])
         assert result.exit_code == code, result.output
-        return folder, result.output
+        return folder, result.output.replace(" \\\n     ", " ")  # commands over several lines
 
     return run
 
@@ -373,6 +374,21 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
     sft = dict(word.split("=", 1) for word in (objective, output))
     plain = llamafactory({**recipe, **sft, "max_steps": 1, "max_samples": 4})
     assert "stage: cuset with cuset_objective=sft" in plain.output and plain.output_dir == folder / "sft"
+
+
+def test_the_table_of_the_page_is_what_is_planned():
+    rows = re.findall(
+        r"^\| (\S+instruct|qwen3\S+) \| (.*) \|$", (ROOT / "docs" / "one_gpu.md").read_text(), re.MULTILINE
+    )
+    assert len(rows) == 6
+    for name, written in rows:
+        shape, cells = KNOWN[name], []
+        for plan in (choose_plan(shape, 1, 24), choose_plan(shape, 1, 48)):
+            shorter = f" {plan.cutoff_len:,} tokens," if plan.cutoff_len < 4096 else ""
+            cells.append(f"{ {'lora': 'LoRA', 'qlora': 'QLoRA'}[plan.tuning] },{shorter} {plan.gib:.1f} GiB")
+        embeddings = shape.vocab_size * shape.hidden_size * (1 if shape.tied else 2)
+        sizes = 2 * shape.parameters, 2 * embeddings + NF4 * (shape.parameters - embeddings)
+        assert written.split(" | ") == [*cells, *(f"{size / 2**30:.1f} GiB" for size in sizes)]
 
 
 def test_what_is_missing_is_asked_for(init, tmp_path):

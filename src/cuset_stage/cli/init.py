@@ -1,6 +1,7 @@
 """`cuset init` and `cuset recipes`: from a model and a data file to a folder that trains."""
 
 import os
+import textwrap
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,7 +100,13 @@ def init(settings: InitSettings) -> None:
     if plan.tuning == "qlora" and find_spec("bitsandbytes") is None:
         typer.echo("note: 4-bit weights need bitsandbytes: pip install bitsandbytes")
     for number, (purpose, commands) in enumerate(next_steps(project, len(here)), 1):
-        typer.echo("\n   ".join([f"\n{number}. {purpose}", *commands]))
+        typer.echo("\n   ".join([f"\n{number}. {purpose}", *map(_folded, commands)]))
+
+
+def _folded(command: str) -> str:
+    """The command over lines of at most 100 columns, to be pasted as one. With a quoted path it stays on one line."""
+    lines = textwrap.wrap(command, 92, break_long_words=False, break_on_hyphens=False)
+    return command if "'" in command else " \\\n     ".join(lines)
 
 
 @app.command()

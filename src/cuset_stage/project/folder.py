@@ -15,7 +15,7 @@ from .. import bundled
 from ..files import write_atomically
 from ..jsonl import read_rows
 from ..text import InputError, shown
-from .plan import CARDS, CORE, H200, Plan, Schedule, Shape, choose_schedule, disk_gib, seconds_a_row
+from .plan import CARDS, CORE, H200, LENGTHS, Plan, Schedule, Shape, choose_schedule, disk_gib, seconds_a_row
 
 
 # LLaMA-Factory's column of an alpaca row -> the names that files give it, the commonest first.
@@ -256,7 +256,9 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     few = found_gpus > plan.gpus  # LLaMA-Factory trains on every GPU it sees
     chosen = f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(plan.gpus)))} " if few else ""
     train = f"{chosen}llamafactory-cli train {recipe}"
-    data = f"dataset_dir={path('data')} template={project.template} cutoff_len={plan.cutoff_len}"
+    data = f"dataset_dir={path('data')} template={project.template}"
+    if plan.cutoff_len != LENGTHS[0]:  # the default of these commands
+        data += f" cutoff_len={plan.cutoff_len}"
     dataset = project.data.name if project.is_own else "cuset_kernels_eval"
 
     def trained(output: str) -> str:
