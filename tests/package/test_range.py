@@ -14,8 +14,17 @@ from .conftest import ROOT
 
 
 HELD = ("tests/stage", "tests/invariant", "tests/generate")
-TRL = "tests/test_other_trainers.py"
+TRL, V1 = "tests/test_other_trainers.py", "tests/test_llamafactory_v1.py"
 SECONDS = 3 * 3600
+CASES = [
+    (("transformers==4.55.0", "trl==0.22.2"), (*HELD, TRL)),
+    (("transformers==4.57.6",), HELD),
+    (("transformers==5.8.1",), HELD),
+    (("transformers==5.16.1",), HELD),
+    (("trl==1.16.0",), (TRL,)),
+]
+if NEW := tuple(os.environ.get("CUSET_NEW", "").split()):  # by scripts/new_release.sh
+    CASES = [(NEW, (TRL,) if NEW[0].startswith("trl") else (*HELD, TRL, V1))]
 
 
 @pytest.fixture
@@ -38,17 +47,7 @@ def layered(new_environment, index):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("pins", "held"),
-    [
-        (("transformers==4.55.0", "trl==0.22.2"), (*HELD, TRL)),
-        (("transformers==4.57.6",), HELD),
-        (("transformers==5.8.1",), HELD),
-        (("transformers==5.16.1",), HELD),
-        (("trl==1.16.0",), (TRL,)),
-    ],
-    ids=lambda value: " ".join(value) if "==" in value[0] else "",
-)
+@pytest.mark.parametrize(("pins", "held"), CASES, ids=lambda value: " ".join(value) if "==" in value[0] else "")
 def test_other_versions(pins, held, layered):
     environment = layered(*pins)
     bin_dir = environment.python.parent
