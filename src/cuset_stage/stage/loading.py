@@ -56,10 +56,14 @@ def open_model(
 ) -> Any:
     """The model at `path` as LLaMA-Factory loads it for inference: frozen, in evaluation mode, without an adapter.
 
-    quantization_bit: 4 or 8, by bitsandbytes; None: as its files have it.
+    quantization_bit: 4 or 8, by bitsandbytes; None: as its files have it. A CPU reads in float32, as `cuset generate` does there: many
+    have no 16-bit arithmetic, and take minutes a row with it.
     """
     model_args = ModelArguments(
-        model_name_or_path=path, trust_remote_code=trust_remote_code, quantization_bit=quantization_bit
+        model_name_or_path=path,
+        trust_remote_code=trust_remote_code,
+        quantization_bit=quantization_bit,
+        infer_dtype="float32" if device == "cpu" else "auto",
     )
     model_args.device_map = {"": device}
     if note := attention.switch(device):
