@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.confidence import Sample, make_reading
 from cuset_stage.analysis.readers import open_reader
@@ -40,3 +42,11 @@ def test_a_model_with_an_adapter_and_in_four_bits(models, bits):
     gap, size = np.abs(found - expected).mean(), np.abs(expected - base).mean()
     assert size > 0  # the adapter counts
     assert gap == 0 if bits is None else 0 < gap < 0.5
+
+
+def test_a_cpu_reads_16_bit_weights_in_float32(models, tmp_path):
+    half = AutoModelForCausalLM.from_pretrained(models / "deeper").bfloat16()
+    half.save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(models / "deeper").save_pretrained(tmp_path)
+    reader = open_reader(ModelRequest(model=str(tmp_path)), open_tokenizer(str(tmp_path)), "cpu")
+    assert {parameter.dtype for parameter in reader.parameters()} == {torch.float32}

@@ -3,7 +3,8 @@
 Rows come in as the training's preprocessing makes them and leave in the same order; a window of them is held at a time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,7 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 
 from ..objective import ObjectiveSettings, fused_objective
 from ..objective.cuset import IGNORE_INDEX, check_finite, supervised_positions
-from ..stage.head import FusedHead
+from ..stage.head import PROBED_TOKENS, FusedHead
 
 
 ROWS_SORTED = 64  # rows that are read ahead, so that a batch's rows are about equally long
@@ -91,26 +92,25 @@ class _Reader:
                 "another model."
             )
         counts = supervised_positions(labels).sum(dim=1).tolist()
-        if not sum(counts):
-            values = torch.empty(0)
-        else:
-            ids = ids.to(self._device)
-            values = self._log_probabilities(lambda: self._model(input_ids=ids, use_cache=False), labels).cpu()
+        values = self._log_probabilities(ids.to(self._device), labels).cpu() if sum(counts) else torch.empty(0)
         check_finite(torch.isfinite(values))
         unpredicted = (labels[:, 0] != IGNORE_INDEX).tolist()
         parts = zip(unpredicted, values.split(counts), strict=True)
         return [np.concatenate([np.full(int(first), np.nan, np.float32), part.numpy()]) for first, part in parts]
 
-    def _log_probabilities(self, run: Callable[[], Any], labels: torch.Tensor) -> torch.Tensor:
-        """[num_valid] float32 on the model's device. run: a forward pass."""
+    def _log_probabilities(self, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """[num_valid] float32 on the model's device."""
+        run = partial(self._model, use_cache=False)
         if self.head.reason is None and not self.head.is_verified:
-            self.head.verify(run)
+            self.head.verify(
+                lambda: run(input_ids=ids[:1, :PROBED_TOKENS])
+            )  # few tokens: a whole batch takes minutes on a CPU
         if self.head.reason is None:
-            hidden, (weight, bias) = self.head.inputs_of(run, with_head=True)
+            hidden, (weight, bias) = self.head.inputs_of(lambda: run(input_ids=ids), with_head=True)
             _, terms = fused_objective(hidden, weight, labels.to(hidden.device), None, None, _PLAIN, bias=bias)
             return -terms.nll
 
-        logits = run().logits[:, :-1]  # [batch, length - 1, vocab_size]
+        logits = run(input_ids=ids).logits[:, :-1]  # [batch, length - 1, vocab_size]
         positions = supervised_positions(labels).nonzero().to(logits.device)
         targets = labels.to(logits.device)[:, 1:][positions[:, 0], positions[:, 1]]
         parts = zip(positions.split(_CHUNK), targets.split(_CHUNK), strict=True)

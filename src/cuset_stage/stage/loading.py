@@ -60,17 +60,16 @@ def open_model(
     have no 16-bit arithmetic, and take minutes a row with it.
     """
     model_args = ModelArguments(
-        model_name_or_path=path,
-        trust_remote_code=trust_remote_code,
-        quantization_bit=quantization_bit,
-        infer_dtype="float32" if device == "cpu" else "auto",
+        model_name_or_path=path, trust_remote_code=trust_remote_code, quantization_bit=quantization_bit
     )
     model_args.device_map = {"": device}
     if note := attention.switch(device):
         logger.warning_rank0(note)
     # "full" loads nothing beside the weights; as the model is not trainable, nothing is unfrozen or cast.
     with quiet():
-        return load_model(tokenizer, model_args, FinetuningArguments(finetuning_type="full"), is_trainable=False)
+        model = load_model(tokenizer, model_args, FinetuningArguments(finetuning_type="full"), is_trainable=False)
+    is_quantised = getattr(model.config, "quantization_config", None) is not None
+    return model.float() if device == "cpu" and not is_quantised else model
 
 
 def open_template(tokenizer: Any, data_args: DataArguments) -> Any:
