@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from cuset_stage.generate.plan import sample_seed
-from cuset_stage.generate.sampling import draw, gumbel_noise, mix
+from cuset_stage.generate.sampling import draw, draw_among, gumbel_noise, mix
 from cuset_stage.generate.slots import Slots
 
 
@@ -28,24 +28,40 @@ def test_output_function_is_splitmix64s():
 
 
 def test_noise_is_standard_gumbel_and_independent():
-    noise = gumbel_noise(torch.arange(400), step=3, vocab_size=1000)  # [400, 1000]
+    noise = gumbel_noise(torch.arange(400), 3, torch.arange(1000))  # [400, 1000]
     count = noise.numel()
     assert abs(noise.mean().item() - np.euler_gamma) < 4 * math.pi / math.sqrt(6 * count)
     assert abs(noise.var().item() - math.pi**2 / 6) < 0.03
     uniform = torch.exp(-torch.exp(-noise))
     bins = torch.histc(uniform, 64, 0, 1).numpy()
     assert chi_square(bins, np.full(64, 1 / 64)) < 1.8
-    other = gumbel_noise(torch.arange(400), step=4, vocab_size=1000)
+    other = gumbel_noise(torch.arange(400), 4, torch.arange(1000))
     for first, second in ((noise[:, 1:], noise[:, :-1]), (noise[1:], noise[:-1]), (noise, other)):
         correlation = torch.corrcoef(torch.stack([first.flatten(), second.flatten()]))[0, 1].item()
         assert abs(correlation) < 4 / math.sqrt(first.numel())
 
 
 def test_noise_belongs_to_seed_step_and_token_alone():
-    noise = gumbel_noise(torch.tensor([7, 8, 9]), step=2, vocab_size=50)
-    assert torch.equal(noise[1:2, :20], gumbel_noise(torch.tensor([8]), step=2, vocab_size=20))
-    assert torch.equal(noise, gumbel_noise(torch.tensor([7, 8, 9]), step=2, vocab_size=50))
+    noise = gumbel_noise(torch.tensor([7, 8, 9]), 2, torch.arange(50))
+    assert torch.equal(noise[1:2, :20], gumbel_noise(torch.tensor([8]), 2, torch.arange(20)))
+    assert torch.equal(noise, gumbel_noise(torch.tensor([7, 8, 9]), 2, torch.arange(50)))
     assert not torch.equal(noise[0], noise[1])
+    some = torch.tensor([[3, 1], [4, 1], [5, 9]])
+    assert torch.equal(noise.gather(1, some), gumbel_noise(torch.tensor([7, 8, 9]), 2, some))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_few_candidates_draw_what_the_whole_vocabulary_does(dtype):
+    """Wherever they say that the nucleus lies among them; bfloat16 makes equally likely tokens, also at its end."""
+    generator = torch.Generator().manual_seed(0)
+    logits = (torch.randn(4000, 500, generator=generator) * torch.linspace(0.5, 8, 4000)[:, None]).to(dtype).float()
+    seeds, shape = torch.arange(4000), {"temperature": 0.8, "top_p": 0.9}
+    expected = draw(logits, seeds, 3, **shape)
+    for count in (1, 5, 50, 500):
+        tokens, is_whole = draw_among(logits, seeds, 3, **shape, count=count)
+        assert torch.equal(tokens[is_whole], expected[is_whole])
+        assert is_whole.all() if count == 500 else not is_whole.all()
+    assert is_whole.any()
 
 
 @pytest.mark.parametrize(("temperature", "top_p"), [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 0.7), (0.8, 0.95)])

@@ -1,12 +1,14 @@
 """Continuous batching on the CPU: it writes what the plain model says, for the kinds of models that it takes, and no others."""
 
+import functools
+
 import pytest
 import torch
 import transformers
 from transformers import AutoModelForCausalLM
 
 from cuset_stage.generate import slots as module
-from cuset_stage.generate.sampling import draw
+from cuset_stage.generate.sampling import draw, draw_among
 from cuset_stage.generate.slots import Slots, attend, can_write
 
 
@@ -84,6 +86,18 @@ def test_writes_what_the_model_says(name, changes, monkeypatch):
     written = {answer.number: answer.ids for answer in Slots(model, 2, longest=32, **options).write(questions)}
     assert written == {number: plainly(model, *question, **options) for number, question in enumerate(questions)}
     assert len({tuple(ids) for ids in written.values()}) == 6
+
+
+@pytest.mark.parametrize(("scale", "is_quick"), [(1, False), (200, True)])
+def test_a_nucleus_wider_than_the_candidates_is_drawn_again(scale, is_quick, monkeypatch):
+    monkeypatch.setattr(module, "draw_among", functools.partial(draw_among, count=3))
+    model, questions = make("Qwen2"), prompts(3, 8, 5, 13)
+    options = {"max_tokens": 9, "stop_ids": {101}, "temperature": 0.7 / scale, "top_p": 0.9}
+    slots = Slots(model, 2, longest=32, **options)
+    assert {answer.number: answer.ids for answer in slots.write(questions)} == {
+        number: plainly(model, *question, **options) for number, question in enumerate(questions)
+    }
+    assert slots._is_quick is is_quick
 
 
 @pytest.mark.parametrize(("name", "changes"), LEFT.items())

@@ -1,5 +1,6 @@
 """Generation on a GPU: bfloat16, the same random numbers as on the CPU, and memory that really runs out."""
 
+import functools
 import gc
 import logging
 
@@ -31,8 +32,8 @@ def requests(count, words):
 
 def test_noise_is_the_same_on_the_gpu():
     seeds = torch.arange(100, 110)
-    on_gpu = gumbel_noise(seeds.cuda(), 7, 5000).cpu()
-    torch.testing.assert_close(on_gpu, gumbel_noise(seeds, 7, 5000), rtol=1e-12, atol=1e-12)
+    on_gpu = gumbel_noise(seeds.cuda(), 7, torch.arange(5000).cuda()).cpu()
+    torch.testing.assert_close(on_gpu, gumbel_noise(seeds, 7, torch.arange(5000)), rtol=1e-12, atol=1e-12)
 
 
 def test_bfloat16_batches_repeat_themselves(tiny_model):
@@ -45,8 +46,8 @@ def test_bfloat16_batches_repeat_themselves(tiny_model):
     assert len(set(first)) == 20
 
 
-@pytest.fixture
-def deep_backend(tmp_path_factory, tiny_model):
+@pytest.fixture(params=[1.0, 0.02], ids=["the whole vocabulary", "few candidates"])
+def deep_backend(tmp_path_factory, tiny_model, request):
     """Two layers of a 7B model's width, random: matrix products of that size change with the number of rows."""
     from transformers import AutoTokenizer, Qwen2Config, Qwen2ForCausalLM
 
@@ -68,23 +69,24 @@ def deep_backend(tmp_path_factory, tiny_model):
     model.save_pretrained(path)
     tokenizer.save_pretrained(path)
     settings = RecordedSettings(
-        backend="hf", model=str(path), temperature=1.0, top_p=0.95, max_tokens=48, seed=1, dtype="bfloat16"
+        backend="hf", model=str(path), temperature=request.param, top_p=0.95, max_tokens=48, seed=1, dtype="bfloat16"
     )
     return HFBackend(settings, batch_size=64, device="cuda")
 
 
 def test_no_bit_depends_on_the_batch(deep_backend, monkeypatch):
     """The logits themselves, of every token: other neighbours, slots, orders and batch sizes, and a longer cache."""
-    seen, drawn = {}, slots.draw
+    seen = {}
 
-    def keep(logits, seeds, steps, **shape):
+    def keep(drawn, logits, seeds, steps, **shape):
         """Runs inside the CUDA graph: sums up the bits of each row's logits, by seed and step."""
         bits = logits.view(torch.int32).to(torch.int64)
         places = torch.arange(1, bits.shape[1] + 1, device=bits.device)
         sums[seeds, steps] = (bits * places).sum(1)
         return drawn(logits, seeds, steps, **shape)
 
-    monkeypatch.setattr(slots, "draw", keep)
+    for name in ("draw", "draw_among"):
+        monkeypatch.setattr(slots, name, functools.partial(keep, getattr(slots, name)))
     questions = []
     for task, words in enumerate((5, 60, 300)):
         questions += [
@@ -94,7 +96,7 @@ def test_no_bit_depends_on_the_batch(deep_backend, monkeypatch):
     seeds = {(request.task, request.sample): request.seed for request in questions}
     for batch_size, asked, shortest in (
         (64, questions, 512),
-        (64, questions[::-1], 512),
+        (128, questions[::-1], 512),
         (1, questions[::11], 512),
         (7, questions[:30], 64),
         (500, questions, 2048),

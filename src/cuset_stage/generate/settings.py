@@ -69,7 +69,7 @@ class BackendSettings(Sampling):
     endpoint: str | None = Field(None, description="an OpenAI-compatible server, such as http://localhost:8000/v1")
     samples: PositiveInt = Field(1, description="answers to each task")
     batch_size: PositiveInt = Field(
-        8, description="samples at a time, 64 at most without endpoint; or requests in flight"
+        8, description="samples at a time, 128 at most without endpoint; or requests in flight"
     )
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field("auto", description="of weights and activations")

@@ -21,12 +21,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import pad, scaled_dot_product_attention
 from transformers import AttentionInterface, Cache
 
-from .sampling import draw
+from .sampling import draw, draw_among
 
 
 ATTENTION = "cuset_slots"
 CHUNK = 256  # tokens of a prompt in one step
-WIDTH = 64  # rows of a writing step on a GPU
+WIDTH = 128  # rows of a writing step on a GPU
 STRIDE = 8  # writing steps on a GPU between two looks at their tokens
 SHORTEST = 512  # positions that are attended to at least; doubled when an answer needs more
 
@@ -152,7 +152,7 @@ class Slots:
     ) -> None:
         self.count = count = min(count, WIDTH)
         self._model, self._stop_ids, self._max_tokens = model, stop_ids, max_tokens
-        self._longest, self._shape = longest, (temperature, top_p)
+        self._longest, self._shape = longest, {"temperature": temperature, "top_p": top_p}
         self._device = model.get_input_embeddings().weight.device
         on_gpu = self._device.type == "cuda"
         self._graphs: dict[Any, torch.cuda.CUDAGraph] | None = {} if on_gpu and not is_quantised(model) else None
@@ -165,6 +165,8 @@ class Slots:
         self._steps, self._seeds, self._busy = self._zeros(rows), self._zeros(rows), self._zeros(rows)
         # The tokens of the last steps, and where the next ones go.
         self._block, self._column = self._zeros(rows, self._stride), self._zeros(1)
+        # Whether tokens are drawn among few candidates, and whether these were too few in the last steps.
+        self._is_quick, self._missed = temperature > 0 and top_p < 1, self._zeros(1)
         # What a reading step reads: a slot, tokens and their positions.
         self._slot, self._chunk, self._chunk_positions = self._zeros(1), self._zeros(1, CHUNK), self._zeros(1, CHUNK)
 
@@ -181,8 +183,7 @@ class Slots:
                 active[slot] = _Open(number, len(ids), [], time.perf_counter())
                 self._read(slot, ids, seed)
             last = max(answer.prompt_length + len(answer.ids) for answer in active.values())
-            for _ in range(self._stride):
-                self._run(self._write_step, last + self._stride - 1)
+            self._write_block(last + self._stride - 1)
             for slot, ids in zip(active.copy(), self._block[list(active)].tolist(), strict=True):
                 answer = active[slot]
                 for token in ids:
@@ -193,6 +194,20 @@ class Slots:
                         del active[slot]
                         yield Written(answer.number, answer.ids, time.perf_counter() - answer.started)
                         break
+
+    def _write_block(self, needed: int) -> None:
+        """`stride` writing steps. If the nucleus of a row was wider than the candidates, again and from now on with the whole vocabulary."""
+        state = self._tokens, self._positions, self._steps
+        before = [tensor.clone() for tensor in state]
+        for _ in range(self._stride):
+            self._run(self._write_step, needed)
+        if self._is_quick and self._missed:
+            self._is_quick = False
+            if self._graphs:
+                self._graphs.clear()
+            for tensor, old in zip(state, before, strict=True):
+                tensor.copy_(old)
+            self._write_block(needed)
 
     def _read(self, slot: int, ids: list[int], seed: int) -> None:
         """Put a prompt into a slot. Its last token is left for the first writing step."""
@@ -219,8 +234,12 @@ class Slots:
         positions = self._positions[: self.count]
         cache = self._cache.at(self._every, positions, length)
         logits = self._forward(self._tokens, self._positions, cache, positions, length)
-        temperature, top_p = self._shape
-        tokens = draw(logits.float(), self._seeds, self._steps, temperature=temperature, top_p=top_p)
+        of_row = logits.float(), self._seeds, self._steps
+        if self._is_quick:
+            tokens, is_whole = draw_among(*of_row, **self._shape)
+            self._missed |= (~is_whole & (self._busy > 0)).any()
+        else:
+            tokens = draw(*of_row, **self._shape)
         self._tokens[:, 0] = tokens
         self._block.index_copy_(1, self._column, self._tokens)
         self._column.add_(1).remainder_(self._stride)
