@@ -24,7 +24,7 @@ def test_it_is_off_where_upstream_says_it_is_wrong_and_nowhere_else(on, capabili
     said = attention.switch("cuda")
     is_wrong = capability[0] in (9, 10)
     assert torch.backends.cuda.cudnn_sdp_enabled() != is_wrong
-    assert (attention.fault_of(capability) is not None) == (said is not None) == is_wrong
+    assert (attention.known_fault("cuda") is not None) == (said is not None) == is_wrong
     if is_wrong:
         assert "is off: on compute capability {}.{} ".format(*capability) in said and "pytorch#" in said
         assert attention.switch("cuda") is None  # once is enough

@@ -16,7 +16,6 @@ SYMBOLS = {
     "llamafactory.hparams.parser": "_parse_args",
     "llamafactory.data.loader": "_get_dataset_processor",
     "llamafactory.train.sft": "run_sft",
-    "llamafactory.extras.ploting": "gen_loss_plot",
 }
 
 errors: dict[str, Exception] = {}  # module -> what went wrong when it was patched

@@ -31,12 +31,6 @@ def is_wanted() -> bool:
     return os.environ.get(VARIABLE, "").strip().lower() in ("1", "true", "yes", "on")
 
 
-def fault_of(capability: tuple[int, int]) -> str | None:
-    """What is wrong with cuDNN attention on GPUs of a compute capability, such as (9, 0); None: nothing is known to be."""
-    fault = FAULTS.get(capability[0])
-    return fault and f"on compute capability {capability[0]}.{capability[1]} it {fault}"
-
-
 def capabilities(device: Any) -> list[tuple[int, int]]:
     """The compute capabilities of the NVIDIA GPUs that torch sees; none for a device other than CUDA, nor in torch for AMD's GPUs.
 
@@ -51,7 +45,8 @@ def capabilities(device: Any) -> list[tuple[int, int]]:
 
 def known_fault(device: Any) -> str | None:
     """What is wrong with cuDNN attention on one of the GPUs; None: nothing is known, or the model's device is another."""
-    return next(filter(None, map(fault_of, capabilities(device))), None)
+    wrong = [capability for capability in capabilities(device) if capability[0] in FAULTS]
+    return f"on compute capability {wrong[0][0]}.{wrong[0][1]} it {FAULTS[wrong[0][0]]}" if wrong else None
 
 
 def switch(device: Any, keep: bool = False) -> str | None:

@@ -1,18 +1,11 @@
 """The fused head on a GPU: the Triton kernels against plain PyTorch, the dense loss, and the promise about memory."""
 
-import sys
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
-
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "objective"))
-
-from test_fused_parity import Case, assert_same, make_case
-from test_sharp import IN_RANGE, assert_in_range, sharp_case
+from loss_cases import IN_RANGE, Case, assert_in_range, assert_same, make_case, sharp_case
 
 from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_objective
 from cuset_stage.objective.engine import TORCH, choose_backend, chunk_step

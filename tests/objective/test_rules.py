@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fused_parity import assert_same, make_case, weights_of
+from loss_cases import assert_same, make_case, weights_of
 
 from cuset_stage.objective import ObjectiveSettings, Tokens, rule
 from cuset_stage.objective.rules import GONE, INTEGERS, STATISTICS, MadeUpTokens
@@ -33,11 +33,6 @@ class Options:
 
 def with_options(tokens, options: Options):
     return (1 - tokens.confidence) ** options.gamma * (tokens.probability > options.above)
-
-
-@rule("anchored", kl=lambda options: 0.3, sample_weight=lambda region: 1.0 - region)
-def anchored(tokens):
-    return tokens.confidence / tokens.confidence.mean()  # not pointwise
 
 
 def named(function) -> str:
@@ -66,9 +61,8 @@ def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
         assert_same(found[-1], case.dense(settings))
     assert_same(found[0], case.fused(of(focal)))
     torch.testing.assert_close(found[1][2].weight, (1 - found[1][2].confidence) ** 1.5)
-    assert (
-        found[2][2].penalty is not None and (found[2][2].sample_weight == (found[2][2].region_confidence < 0.9)).all()
-    )
+    terms = found[2][2]
+    assert terms.penalty is not None and (terms.sample_weight == (terms.region_confidence < 0.9)).all()
 
 
 @pytest.mark.parametrize("name", GONE)
@@ -119,7 +113,7 @@ def test_the_rules_of_other_papers_are_the_published_losses(name, papers):
     case = make_case(bias=True, seed=30, dtype=torch.float64)
     case.weight *= 3
     found = case.fused(ObjectiveSettings(objective=f"{papers[0]}:{name}"))[1]["hidden"]
-    leaves, keep = case.leaves(), case.labels[:, 1:] != -100
+    leaves, keep = case.leaves(), case.is_token
     p = case.logits(**leaves)[:, :-1][keep].softmax(-1)
     base = case.logits(case.base_hidden, case.weight, case.bias)[:, :-1][keep].softmax(-1)
     losses = [PUBLISHED[name](*token) for token in zip(p, base, case.labels[:, 1:][keep], strict=True)]
@@ -135,52 +129,44 @@ def test_certain_and_impossible_tokens_have_finite_weights(name, papers):
     assert weight[2] == pytest.approx(float(name == "deft"), abs=1e-5)
 
 
-def test_an_entry_point_is_found(tmp_path, monkeypatch):
-    (tmp_path / "installed_rules.py").write_text("def focal(tokens):\n    return (1 - tokens.confidence) ** 2\n")
-    about = tmp_path / "installed_rules-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: installed-rules\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[cuset_stage.objectives]\nmy_focal = installed_rules:focal\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    case = make_case(seed=21)
-    assert_same(
-        case.fused(ObjectiveSettings(objective="my_focal", window=8)),
-        case.fused(
-            of(
-                focal,
-            )
-        ),
-    )
-    with pytest.raises(InputError, match=r"expected one of cuset, sft, .*my_focal"):
-        ObjectiveSettings(objective="my_foca")
-
-
-def test_options_are_checked_by_the_rule_s_own_class():
-    settings = of(with_options, options={"gamma": 3})
-    assert settings.rule_options == Options(gamma=3.0)
-    assert of(with_options).rule_options == Options()
-    for options, message in (
-        ({"gama": 3}, "has no option 'gama'; did you mean gamma"),
-        ({"gamma": "many"}, "gamma: Input should be a valid number"),
-    ):
-        with pytest.raises(InputError, match=message):
-            of(with_options, options=options)
-    with pytest.raises(InputError, match="takes no options"):
-        of(focal, options={"gamma": 3})
-    with pytest.raises(InputError, match="stand in the recipe itself: eaft_alpha"):
-        ObjectiveSettings(objective="eaft", options={"alpha": 3})
-
-
 def without_a_class(tokens, gamma=2.0):
     return tokens.confidence**gamma
 
 
-def test_options_want_a_settings_class():
-    with pytest.raises(
-        InputError,
-        match=r"second argument, gamma, takes the options\. Annotate it with a settings class.*options: Options",
-    ):
-        of(without_a_class)
+@dataclass
+class Needed:
+    gamma: float
+
+
+def with_a_default(tokens, options: Needed = Needed(3.0)):  # noqa: B008
+    return tokens.confidence**options.gamma
+
+
+def needs_an_option(tokens, options: Needed):
+    return tokens.confidence**options.gamma
+
+
+def test_options_are_those_of_the_rule_s_own_class():
+    assert of(with_options, options={"gamma": 3}).rule_options == Options(gamma=3.0)
+    assert of(with_options).rule_options == Options()
+    with pytest.raises(InputError, match="stand in the recipe itself: eaft_alpha"):
+        ObjectiveSettings(objective="eaft", options={"alpha": 3})
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "message"),
+    [
+        (with_options, {"gama": 3}, "has no option 'gama'; did you mean gamma"),
+        (with_options, {"gamma": "many"}, "gamma: Input should be a valid number"),
+        (focal, {"gamma": 3}, "takes no options"),
+        (without_a_class, {}, r"second argument, gamma, takes the options\. Annotate it.*options: Options"),
+        (with_a_default, {}, r"second argument, options, takes the options.* give it no default"),
+        (needs_an_option, {}, r"needs_an_option': gamma: Field required\."),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(function, options, message):
+    with pytest.raises(InputError, match=message):
+        of(function, options=options)
 
 
 # ---- what is refused
@@ -240,26 +226,6 @@ def negative_kl(tokens):
 def test_what_is_no_weight_is_refused_before_a_model_is_loaded(function, message):
     with pytest.raises(ValueError, match=message):
         of(function)
-
-
-@dataclass
-class Needed:
-    gamma: float
-
-
-def with_a_default(tokens, options: Needed = Needed(3.0)):  # noqa: B008
-    return tokens.confidence**options.gamma
-
-
-def needs_an_option(tokens, options: Needed):
-    return tokens.confidence**options.gamma
-
-
-def test_a_default_of_the_options_would_be_lost():
-    with pytest.raises(InputError, match=r"second argument, options, takes the options.* give it no default"):
-        of(with_a_default)
-    with pytest.raises(InputError, match=r"needs_an_option': gamma: Field required\."):
-        of(needs_an_option)
 
 
 @rule(pointwise=True)
@@ -418,8 +384,7 @@ def test_fused_and_readable_agree_for_any_rule(formula, weighs, kl, trained, con
 def test_the_base_model_s_confidence_makes_dft_of_the_frozen_model():
     case = make_case(seed=25)
     terms = case.fused(ObjectiveSettings(objective="dft", confidence="base"))[2]
-    keep = case.labels[:, 1:] != -100
-    base = case.logits(case.base_hidden, case.weight, None)[:, :-1][keep].softmax(-1)
-    expected = base.gather(1, case.labels[:, 1:][keep][:, None])[:, 0]
+    base = case.logits(case.base_hidden, case.weight, None)[:, :-1][case.is_token].softmax(-1)
+    expected = base.gather(1, case.labels[:, 1:][case.is_token][:, None])[:, 0]
     torch.testing.assert_close(terms.weight, expected)
     torch.testing.assert_close(terms.confidence, expected)

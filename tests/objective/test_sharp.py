@@ -4,47 +4,11 @@ import itertools
 
 import pytest
 import torch
-from test_fused_parity import make_case
+from loss_cases import IN_RANGE, assert_in_range, sharp_case
 
-from cuset_stage.objective import OBJECTIVES, ObjectiveMeter, ObjectiveSettings, cuset_loss, rule, token_terms
+from cuset_stage.objective import OBJECTIVES, ObjectiveMeter, ObjectiveSettings, cuset_loss, token_terms
 from cuset_stage.objective.cuset import number_samples, window_confidence
 from cuset_stage.objective.vocabulary import at_least_zero, base_divergence
-
-
-@rule("1 where every statistic is in its range")
-def in_range(tokens):
-    unit = [
-        tokens.probability,
-        tokens.base_probability,
-        tokens.mass,
-        tokens.base_mass,
-        tokens.concentration,
-        tokens.confidence,
-    ]
-    others = [tokens.nll, tokens.entropy, tokens.base_entropy, tokens.top_entropy, tokens.base_top_entropy]
-    return torch.stack([*(p <= 1 for p in unit), *(x >= 0 for x in (*unit, *others))]).all(dim=0)
-
-
-IN_RANGE = f"{__name__}:in_range"
-
-
-def sharp_case(seed, dtype, device="cpu", shape=(2, 24, 16, 130), **changes):
-    """Most targets are the likeliest, of a probability near 1 in half of the cases; the base model is nearly the model."""
-    case = make_case(shape, seed=seed, dtype=dtype, device=device, **changes)
-    case.weight *= (8, 30)[seed % 2]
-    logits = case.logits(case.hidden, case.weight, case.bias)
-    labels = torch.where(case.labels == -100, -100, logits.argmax(-1).roll(1, dims=1))
-    labels[:, ::5] = case.labels[:, ::5]
-    case.labels, case.base_hidden = labels, case.hidden * (1 + 1e-4)
-    return case
-
-
-def assert_in_range(terms):
-    unit = [terms.confidence, *(x[terms.is_sample] for x in (terms.region_confidence, terms.sample_weight))]
-    for name, values in zip(("confidence", "C", "w"), unit, strict=True):
-        assert ((values >= 0) & (values <= 1)).all(), (name, values.min(), values.max())
-    assert (terms.nll >= 0).all() and (terms.loss >= 0).all()
-    assert terms.penalty is None or (terms.penalty >= 0).all()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -62,8 +26,8 @@ def test_values_stay_in_range(objective, dtype):
 
 @pytest.mark.parametrize("objective", ["sft", "cuset", "asft"])
 def test_gradients_are_those_of_float64(objective):
+    settings = ObjectiveSettings(objective=objective, window=5)
     for seed in range(4):
-        settings = ObjectiveSettings(objective=objective, window=5)
         single, double = (sharp_case(seed, torch.float32, bias=True, trained=("hidden", "bias")) for _ in range(2))
         for name in ("hidden", "weight", "bias", "base_hidden"):
             setattr(double, name, getattr(double, name).double())
@@ -75,17 +39,14 @@ def test_gradients_are_those_of_float64(objective):
                 torch.testing.assert_close(found[1][name].double(), gradient, rtol=1e-3, atol=1e-5 * size)
 
 
-def test_a_value_that_is_lifted_to_0_keeps_its_gradient():
+def test_values_that_are_lifted_to_0_keep_their_gradient():
     values = torch.tensor([-1e-7, -0.0, 0.0, 2.0, float("nan"), float("inf")], requires_grad=True)
     lifted = at_least_zero(values)
     lifted.sum().backward()
     torch.testing.assert_close(lifted.detach(), torch.tensor([0, 0, 0, 2, torch.nan, torch.inf]), equal_nan=True)
     assert values.grad.tolist() == [1.0] * 6
 
-
-def test_a_divergence_that_rounds_below_0_keeps_its_gradient():
-    generator = torch.Generator().manual_seed(0)
-    logits = 5 * torch.randn(200, 300, generator=generator)
+    logits = 5 * torch.randn(200, 300, generator=torch.Generator().manual_seed(0))
     base = logits * (1 + 1e-4)
     plain = torch.nn.functional.kl_div(logits.log_softmax(-1), base.softmax(-1), reduction="none").sum(-1)
     assert (plain < 0).sum() > 10  # else the test says nothing
@@ -119,12 +80,12 @@ def test_window_means_stay_in_range(value):
 def test_averages_in_the_log_stay_in_range(other):
     """One token that is no CUDA token, sure or impossible, beside thousands that are: no difference of large sums."""
     generator = torch.Generator().manual_seed(0)
-    for seed in range(10):
+    for place in range(7, 17):
         logits = 20 * torch.rand(1, 4001, 12, generator=generator)
         labels = torch.randint(0, 12, (1, 4001), generator=generator)
         mask = torch.ones_like(labels)
-        mask[0, 7 + seed] = 0
-        logits[0, 6 + seed, labels[0, 7 + seed]] += 200 if other else -200
+        mask[0, place] = 0
+        logits[0, place - 1, labels[0, place]] += 200 if other else -200
         meter = ObjectiveMeter()
         meter.update(token_terms(logits, labels, mask, None, ObjectiveSettings(window=9)), 0.1)
         log = meter.compute(torch.device("cpu"))

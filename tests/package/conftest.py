@@ -35,7 +35,6 @@ STARTUP_FILES = {"cuset_stage.pth", "cuset_stage.start"}
 PATCHED = (
     "llamafactory.data.loader",
     "llamafactory.extras.constants",
-    "llamafactory.extras.ploting",
     "llamafactory.hparams.finetuning_args",
     "llamafactory.hparams.parser",
     "llamafactory.train.sft",
@@ -81,11 +80,11 @@ if __name__ == "__main__":
     "llamafactory/train/tuner.py": """
 import sys
 from ..data import loader
-from ..extras import constants, ploting
+from ..extras import constants
 from ..hparams import finetuning_args, parser
 from . import sft
 def run_exp():
-    patched = [getattr(module, "patched", 0) for module in (loader, constants, ploting, finetuning_args, parser, sft)]
+    patched = [getattr(module, "patched", 0) for module in (loader, constants, finetuning_args, parser, sft)]
     print("run_exp", patched, sys.executable, *sys.argv[1:], flush=True)
 """,
     "llamafactory/v1/launcher.py": """
@@ -94,7 +93,7 @@ def launch():
 """,
     "llamafactory-9.9.9.dist-info/METADATA": "Metadata-Version: 2.1\nName: llamafactory\nVersion: 9.9.9\n",
     **dict.fromkeys(("llamafactory/train/__init__.py", "llamafactory/v1/__init__.py"), ""),
-    **dict.fromkeys((name.replace(".", "/") + ".py" for name in PATCHED[:5]), "VALUE = 1\n"),
+    **dict.fromkeys((name.replace(".", "/") + ".py" for name in PATCHED[:4]), "VALUE = 1\n"),
     **{f"llamafactory/{name}/__init__.py": "" for name in ("data", "extras", "hparams")},
     "llamafactory/train/sft/__init__.py": "VALUE = 1\n",
 }

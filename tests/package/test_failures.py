@@ -107,7 +107,7 @@ def test_recipe_detection(text, asked, tmp_path):
 
 
 def test_the_installed_llamafactory_has_what_the_hook_and_the_launcher_rely_on():
-    """Read, not imported: the six symbols, and the launcher that hands torchrun its own __file__."""
+    """Read, not imported: the five symbols, and the launcher that hands torchrun its own __file__."""
     package = Path(importlib.util.find_spec("llamafactory").origin).parent
 
     def tree_of(module: str) -> ast.Module:

@@ -54,7 +54,7 @@ def test_broken_install_is_silent(broken, built, new_environment):
 
 def test_each_module_is_patched_once(installed, pretend):
     done = installed.run("-c", REPORT + "print(patched)", path=pretend)
-    assert done.stdout.strip() == "[1, 1, 1, 1, 1, 1]", done
+    assert done.stdout.strip() == "[1, 1, 1, 1, 1]", done
 
 
 @pytest.mark.parametrize("value, patched", [("YES", 0), ("0", 1)])
@@ -103,7 +103,7 @@ def test_a_finder_that_asks_all_the_others_keeps_working(installed, pretend):
     )
     for place in ("[:0]", "[1:1]"):  # before ours and behind it
         done = installed.run("-c", code.replace("[:0]", place), path=pretend)
-        assert done.stdout.strip() == "[1, 1, 1, 1, 1, 1]", done.stderr
+        assert done.stdout.strip() == "[1, 1, 1, 1, 1]", done.stderr
 
 
 def test_zipped_llamafactory(installed, pretend, tmp_path):
@@ -119,7 +119,7 @@ def test_zipped_llamafactory(installed, pretend, tmp_path):
         "print([module.patched for module in modules])\n" + REPORT + "print(patched)"
     )
     done = installed.run("-c", code, path=archive)
-    assert done.stdout.split("\n")[:2] == ["[1, 1]", "[1, 1, 1, 1, 1, 1]"], done.stderr
+    assert done.stdout.split("\n")[:2] == ["[1, 1]", "[1, 1, 1, 1, 1]"], done.stderr
 
 
 def test_spawned_children_are_patched(installed, pretend, tmp_path):

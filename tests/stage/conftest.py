@@ -1,7 +1,9 @@
+import copy
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 
@@ -129,6 +131,50 @@ def rows():
         return columns
 
     return make
+
+
+@pytest.fixture
+def process(byte_level, data_args, rows):
+    """Run LLaMA-Factory's processor and ours on the same conversations; ours must not change what theirs gives.
+
+    given: what the data give of each conversation (None: nothing). Returns the tokenizer and our labelled rows.
+    """
+    from llamafactory.data import get_template_and_fix_tokenizer
+    from llamafactory.data.mm_plugin import get_mm_plugin
+    from llamafactory.data.processor import PackedSupervisedDatasetProcessor, SupervisedDatasetProcessor
+
+    from cuset_stage.stage.given import COLUMN
+    from cuset_stage.stage.processors import LabelledPackedProcessor, LabelledProcessor, LabelRules
+
+    def run(*conversations, given=None, think_weight=1.0, tokenizer=byte_level, system="", added_tokens=(), **options):
+        tokenizer = copy.deepcopy(tokenizer)
+        tokenizer.add_tokens(added_tokens, special_tokens=True)
+        args = data_args(**options)
+        template = copy.copy(get_template_and_fix_tokenizer(tokenizer, args))
+        template.mm_plugin = get_mm_plugin("base")  # the others need a model's image processor, also for text alone
+        plain, labelled = SupervisedDatasetProcessor, LabelledProcessor
+        if args.packing:
+            plain, labelled = PackedSupervisedDatasetProcessor, LabelledPackedProcessor
+        examples = rows(*conversations, system=system)
+        usable = rows(*(each for each in conversations if each[-1].strip()), system=system)
+        theirs = plain(template, tokenizer, None, args).preprocess_dataset(usable)
+        if given is not None:
+            examples[COLUMN] = [each and each.to_text() for each in given]
+        rules = LabelRules(("kernel_body", "launch_config"), think_weight=think_weight)
+        ours = labelled(template, tokenizer, None, args, rules).preprocess_dataset(examples)
+        own = {"cuda_mask", "sample_ids"} | ({"token_weights"} if given is not None or think_weight != 1.0 else set())
+        assert set(ours) == set(theirs) | own
+        for name, column in theirs.items():
+            found = [value.tolist() if isinstance(value, np.ndarray) else value for value in ours[name]]
+            assert found == column, name
+        for labels, ids in zip(ours["labels"], ours["sample_ids"], strict=True):
+            assert np.array_equal(np.array(labels) != -100, ids != 0)
+            numbers = ids[ids != 0]
+            assert np.array_equal(np.unique(numbers), np.arange(1, numbers.max(initial=0) + 1))  # 1, 2, 3, ...
+            assert np.all(np.diff(numbers) >= 0)
+        return tokenizer, ours
+
+    return run
 
 
 @pytest.fixture(scope="session")

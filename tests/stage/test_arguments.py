@@ -37,10 +37,16 @@ def parse(tmp_path):
 
 
 def test_inside_the_process_the_stage_is_sft_and_outside_it_is_cuset(parse):
-    *_, finetuning_args, _ = parse()
-    assert finetuning_args.stage == "sft"
-    assert finetuning_args.is_cuset
-    assert finetuning_args.to_dict()["stage"] == "cuset"
+    """Also after pickling, as Ray and spawned processes do it, and for chat, api and export, which want a model of the SFT stage."""
+    ours, sft = parse(cuset_window=32)[3], parse(stage="sft")[3]
+    inference = get_infer_args({"model_name_or_path": "some-model", "template": "qwen", "stage": "cuset"})[2]
+    assert ours.stage == sft.stage == inference.stage == "sft"
+    assert ours.is_cuset and not sft.is_cuset
+    assert (ours.to_dict()["stage"], sft.to_dict()["stage"]) == ("cuset", "sft")
+    again = pickle.loads(pickle.dumps(ours))
+    assert again == ours and again.is_cuset
+    with pytest.raises(ValueError, match="reward_model"):
+        parse(stage="ppo")
 
 
 def test_the_defaults_are_the_paper_s(parse):
@@ -198,26 +204,14 @@ def test_a_layout_that_splits_sequences_is_refused(parse, monkeypatch):
         run_sft(model_args, data_args, training_args, *others)
 
 
-def test_other_stages_are_as_they_were(parse):
-    *_, args, _ = parse(stage="sft")
-    assert not args.is_cuset
-    assert args.to_dict()["stage"] == "sft"
-    with pytest.raises(ValueError, match="reward_model"):
-        parse(stage="ppo")
-
-
-def test_keys_without_effect_are_pointed_out(parse):
-    for key, value in (("cuset_tau", 0.3), ("prob_threshold", "0.1")):
-        *_, args, _ = parse(stage="sft", **{key: value})
-        expected = f"{key} has no effect under stage: sft. Set stage: cuset to train with CuSeT."
-        assert unused_keys_note(args) == expected
-    *_, args, _ = parse(stage="sft")
-    assert unused_keys_note(args) is None
-
-
 @pytest.mark.parametrize(
     ("change", "keys"),
     [
+        (dict(stage="sft"), None),
+        *(
+            (dict(stage="sft", **{key: value}), f"{key} has")
+            for key, value in (("cuset_tau", 0.3), ("prob_threshold", "0.1"))
+        ),
         (dict(cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), None),
         (dict(cuset_objective="dft", cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), "cuset_tau has"),
         (
@@ -228,22 +222,11 @@ def test_keys_without_effect_are_pointed_out(parse):
     ],
     ids=str,
 )
-def test_keys_that_another_objective_reads_are_named(parse, change, keys):
+def test_keys_without_effect_are_named(parse, change, keys):
     *_, args, _ = parse(**change)
     objective = change.get("cuset_objective", "cuset")
-    expected = keys and f"{keys} no effect on the loss of cuset_objective: {objective}."
+    where = f"on the loss of cuset_objective: {objective}."
+    if "stage" in change:
+        where = "under stage: sft. Set stage: cuset to train with CuSeT."
+    expected = keys and f"{keys} no effect {where}"
     assert unused_keys_note(args) == expected
-
-
-def test_the_arguments_survive_pickling(parse):
-    """Ray and spawned processes send them around."""
-    *_, args, _ = parse(cuset_window=32)
-    again = pickle.loads(pickle.dumps(args))
-    assert again == args
-    assert again.is_cuset and again.stage == "sft"
-
-
-def test_inference_with_a_training_recipe_works(tmp_path):
-    """chat, api and export read the same keys; they want a model of the SFT stage."""
-    *_, finetuning_args, _ = get_infer_args({"model_name_or_path": "some-model", "template": "qwen", "stage": "cuset"})
-    assert finetuning_args.stage == "sft"

@@ -176,40 +176,34 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
     assert find_fault(args) == f"cannot read {tmp_path / 'mine.json'}: No such file or directory."
 
 
-@pytest.mark.parametrize(
-    ("messages", "problem"),
-    [
-        (None, "'messages' is None; expected a list, of which each entry is an object with 'role' and 'content', both text."),
-        (5, "'messages' is 5; expected a list"),
-        ([None], "entry 1 of 'messages' is None; expected an object with 'role' and 'content', both text."),
-        ([["Hi.", "Hello."]], "entry 1 of 'messages' is ['Hi.', 'Hello.']; expected an object"),
-        ([{"role": "user", "content": None}], "entry 1 of 'messages' is {'role': 'user', 'content': None}; expected"),
-        ([{"role": "user", "content": ""}, {"role": "assistant", "content": ["x"]}], "entry 2 of 'messages' is {"),
-    ],
-)  # fmt: skip
-def test_messages_that_are_none_are_told_with_their_row(tmp_path, data_args, messages, problem):
-    """A tag for weights, as these look into messages, too. An answer that is null is a row that training drops."""
-    entry = {"file_name": "mine.json", "formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS}
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"mine": entry}))
-    said = {"loss_weight": 1, "spans": []}
-    right = [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": None, **said}]
-    (tmp_path / "mine.json").write_text(json.dumps([{"messages": right}, {"messages": messages}]))
-    found = find_fault(data_args(dataset="mine", dataset_dir=str(tmp_path)))
-    assert found.startswith(f"{tmp_path / 'mine.json'}: row 2: {problem}")
+MESSAGES = {"file_name": "mine.json", "formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS}
+TURNS = {"prompt": "instruction", "response": "output", "history": "history"}
+SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # a row that training drops
+RIGHT = {
+    "messages": {"messages": [{"role": "user", "content": "Go on."}, SILENT]},
+    "history": row(history=[["Hi.", "Hello."]]),
+}
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"output": ["x"]}, "'output', the response column, is ['x']; expected text."),
+        ({"messages": None}, "'messages' is None; expected a list, of which each entry is an object with 'role' and 'content', both text."),
+        ({"messages": 5}, "'messages' is 5; expected a list"),
+        ({"messages": [None]}, "entry 1 of 'messages' is None; expected an object with 'role' and 'content', both text."),
+        ({"messages": [["Hi.", "Hello."]]}, "entry 1 of 'messages' is ['Hi.', 'Hello.']; expected an object"),
+        ({"messages": [{"role": "user", "content": None}]}, "entry 1 of 'messages' is {'role': 'user', 'content': None}; expected"),
+        ({"messages": [{"role": "user", "content": ""}, {"role": "assistant", "content": ["x"]}]}, "entry 2 of 'messages' is {"),
+        ({"history": [], "output": ["x"]}, "'output', the response column, is ['x']; expected text."),
         ({"history": 5}, "'history' is 5; expected a list, of which each entry is [question, answer], two texts."),
         ({"history": [["Hi."]]}, "entry 1 of 'history' is ['Hi.']; expected [question, answer], two texts."),
     ],
-)
-def test_columns_that_are_no_text_are_told_with_their_row(tmp_path, data_args, change, problem):
-    columns = {"prompt": "instruction", "response": "output", "history": "history"}
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"mine": {"file_name": "mine.json", "columns": columns}}))
-    rows = [row(history=None), row(history=[["Hi.", "Hello."]]), row(**{"history": [], **change})]
-    (tmp_path / "mine.json").write_text(json.dumps(rows))
+)  # fmt: skip
+def test_columns_that_are_no_text_or_messages_are_told_with_their_row(tmp_path, data_args, change, problem):
+    """With a tag for weights, too, as these look into messages."""
+    form = next(name for name in RIGHT if name in change)
+    entry = MESSAGES if form == "messages" else {"file_name": "mine.json", "columns": TURNS}
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"mine": entry}))
+    (tmp_path / "mine.json").write_text(json.dumps([RIGHT[form], {**RIGHT[form], **change}]))
     found = find_fault(data_args(dataset="mine", dataset_dir=str(tmp_path)))
-    assert found == f"{tmp_path / 'mine.json'}: row 3: {problem}"
+    assert found.startswith(f"{tmp_path / 'mine.json'}: row 2: {problem}")

@@ -1,12 +1,10 @@
 """The labelled processors give LLaMA-Factory's own ids and labels, and columns that match them, whatever the options."""
 
-import copy
 import re
 
 import numpy as np
 import pytest
 from llamafactory.data import get_template_and_fix_tokenizer
-from llamafactory.data.mm_plugin import get_mm_plugin
 from llamafactory.data.processor import PackedSupervisedDatasetProcessor, SupervisedDatasetProcessor
 from llamafactory.data.template import TEMPLATES
 
@@ -14,39 +12,6 @@ from cuset_stage.stage.processors import LabelledPackedProcessor, LabelledProces
 
 
 RULES = LabelRules(("kernel_body", "launch_config"))
-
-
-@pytest.fixture
-def process(byte_level, data_args, rows):
-    """Run LLaMA-Factory's processor and ours on the same conversations; ours must not change what theirs gives."""
-
-    def run(*conversations, tokenizer=byte_level, system="", added_tokens=(), **options):
-        tokenizer = copy.deepcopy(tokenizer)
-        tokenizer.add_tokens(added_tokens, special_tokens=True)
-        args = data_args(**options)
-        template = copy.copy(get_template_and_fix_tokenizer(tokenizer, args))
-        template.mm_plugin = get_mm_plugin("base")  # the others need a model's image processor, also for text alone
-        plain, labelled = (
-            (PackedSupervisedDatasetProcessor, LabelledPackedProcessor)
-            if args.packing
-            else (SupervisedDatasetProcessor, LabelledProcessor)
-        )
-        examples = rows(*conversations, system=system)
-        theirs = plain(template, tokenizer, None, args).preprocess_dataset(copy.deepcopy(examples))
-        ours = labelled(template, tokenizer, None, args, RULES).preprocess_dataset(examples)
-        assert set(ours) == set(theirs) | {"cuda_mask", "sample_ids"}
-        for name, column in theirs.items():
-            found = [value.tolist() if isinstance(value, np.ndarray) else value for value in ours[name]]
-            assert found == column, name
-        for row in range(len(ours["input_ids"])):
-            supervised = np.array(ours["labels"][row]) != -100
-            assert np.array_equal(supervised, ours["sample_ids"][row] != 0)
-            numbers = ours["sample_ids"][row][supervised]
-            assert np.array_equal(np.unique(numbers), np.arange(1, numbers.max(initial=0) + 1))  # 1, 2, 3, ...
-            assert np.all(np.diff(numbers) >= 0)
-        return tokenizer, ours
-
-    return run
 
 
 def cuda_text(tokenizer, ours, row=0):
@@ -60,24 +25,6 @@ def cuda_text(tokenizer, ours, row=0):
 def sample_text(tokenizer, ours, number, row=0):
     labels = np.array(ours["labels"][row])
     return tokenizer.decode(labels[ours["sample_ids"][row] == number])
-
-
-@pytest.mark.parametrize("name", sorted(TEMPLATES))
-def test_every_template(process, answers, name):
-    """All of LLaMA-Factory's templates, two turns, with reasoning in one answer."""
-    thoughtful = f"<think>\nOne thread an element; k<<<1, 1>>> would do.\n</think>\n\n{answers.answer}"
-    tokenizer, ours = process(
-        ["Scale a vector.", answers.answer, "Again, with thought.", thoughtful],
-        template=name,
-        system="You write CUDA.",
-        added_tokens=["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"],
-    )
-    runs = cuda_text(tokenizer, ours)
-    assert len(runs) == 4, runs
-    for run, span in zip(runs, answers.spans * 2, strict=True):
-        assert span in run
-        assert len(run) <= len(span) + 8
-    assert ours["sample_ids"][0].max() == 2
 
 
 @pytest.mark.parametrize("template", ["qwen", "llama2", "llama3", "deepseekcoder", "seed_coder", "qwen3", "mistral"])

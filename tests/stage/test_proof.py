@@ -38,17 +38,13 @@ def test_another_trainer_is_refused_before_its_first_step(recipe, monkeypatch, r
     assert step_of_torch() == 0.5  # afterwards the process is as it was
 
 
-def test_other_stages_train_as_they_like(recipe, monkeypatch):
+def test_other_stages_and_recipes_that_were_only_read_ask_for_nothing(recipe, monkeypatch):
     """In the same process as a recipe of cuset, too, before and after."""
     arguments = FinetuningArguments(stage="cuset")
     monkeypatch.setattr(tuner, "run_sft", loop_of_its_own)
     Path(recipe["output_dir"]).mkdir()
     tuner.run_exp({**recipe, "stage": "sft"})
     assert Path(recipe["output_dir"], "trained").read_text() == "0.5"
-    del arguments
-
-
-def test_a_recipe_that_was_only_read_asks_for_nothing():
     arguments = FinetuningArguments(stage="cuset")
     with pytest.raises(OtherTrainerError, match="SGD"):
         step_of_torch()

@@ -50,12 +50,6 @@ def test_a_rule_of_one_s_own_with_options(llamafactory, focal):
     assert 0 < results["eval_focal_loss"] < results["eval_loss"]
 
 
-def test_a_rule_that_cannot_be_used_ends_in_a_sentence(llamafactory, focal):
-    run = llamafactory({**focal, "cuset_options": {"gama": 1}}, check=False)
-    assert run.returncode
-    assert "has no option 'gama'; did you mean gamma?" in run.output
-
-
 def test_the_confidence_of_the_base_model(llamafactory):
     """The adapters begin at 0, so that the base model is the model in the first step. DFT weighs a token by its probability."""
     keys = {"stage": "cuset", "cuset_objective": "dft", "max_samples": 8, "max_steps": 2}

@@ -15,23 +15,24 @@ from safetensors.torch import load_file
 
 
 ROOT = Path(__file__).parents[2]
+GOOD = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
+LONG = {**GOOD, "instruction": "long " * 400}  # a prompt that leaves nothing to learn
 
 
 def weights(run):
     return hashlib.sha256((run.output_dir / "adapter_model.safetensors").read_bytes()).hexdigest()
 
 
+CUT = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
+
+
 @pytest.fixture(scope="module")
 def plain_sft(llamafactory):
-    return llamafactory({"stage": "sft", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2})
+    return llamafactory({"stage": "sft", **CUT})
 
 
 def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory, plain_sft):
-    without = llamafactory(
-        {"stage": "sft", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2},
-        real=True,
-        CUSET_STAGE_DISABLE="1",
-    )
+    without = llamafactory({"stage": "sft", **CUT}, real=True, CUSET_STAGE_DISABLE="1")
     assert without.losses == plain_sft.losses
     assert weights(without) == weights(plain_sft)
 
@@ -39,15 +40,7 @@ def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory, plain_sft)
 @pytest.mark.parametrize("fused", ["off", "on"])
 def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
     """From logits the weights agree to the last bit; the fused head rounds otherwise, and so does the logged sum."""
-    run = llamafactory(
-        {
-            "stage": "cuset",
-            "cuset_fused": fused,
-            "per_device_train_batch_size": 2,
-            "gradient_accumulation_steps": 2,
-            **OFF,
-        }
-    )
+    run = llamafactory({"stage": "cuset", "cuset_fused": fused, **CUT, **OFF})
     if fused == "off":
         assert weights(run) == weights(plain_sft)
     assert run.losses == pytest.approx(plain_sft.losses, rel=1e-5)
@@ -69,20 +62,9 @@ FULL = {
 
 def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
     """What it logs, draws, and leaves behind."""
-    run = llamafactory(
-        {
-            **FULL,
-            "eval_strategy": "steps",
-            "eval_steps": 3,
-            "per_device_eval_batch_size": 2,
-            "save_strategy": "steps",
-            "save_steps": 4,
-            "plot_loss": True,
-            "compute_accuracy": True,
-            "preprocessing_num_workers": 2,
-            "include_effective_tokens_per_second": True,
-        }
-    )
+    keys = {"eval_strategy": "steps", "eval_steps": 3, "per_device_eval_batch_size": 2, "compute_accuracy": True}
+    keys |= {"save_strategy": "steps", "save_steps": 4, "plot_loss": True, "preprocessing_num_workers": 2}
+    run = llamafactory({**FULL, **keys, "include_effective_tokens_per_second": True})
     assert (run.output_dir / "checkpoint-4" / "model.safetensors").exists()
     assert (run.output_dir / "model.safetensors").exists()
     names = {"nll", "confident_share", "cuda_share", "left_out_share"}
@@ -110,12 +92,8 @@ def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
 def test_the_model_card_names_the_method_and_has_no_dead_link(llamafactory):
     for keys in ({**FULL, "max_steps": 1}, {"stage": "cuset", "max_steps": 1}):
         card = (llamafactory(keys).output_dir / "README.md").read_text()
-        for line in (
-            "`cuset_tau` | 0.1",
-            "`cuset_window` | 256",
-            "`cuset_sensitive_kinds` | kernel_body,launch_config",
-        ):
-            assert f"| {line} |" in card
+        rows = ("tau` | 0.1", "window` | 256", "sensitive_kinds` | kernel_body,launch_config")
+        assert all(f"| `cuset_{row} |" in card for row in rows)
         assert card.count("## Training objective") == 1
         assert "fine-tuned version of `tiny` on the cuset_kernels dataset" in card
         assert set(re.findall(r"\]\(([^)]*)\)", card)) == {"https://arxiv.org/abs/2606.16231"}
@@ -126,19 +104,9 @@ def test_the_model_card_names_the_method_and_has_no_dead_link(llamafactory):
 @pytest.mark.parametrize("objective", ["dft", "eaft", "asft", "profit"])
 def test_the_baselines_train_and_evaluate_through_the_stage(llamafactory, objective):
     """Under LoRA, with accumulation and packing; what LLaMA-Factory's own ASFT cannot do."""
-    run = llamafactory(
-        {
-            "stage": "cuset",
-            "cuset_objective": objective,
-            "prob_threshold": "0.0005" if objective == "profit" else None,
-            "packing": objective == "asft",
-            "gradient_accumulation_steps": 2,
-            "max_steps": 3,
-            "val_size": 2,
-            "do_eval": True,
-            "max_samples": 8,
-        }
-    )
+    keys = {"stage": "cuset", "cuset_objective": objective, "packing": objective == "asft", "do_eval": True}
+    keys |= {"prob_threshold": "0.0005" if objective == "profit" else None, "gradient_accumulation_steps": 2}
+    run = llamafactory({**keys, "max_steps": 3, "val_size": 2, "max_samples": 8})
     assert all(math.isfinite(loss) for loss in run.losses)
     adapter = load_file(run.output_dir / "adapter_model.safetensors")
     assert any(tensor.abs().max() > 0 for name, tensor in adapter.items() if "lora_B" in name)
@@ -198,10 +166,8 @@ def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
 @pytest.mark.parametrize("objective", ["cuset", "asft"])
 def test_a_trained_head_is_found_by_ddp_that_looks_for_unused_parameters(llamafactory, tmp_path, objective):
     """As it does under full tuning without gradient checkpointing. Two ranks train as one, also where a rank has nothing to learn."""
-    good = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
-    prompt_alone = {**good, "instruction": "long " * 400}
-    rows = [good, {**good, "output": "The kernel scales an array."}, {**good, "output": "s<<<2, 64>>>(y);"}]
-    rows = [*rows, prompt_alone, prompt_alone, prompt_alone, good, prompt_alone]
+    rows = [GOOD, {**GOOD, "output": "The kernel scales an array."}, {**GOOD, "output": "s<<<2, 64>>>(y);"}]
+    rows = [*rows, LONG, LONG, LONG, GOOD, LONG]
     keys = {**data_set(tmp_path, rows), "cuset_objective": objective, "cuset_fused": "on", "asft_alpha": 10.0}
     keys |= {"finetuning_type": "full", "learning_rate": 1.0e-3, "max_steps": 4, "cutoff_len": 40}
     keys |= {"disable_gradient_checkpointing": True, "ddp_find_unused_parameters": True}
@@ -218,13 +184,8 @@ def test_a_trained_head_is_found_by_ddp_that_looks_for_unused_parameters(llamafa
 
 @pytest.mark.slow
 def test_a_compiled_model(llamafactory):
-    keys = {
-        "stage": "cuset",
-        "max_steps": 2,
-        "max_samples": 4,
-        "cutoff_len": 128,
-        "disable_gradient_checkpointing": True,
-    }
+    keys = {"stage": "cuset", "max_steps": 2, "max_samples": 4, "cutoff_len": 128}
+    keys |= {"disable_gradient_checkpointing": True}
     plain = llamafactory(keys)
     compiled = llamafactory({**keys, "torch_compile": True, "torch_compile_backend": "aot_eager"})
     assert "fused head" in compiled.output
@@ -292,23 +253,9 @@ def test_a_data_set_without_cuda_says_so_loudly(llamafactory, tmp_path):
 
 def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(llamafactory, tmp_path):
     """An empty answer and a missing one are left out; a prompt that fills cutoff_len leaves nothing to learn."""
-    good = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
-    rows = [
-        {**good, "output": ""},
-        {**good, "output": None},
-        {**good, "instruction": "long " * 400},
-        good,
-        {**good, "instruction": "long " * 400},
-        good,
-    ]
+    rows = [{**GOOD, "output": ""}, {**GOOD, "output": None}, LONG, GOOD, LONG, GOOD]
     run = llamafactory(
-        {
-            **data_set(tmp_path, rows),
-            "max_steps": 2,
-            "cutoff_len": 20,
-            "gradient_accumulation_steps": 2,
-            "train_on_prompt": False,
-        }
+        {**data_set(tmp_path, rows), "max_steps": 2, "cutoff_len": 20, "gradient_accumulation_steps": 2}
     )
     assert "rows with an empty response" in run.output
     assert "rows without an assistant message to learn from" in run.output
@@ -317,8 +264,7 @@ def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(ll
 
 def test_ranks_whose_rows_have_nothing_to_evaluate(llamafactory, tmp_path):
     """Every rank takes part in what evaluation gathers, also with a row whose prompt fills cutoff_len."""
-    good = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
-    rows = [good, {**good, "instruction": "long " * 400}, good, good]
+    rows = [GOOD, LONG, GOOD, GOOD]
     keys = {**data_set(tmp_path, rows), "eval_dataset": "rows", "do_eval": True, "cutoff_len": 24, "max_steps": 1}
     one, two = (
         llamafactory({**keys, "per_device_eval_batch_size": 1, "learning_rate": 0.0}, ranks=ranks) for ranks in (1, 2)
@@ -330,8 +276,7 @@ def test_ranks_whose_rows_have_nothing_to_evaluate(llamafactory, tmp_path):
 
 def test_rows_repeated_to_fill_the_last_batch_count_once(llamafactory, tmp_path):
     """Three rows in batches of two on two ranks: the fourth is the first one again, which is much the longest."""
-    good = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
-    rows = [{**good, "output": "k<<<1, 32>>>(x);\n" * 40}, good, {**good, "output": "nothing"}]
+    rows = [{**GOOD, "output": "k<<<1, 32>>>(x);\n" * 40}, GOOD, {**GOOD, "output": "nothing"}]
     keys = {**data_set(tmp_path, rows), "eval_dataset": "rows", "do_eval": True, "learning_rate": 0.0}
     keys |= {"cuset_normalization": "samples", "per_device_eval_batch_size": 2}
     found = []
@@ -344,18 +289,16 @@ def test_rows_repeated_to_fill_the_last_batch_count_once(llamafactory, tmp_path)
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("this is not json", "rows.json:1: not JSON (Expecting value"),
         ('{"instruction": "a", "input": "", "output": "b"}\n{"instruction": ', "rows.json:2: not JSON"),
         ("[]", "rows.json: no rows; expected a list of objects"),
         (["text"], "rows.json: row 1 is 'text'; expected a list of objects"),
         ('[{"instruction": "größer", "output": "b"}]'.encode("latin-1"), "rows.json: not JSON ('utf-8' codec can't"),
         (
-            [{"instruction": "Say hello.", "input": ""}],
-            "rows.json: no row has the key 'output', which is the response column of the data set rows; the rows have input, "
-            "instruction. Name the right key",
+            [{"instruction": "Hello.", "input": ""}],
+            "rows.json: no row has the key 'output', which is the response column",
         ),
     ],
-    ids=["no json", "a line that breaks off", "no row", "no object", "latin-1", "missing key"],
+    ids=["a line that breaks off", "no row", "no object", "latin-1", "missing key"],
 )
 def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
     run = llamafactory(data_set(tmp_path, rows), check=False)

@@ -123,16 +123,6 @@ def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactor
 
 
 @pytest.mark.slow
-def test_two_ranks_with_accumulation_are_sft(llamafactory):
-    """Rows of uneven length, so that a rank's own mean would not do."""
-    keys = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, "max_steps": 2}
-    sft = llamafactory({**keys, "stage": "sft"}, ranks=2)
-    for fused in FUSED:
-        run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused}, ranks=2)
-        assert run.losses_and_norms == pytest.approx(sft.losses_and_norms, rel=1e-5)
-
-
-@pytest.mark.slow
 def test_rows_grouped_by_length_are_those_of_sft(llamafactory):
     grouped = {"train_sampling_strategy": "group_by_length"} if IS_FIVE else {"group_by_length": True}
     keys = {"disable_shuffling": False, "per_device_train_batch_size": 2, "cutoff_len": 256, "template": "gpt_oss"}

@@ -1,6 +1,5 @@
 """`token_weights`: each token of a response gets what the data and `cuset_think_weight` give it, whatever happens to the row on its way."""
 
-import copy
 from itertools import pairwise
 
 import numpy as np
@@ -9,37 +8,16 @@ from hypothesis import given as any_of
 from hypothesis import settings
 from hypothesis import strategies as st
 from llamafactory.data import get_template_and_fix_tokenizer
-from llamafactory.data.mm_plugin import get_mm_plugin
 from llamafactory.data.template import TEMPLATES
 
 from cuset_stage.stage.given import COLUMN, GivenResponse, GivenRow, GivenSpan
-from cuset_stage.stage.processors import LabelledPackedProcessor, LabelledProcessor
+from cuset_stage.stage.processors import LabelledProcessor
 from cuset_stage.stage.token_labels import LabelRules, kept_ranges, moved_range, multiplied
 from cuset_stage.text import InputError
 
 
 KINDS = ("kernel_body", "launch_config")
-THOUGHT = "<think>\nOne thread an element.\n</think>\n\n"
-
-
-@pytest.fixture
-def process(byte_level, data_args, rows):
-    """The labelled rows of conversations, with what is given of each (None: nothing), and the tokenizer that made them."""
-
-    def run(conversations, given=None, *, think_weight=1.0, added_tokens=(), **options):
-        tokenizer = copy.deepcopy(options.pop("tokenizer", byte_level))
-        tokenizer.add_tokens(added_tokens, special_tokens=True)
-        args = data_args(**options)
-        template = copy.copy(get_template_and_fix_tokenizer(tokenizer, args))
-        template.mm_plugin = get_mm_plugin("base")
-        examples = rows(*conversations)
-        if given is not None:
-            examples[COLUMN] = [each and each.to_text() for each in given]
-        labelled = LabelledPackedProcessor if args.packing else LabelledProcessor
-        rules = LabelRules(KINDS, think_weight=think_weight)
-        return tokenizer, labelled(template, tokenizer, None, args, rules).preprocess_dataset(examples)
-
-    return run
+THOUGHT = "<think>\nOne thread an element; k<<<1, 1>>> would do.\n</think>\n\n"
 
 
 def spans_of(text, *said):
@@ -57,11 +35,16 @@ def one(text, *said, weight=1.0, row=1.0):
     return GivenRow(row, (GivenResponse(weight, spans_of(text, *said)),))
 
 
+def runs_of(chosen):
+    """Where the runs of chosen tokens begin and end."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], chosen, [0]))))
+    return zip(edges[::2], edges[1::2], strict=True)
+
+
 def weighted(tokenizer, ours, weight, row=0):
     """The supervised text with a weight, run by run."""
     is_there = (ours["token_weights"][row] == np.float32(weight)) & (ours["sample_ids"][row] > 0)
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], is_there, [0]))))
-    return [tokenizer.decode(ours["input_ids"][row][a:b]) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    return [tokenizer.decode(ours["input_ids"][row][a:b]) for a, b in runs_of(is_there)]
 
 
 def expected_weights(tokenizer, text, spans, base):
@@ -75,9 +58,9 @@ def expected_weights(tokenizer, text, spans, base):
 
 
 def test_without_weights_there_is_no_column(process, answers):
-    _, ours = process([["Scale.", answers.answer]])
+    _, ours = process(["Scale.", answers.answer])
     assert "token_weights" not in ours
-    _, ours = process([["Scale.", answers.answer]], [None])
+    _, ours = process(["Scale.", answers.answer], given=[None])
     assert np.array_equal(ours["token_weights"][0], np.ones(len(ours["input_ids"][0]), np.float32))
     assert ours["token_weights"][0].dtype == np.float32
 
@@ -85,7 +68,7 @@ def test_without_weights_there_is_no_column(process, answers):
 def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
     text = THOUGHT + answers.answer
     given = one(text, ("threadIdx.x", 0.25), ("int main()", 0.0), ("One thread", 8.0), weight=0.5, row=3.0)
-    tokenizer, ours = process([["Scale.", text]], [given], think_weight=0.5)
+    tokenizer, ours = process(["Scale.", text], given=[given], think_weight=0.5)
     assert [run.strip() for run in weighted(tokenizer, ours, 1.5 * 0.25)] == ["threadIdx.x"]
     assert [run.strip() for run in weighted(tokenizer, ours, 0.0)] == ["int main()"]
     assert [run.strip() for run in weighted(tokenizer, ours, 1.5 * 0.5 * 8.0)] == ["One thread"]
@@ -125,15 +108,16 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, answers, data):
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
 def test_every_template(process, answers, name):
-    """Two turns with weights of their own, a span in each, and reasoning that is weighed lightly."""
+    """Two turns with weights of their own, a span in each, and reasoning that is weighed lightly; kernels in both."""
     thoughtful = f"{THOUGHT}{answers.answer}"
     given = GivenRow(
         2.0,
         (GivenResponse(1.0, spans_of(answers.answer, ("int main()", 0.25))), GivenResponse(3.0, spans_of(thoughtful, ("int main()", 5.0)))),
     )  # fmt: skip
     tokenizer, ours = process(
-        [["Scale.", answers.answer, "Again.", thoughtful]],
-        [given],
+        ["Scale.", answers.answer, "Again.", thoughtful],
+        given=[given],
+        system="You write CUDA.",
         think_weight=0.125,
         template=name,
         added_tokens=["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"],
@@ -146,10 +130,15 @@ def test_every_template(process, answers, name):
     # The rest of a turn, with the end-of-turn marker that some templates leave to LLaMA-Factory, has the turn's weight.
     last = {turn: ours["token_weights"][0][ours["sample_ids"][0] == turn][-1] for turn in (1, 2)}
     assert last == {1: 2.0, 2: 6.0}
+    is_cuda = ours["cuda_mask"][0] != 0
+    marked = [tokenizer.decode(ours["input_ids"][0][a:b]) for a, b in runs_of(is_cuda)]
+    assert len(marked) == 4, marked
+    for run, span in zip(marked, answers.spans * 2, strict=True):
+        assert span in run and len(run) <= len(span) + 8
 
 
 def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
-    tokenizer, ours = process([["Scale.", answers.answer]], think_weight=0.25, template="qwen3", enable_thinking=True)
+    tokenizer, ours = process(["Scale.", answers.answer], think_weight=0.25, template="qwen3", enable_thinking=True)
     assert weighted(tokenizer, ours, 0.25) == ["<think>\n\n</think>\n\n"]
 
 
@@ -165,7 +154,7 @@ def test_spans_stay_in_place_where_the_template_takes_thoughts_out(process, answ
             GivenResponse(1.0, spans_of(last, ("</think>\n\n__global__ void", 3.0))),
         ),
     )
-    tokenizer, ours = process([["Scale.", first, "Again.", last]], [given], template="qwen3", **options)
+    tokenizer, ours = process(["Scale.", first, "Again.", last], given=[given], template="qwen3", **options)
     if "mask_history" in options:  # the first turn's thought is gone, and the turn is not supervised
         assert set(np.unique(ours["token_weights"][0])) == {1.0, 3.0}
         assert [run.strip() for run in weighted(tokenizer, ours, 3.0)] == ["</think>\n\n__global__ void"]
@@ -207,7 +196,7 @@ def test_where_ranges_overlap_their_weights_multiply(layers):
 def test_a_kind_that_is_chosen_joins_the_cuda_mask(process):
     text = "The bottleneck is x[i] += y[i]; nothing else."
     given = one(text, ("x[i] += y[i];", "kernel_body"), ("nothing else", "atomic"))
-    tokenizer, ours = process([["Where?", text]], [given])
+    tokenizer, ours = process(["Where?", text], given=[given])
     cuda = ours["cuda_mask"][0].astype(bool)
     assert tokenizer.decode(ours["input_ids"][0][cuda]).strip() == "x[i] += y[i];"
     assert np.all(ours["token_weights"][0] == 1.0)
@@ -215,7 +204,7 @@ def test_a_kind_that_is_chosen_joins_the_cuda_mask(process):
 
 def test_prompts_have_the_row_s_weight_under_train_on_prompt(process):
     given = GivenRow(2.0, (GivenResponse(3.0), GivenResponse(0.5)))
-    _, ours = process([["One.", "First.", "Two.", "Second."]], [given], train_on_prompt=True)
+    _, ours = process(["One.", "First.", "Two.", "Second."], given=[given], train_on_prompt=True)
     assert set(ours["token_weights"][0]) == {2.0, 6.0, 1.0}
     for turn, weights in ((1, {2.0, 6.0}), (2, {2.0, 1.0})):
         assert set(ours["token_weights"][0][ours["sample_ids"][0] == turn]) == weights
@@ -225,8 +214,8 @@ def test_prompts_have_the_row_s_weight_under_train_on_prompt(process):
 def test_packed_rows_carry_the_weights_of_each(process, answers, options):
     conversations = [["One.", answers.answer], ["Two.", "32 threads."], ["Three.", answers.kernel]]
     given = [one(answers.answer, ("int main()", 0.5)), None, GivenRow(4.0)]
-    _, alone = process(conversations, given)
-    _, packed = process(conversations, given, cutoff_len=1500, **options)
+    _, alone = process(*conversations, given=given)
+    _, packed = process(*conversations, given=given, cutoff_len=1500, **options)
     assert len(packed["input_ids"]) == 1
 
     def of_samples(ours):
@@ -243,9 +232,9 @@ def test_packed_rows_carry_the_weights_of_each(process, answers, options):
 
 def test_what_truncation_leaves_of_a_span_keeps_its_weight(process, answers):
     given = [one(answers.answer, (answers.kernel, 0.5), row=2.0)]
-    _, whole = process([["Scale a vector.", answers.answer]], given)
+    _, whole = process(["Scale a vector.", answers.answer], given=given)
     for cutoff in (120, 64):
-        _, cut = process([["Scale a vector.", answers.answer]], given, cutoff_len=cutoff)
+        _, cut = process(["Scale a vector.", answers.answer], given=given, cutoff_len=cutoff)
         assert len(cut["input_ids"][0]) <= cutoff
         found, expected = (ours["token_weights"][0][ours["sample_ids"][0] > 0] for ours in (cut, whole))
         assert np.array_equal(found, expected[: len(found)])
@@ -255,7 +244,7 @@ def test_what_truncation_leaves_of_a_span_keeps_its_weight(process, answers):
 
 def test_rows_that_are_dropped_do_not_shift_the_others(process, answers):
     conversations = [["Good.", "One."], ["Empty.", " "], ["Good.", "Two."]]
-    _, ours = process(conversations, [GivenRow(2.0), GivenRow(7.0), GivenRow(3.0)])
+    _, ours = process(*conversations, given=[GivenRow(2.0), GivenRow(7.0), GivenRow(3.0)])
     assert [set(weights[ids > 0]) for weights, ids in zip(ours["token_weights"], ours["sample_ids"], strict=True)] == [
         {2.0},
         {3.0},

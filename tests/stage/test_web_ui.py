@@ -1,4 +1,4 @@
-"""The web UI (LlamaBoard) in a real browser: from the stage's entry to a finished run with CuSeT's statistics in log, file and plot."""
+"""The web UI (LlamaBoard) in a real browser: from the stage's entry to a finished run with CuSeT's statistics in the log."""
 
 import json
 import os
@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from llamafactory.extras import ploting
 
-from cuset_stage.stage.artifacts import LOG_PREFIX, plot_log
+from cuset_stage.objective.statistics import LOG_PREFIX
 
 
 ROOT = Path(__file__).parent.parent.parent
@@ -24,15 +23,6 @@ EXTRA = {
     "cuset_region_weight": "off",
 }
 MINUTES = 8  # at most, on a busy machine
-
-
-def test_the_plot_has_panels_of_its_own_where_the_log_has_statistics():
-    plain = [{"current_steps": step, "loss": 2.0 - step / 10} for step in range(1, 4)]
-    ours = [entry | {"cuset/nll": 3.0, "cuset/cuda_nll": 2.5, "cuset/cuda_confidence": 0.4} for entry in plain]
-    plot = getattr(ploting.gen_loss_plot, "__wrapped__", ploting.gen_loss_plot)
-    assert len(plot_log(plot, plain).axes) == 1
-    titles = [axis.get_title(loc="left") for axis in plot_log(plot, ours).axes]
-    assert len(titles) == 3 and "confidence" in titles[2]
 
 
 @pytest.fixture
@@ -63,7 +53,7 @@ def web_ui(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_from_the_stage_to_the_plot(web_ui, browser, tiny_model, tmp_path):
+def test_a_run_from_the_stage_to_its_log(web_ui, browser, tiny_model, tmp_path):
     page = browser.new_page(viewport={"width": 1400, "height": 1000})
     page.set_default_timeout(60_000)
     for _ in range(60 * MINUTES):
@@ -95,7 +85,6 @@ def test_a_run_from_the_stage_to_the_plot(web_ui, browser, tiny_model, tmp_path)
     page.get_by_label("number input for Logging steps").first.fill("1")
     page.get_by_label("Extra arguments").first.fill(json.dumps(EXTRA))
     page.keyboard.press("Tab")
-    screenshot(page, "web_ui_settings.png")
     page.get_by_role("button", name="Start").first.click()
     ended = page.get_by_text("Finished.").or_(page.get_by_text("Failed."))
     ended.first.wait_for(timeout=60_000 * MINUTES)
@@ -104,22 +93,5 @@ def test_a_run_from_the_stage_to_the_plot(web_ui, browser, tiny_model, tmp_path)
     run = tmp_path / "saves" / "Custom" / "full" / "run"
     assert "cuset_region_weight=false" in (run / "running_log.txt").read_text()
     assert f"{LOG_PREFIX}nll:" in page.get_by_text(f"{LOG_PREFIX}nll:").first.text_content()
-    logged = [json.loads(line) for line in (run / "trainer_log.jsonl").read_text().splitlines()]
-    state = json.loads((run / "trainer_state.json").read_text())["log_history"]
-    for entry, own in zip(
-        (one for one in logged if "loss" in one), (one for one in state if "loss" in one), strict=True
-    ):
-        assert {key: value for key, value in own.items() if key.startswith(LOG_PREFIX)}.items() <= entry.items()
-    sizes = page.eval_on_selector_all("img", "all => all.map(image => [image.naturalHeight, image.naturalWidth])")
-    assert max(sizes)[0] > max(sizes)[1] > 300, "the plot shows the loss alone"
-    page.set_viewport_size({"width": 1400, "height": 1300})
-    page.get_by_role("button", name="Start").first.scroll_into_view_if_needed()
-    page.wait_for_timeout(1000)
-    screenshot(page, "web_ui_run.png")
+    assert (run / "training_loss.png").exists()
     page.close()
-
-
-def screenshot(page, name: str) -> None:
-    """For docs/, where CUSET_SCREENSHOTS names a folder."""
-    if folder := os.environ.get("CUSET_SCREENSHOTS"):
-        page.screenshot(path=str(Path(folder) / name))

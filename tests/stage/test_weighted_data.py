@@ -138,14 +138,8 @@ def test_evaluation_sets_have_their_own(load, predict):
     tokenizer, module, _ = load("plain", eval_dataset="rows", predict=predict)
     assert "token_weights" not in module["train_dataset"].column_names
     if predict:
-        assert set(module["eval_dataset"].column_names) == {
-            "input_ids",
-            "attention_mask",
-            "labels",
-            "images",
-            "videos",
-            "audios",
-        }
+        columns = {"input_ids", "attention_mask", "labels", "images", "videos", "audios"}
+        assert set(module["eval_dataset"].column_names) == columns
     else:
         assert set(weights_of(tokenizer, module["eval_dataset"]).values()) == {0.0, 0.5, 1.0, 1.5, 2.0, 2.5}
 
@@ -158,18 +152,6 @@ def test_a_missing_weight_is_told_with_file_row_and_fix(load, folder, streaming)
     options = {"streaming": True, "buffer_size": 2} if streaming else {}
     with pytest.raises(ValueError, match=r"rows.json: row 5: 'w', the weight column, is missing\. Give every row"):
         list(load("plain,rows", **options)[1]["train_dataset"])
-
-
-def test_sft_reads_such_a_data_set_as_ever(folder, tiny_model, data_args):
-    from llamafactory.data.parser import DatasetAttr
-
-    attributes = loader.get_dataset_list(["rows"], str(folder))
-    assert [type(each) for each in attributes] == [DatasetAttr]
-    args = data_args(dataset="rows", dataset_dir=str(folder), overwrite_cache=True)
-    training = SimpleNamespace(local_process_index=0, dataloader_num_workers=0)
-    model = SimpleNamespace(cache_dir=None, hf_hub_token=None)
-    dataset = loader._load_single_dataset(attributes[0], model, args, training)
-    assert "_given" not in dataset.column_names and "_prompt" in dataset.column_names
 
 
 def test_the_page_s_example_is_what_it_says(load, tmp_path):

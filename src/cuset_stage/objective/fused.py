@@ -6,6 +6,7 @@ readable loss of the materialised logits (`cuset.py`), in value and gradients.
 
 import math
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -50,16 +51,9 @@ def fused_linear_cuset_loss(
     sample_ids: torch.Tensor | None,
     *,
     bias: torch.Tensor | None = None,
-    tau: float = 0.1,
-    lam: float = 1.0,
-    window: int = 256,
     num_items_in_batch: torch.Tensor | int | None = None,
     token_weights: torch.Tensor | None = None,
-    use_confidence_mask: bool = True,
-    use_cuda_mask: bool = True,
-    use_region_weight: bool = True,
-    region_scope: str = "response",
-    normalization: str = "tokens",
+    **options: Any,
 ) -> torch.Tensor:
     r"""CuSeT's objective (arXiv 2606.16231, Eq. 9) from hidden states, equal to
 
@@ -71,7 +65,8 @@ def fused_linear_cuset_loss(
         hidden: [batch, length, hidden_size], the last hidden states, after the final norm.
         weight: [vocab_size, hidden_size], the head's weight, frozen or trained.
         bias: [vocab_size] or None.
-        labels, cuda_mask, sample_ids: [batch, length]; these and all other options as in `cuset_loss`.
+        labels, cuda_mask, sample_ids, num_items_in_batch, token_weights: as in `cuset_loss`.
+        options: tau, lam, window and the others of `cuset_loss`.
 
     Returns:
         A scalar in nats per supervised token. Without a supervised token: 0, with a gradient path.
@@ -80,9 +75,7 @@ def fused_linear_cuset_loss(
         ValueError: as `cuset_loss`; what only the device can see (labels outside the vocabulary, NaN or infinite
             logits) is raised by the backward pass, where there is one.
     """
-    switches = use_confidence_mask, use_cuda_mask, use_region_weight
-    settings = ObjectiveSettings("cuset", tau, lam, window, *switches, region_scope, normalization)
-    batch = labels, cuda_mask, sample_ids
+    settings, batch = ObjectiveSettings(**options), (labels, cuda_mask, sample_ids)
     given = {"num_items_in_batch": num_items_in_batch, "token_weights": token_weights}
     return fused_objective(hidden, weight, *batch, settings, bias=bias, **given)[0]
 

@@ -2,7 +2,7 @@
 
 A rule is a function from `Tokens`, what is known of the supervised tokens, to their weights, the constant factors of
 their negative log-likelihoods. The objectives of the package are the rules below; others are found by
-`module:function`, by `path/to/file.py:function`, or as entry points of the group `cuset_stage.objectives`.
+`module:function` or `path/to/file.py:function`.
 
     def focal(tokens):
         return (1 - tokens.confidence) ** 2
@@ -13,7 +13,6 @@ The head computes what a rule reads and no more. That is found out by calling th
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from importlib.metadata import entry_points
 from typing import Any
 
 import torch
@@ -22,7 +21,6 @@ from ..named_functions import is_function_name, load_function
 from ..text import InputError, nearest
 
 
-ENTRY_POINTS = "cuset_stage.objectives"
 EAFT_ENTROPY_SCALE = 3.0  # the authors' stand-in for ln 20
 MEASURED = {  # what takes the whole row of logits
     "entropy": "entropy of the model's distribution over the vocabulary, in nats",
@@ -167,22 +165,18 @@ def find_rule(name: str) -> Rule:
     """
     if name in RULES:
         return RULES[name]
-    if is_function_name(name):
-        function = load_function(name, "cuset_objective")
-    else:
-        found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-        if name in GONE and name not in found:
-            raise InputError(
-                f"cuset_objective={name!r} is no longer built in. docs/objectives.md has it as a rule of your own in three lines: put it into a "
-                f"file rules.py, set cuset_objective: rules.py:{name}, and remove cuset_options."
-            )
-        if name not in found:
-            raise InputError(
-                f"cuset_objective={name!r}: expected one of {', '.join([*RULES, *found])} "
-                f"({'; '.join(f'{key}: {one.title}' for key, one in RULES.items())}), or your own as my_module:my_function or "
-                "path/to/file.py:my_function."
-            )
-        function = load_function(found[name].value, "cuset_objective")
+    if name in GONE:
+        raise InputError(
+            f"cuset_objective={name!r} is no longer built in. docs/objectives.md has it as a rule of your own in three lines: put it into a "
+            f"file rules.py, set cuset_objective: rules.py:{name}, and remove cuset_options."
+        )
+    if not is_function_name(name):
+        raise InputError(
+            f"cuset_objective={name!r}: expected one of {', '.join(RULES)} "
+            f"({'; '.join(f'{key}: {title}' for key, title in OBJECTIVES.items())}), or your own as my_module:my_function or "
+            "path/to/file.py:my_function."
+        )
+    function = load_function(name, "cuset_objective")
     title = (inspect.getdoc(function) or name).partition("\n")[0].removesuffix(".")
     return replace(getattr(function, "rule", Rule(function, title)), pointwise=False)
 

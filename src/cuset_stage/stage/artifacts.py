@@ -1,6 +1,5 @@
 """What a run leaves behind beside the model: plots of its log, and the model card's account of the method."""
 
-import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 from huggingface_hub import ModelCard
 from llamafactory.extras.ploting import plot_loss, smooth
-from llamafactory.train.callbacks import LogCallback
 
 from ..objective.statistics import LOG_PREFIX
 from .arguments import hyper_parameters, objective_settings
@@ -26,61 +24,11 @@ PANELS = {
     "sample weight": ("sample_weight_mean", "sample_weight_min", "sample_weight_max"),
     "share of right programs preferred": ("pairs_accuracy",),
 }
-WEB_PANELS = ("negative log-likelihood (nats per token)", "mean confidence")  # those with room in the web UI
-
-
-def log_statistics(trainer: Any) -> None:
-    """Put our own statistics into trainer_log.jsonl, from which the web UI plots, beside the few values LLaMA-Factory writes there."""
-
-    def on_log(callback: LogCallback, plain: Any, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        own = {key: value for key, value in state.log_history[-1].items() if key.startswith(LOG_PREFIX)}
-        write = callback._write_log  # is handed to another thread, which writes when the newest entry may be another
-        callback._write_log = lambda output_dir, logs: write(output_dir, logs | own)
-        plain(args, state, control, **kwargs)
-        callback._write_log = write
-
-    for callback in trainer.callback_handler.callbacks:
-        if isinstance(callback, LogCallback):
-            callback.on_log = functools.partial(on_log, callback, callback.on_log)
-
-
-def plot_log(plot: Any, trainer_log: list[dict[str, Any]]) -> Any:
-    """LLaMA-Factory's plot in the web UI, and below it the objective's own curves when the run logged them.
-
-    plot: LLaMA-Factory's gen_loss_plot. Returns its figure.
-    """
-    figure = plot(trainer_log)
-    if not any(key.startswith(LOG_PREFIX) for entry in trainer_log for key in entry):
-        return figure
-    figure.set_size_inches(6.4, 9.6)
-    grid = figure.add_gridspec(1 + len(WEB_PANELS), 1)
-    figure.axes[0].set_subplotspec(grid[0])
-    for row, title in enumerate(WEB_PANELS, start=1):
-        draw_curves(figure.add_subplot(grid[row]), title, PANELS[title], trainer_log, "current_steps")
-    figure.set_layout_engine("constrained")
-    return figure
 
 
 def log_key(name: str) -> str:
     """The key in the training log of a curve in `PANELS`."""
     return name if name.endswith("loss") else LOG_PREFIX + name
-
-
-def draw_curves(axis: Any, title: str, names: tuple[str, ...], log: list[dict[str, Any]], step: str) -> None:
-    """One panel: each curve smoothed as LLaMA-Factory does, its values faint behind it."""
-    for name in names:
-        key = log_key(name)
-        points = [(entry[step], entry[key]) for entry in log if key in entry]
-        if not points:
-            continue
-        steps, values = zip(*points, strict=True)
-        color = CUDA_COLOR if "cuda_" in name else None
-        (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "), color=color)
-        axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
-    axis.set_title(title, loc="left", fontsize="medium")
-    axis.grid(alpha=0.3)
-    if axis.lines:
-        axis.legend(fontsize="small")
 
 
 def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
@@ -103,7 +51,16 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     figure, grid = plt.subplots(len(panels), 1, sharex=True, squeeze=False, **size)
     axes = grid[:, 0]
     for axis, (title, names) in zip(axes, panels.items(), strict=True):
-        draw_curves(axis, title, names, log, "step")
+        for name in names:
+            if points := [(entry["step"], entry[log_key(name)]) for entry in log if log_key(name) in entry]:
+                steps, values = zip(*points, strict=True)
+                # Smoothed as LLaMA-Factory does, with the values faint behind it.
+                color = CUDA_COLOR if "cuda_" in name else None
+                (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "), color=color)
+                axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
+        axis.set_title(title, loc="left", fontsize="medium")
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize="small")
     axes[-1].set_xlabel("step")
     path = Path(output_dir) / "training_cuset.png"
     figure.savefig(path, dpi=100)

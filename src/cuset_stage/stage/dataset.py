@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 from llamafactory.extras import logging
-from llamafactory.extras.constants import MROPE_MODELS
 from llamafactory.extras.misc import has_tokenized_data
-from llamafactory.model.loader import load_config
 
 from .. import bundled
 from ..jsonl import read_rows
@@ -23,7 +21,6 @@ from .processors import WEIGHTS, LabelRules, labelling
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
 
 RULES_FILE = "cuset_labels.json"  # beside the data set in tokenized_path
-PADDED_TO = 8  # tokens of a row, in training
 
 
 def labelled_dataset(
@@ -61,34 +58,12 @@ def labelled_dataset(
                     f"no row of the {name} data can be used: each lacks an assistant message or has an empty one (the warnings above "
                     "count them). Check that dataset_info.json maps the response column."
                 )
-            if was_saved_before and training_args.do_train and "position_ids" in dataset.column_names:
-                check_packed_length(
-                    len(dataset[0]["position_ids"]), model_args, f"tokenized_path: {path}: packed rows"
-                )
             if training_args.should_log:
                 summaries.extend(report_cuda_share(dataset, name))
                 summaries.extend(report_weights(dataset, name))
         return module
 
     return get_labelled_dataset
-
-
-def check_packed_length(length: int, model_args: Any, name: str) -> None:
-    """Refuse packed rows of a length with which LLaMA-Factory 0.9.5 crashes in training, and in the evaluations of a training.
-
-    Its collator pads tokens, but not the packed rows' position ids, to a multiple of 8, whatever flash_attn says. Multimodal position ids
-    are computed after the padding.
-
-    Raises:
-        InputError: names what has the length, and the nearest lengths that train.
-    """
-    lower = length // PADDED_TO * PADDED_TO
-    if length == lower or load_config(model_args).model_type in MROPE_MODELS:
-        return
-    raise InputError(
-        f"{name}: {length} tokens with packing or neat_packing: LLaMA-Factory crashes on packed rows whose length is no multiple of "
-        f"{PADDED_TO}. Set cutoff_len: {f'{lower} or ' if lower else ''}{lower + PADDED_TO}."
-    )
 
 
 def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:

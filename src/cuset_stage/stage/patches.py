@@ -1,4 +1,4 @@
-"""What changes in LLaMA-Factory: eight symbols, each right after the module that defines it has run.
+"""What changes in LLaMA-Factory: seven symbols, each right after the module that defines it has run.
 
 Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
 needs of the module is looked up before anything is changed, so that a LLaMA-Factory that lacks it raises here, and the hook
@@ -94,25 +94,12 @@ def _patch_constants(module: ModuleType) -> None:
     module.TRAINING_STAGES[STAGE_TITLE] = "cuset"
 
 
-def _patch_plot(module: ModuleType) -> None:
-    plain_plot = module.gen_loss_plot
-
-    @functools.wraps(plain_plot)
-    def gen_loss_plot(trainer_log):
-        from .artifacts import plot_log
-
-        return plot_log(plain_plot, trainer_log)
-
-    module.gen_loss_plot = gen_loss_plot
-
-
 _PATCHES = {
     "llamafactory.hparams.finetuning_args": _patch_arguments,
     "llamafactory.hparams.parser": _patch_parser,
     "llamafactory.train.sft": _patch_sft,
     "llamafactory.data.loader": _patch_loader,
     "llamafactory.extras.constants": _patch_constants,
-    "llamafactory.extras.ploting": _patch_plot,
 }
 
 

@@ -65,10 +65,18 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self.fused_head: FusedHead | None = None
         self._reference_head: FusedHead | None = None
         if fused != "off":
-            self._make_fused_head()
-        self._is_padding_free = self._said_padding_free = self._is_in_step = False
-        if self.finetuning_args.cuset_padding_free:
-            self._start_padding_free()
+            heads = [FusedHead(model, objective) for model in self._models()]
+            self.fused_head, self._reference_head = heads[0], heads[-1]
+            if reason := heads[0].reason or heads[-1].reason:
+                self._give_up_fused(reason)
+        self._is_padding_free = self.finetuning_args.cuset_padding_free
+        self._said_padding_free = self._is_in_step = False
+        if self._is_padding_free:
+            reasons = [padding_free.reason_against(model, self.args) for model in self._models()]
+            if self.data_collator.label_pad_token_id != IGNORE_INDEX:
+                reasons.append("ignore_pad_token_for_loss: false supervises it")
+            if reason := next(filter(None, reasons), None):
+                self._give_up_padding_free(reason)
         self._meter = ObjectiveMeter()
         self._has_logged = False
         self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over the ranks
@@ -79,12 +87,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._wants_logits = False
         self._evaluated_rows: list[torch.Tensor] = []
 
-    def _make_fused_head(self) -> None:
-        heads = [FusedHead(model, self.objective) for model in self._models()]
-        self.fused_head, self._reference_head = heads[0], heads[-1]
-        if reason := heads[0].reason or heads[-1].reason:
-            self._give_up_fused(reason)
-
     def _give_up_fused(self, reason: str) -> None:
         if self._must_fuse:
             raise ValueError(
@@ -92,14 +94,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             )
         logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
         self.fused_head = None
-
-    def _start_padding_free(self) -> None:
-        reasons = [padding_free.reason_against(model, self.args) for model in self._models()]
-        if self.data_collator.label_pad_token_id != IGNORE_INDEX:
-            reasons.append("ignore_pad_token_for_loss: false supervises it")
-        self._is_padding_free = True
-        if reason := next(filter(None, reasons), None):
-            self._give_up_padding_free(reason)
 
     def _models(self) -> list[torch.nn.Module]:
         """What runs in a step: the model, and a reference of its own."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from llamafactory.extras import logging
-from llamafactory.extras.misc import has_tokenized_data
 from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
 from safetensors import SafetensorError, safe_open
@@ -28,9 +27,9 @@ from .arguments import (
     objective_settings,
     sensitive_kinds,
 )
-from .artifacts import describe_method, log_statistics, plot_run
+from .artifacts import describe_method, plot_run
 from .collator import CusetDataCollator
-from .dataset import check_packed_length, labelled_dataset
+from .dataset import labelled_dataset
 from .processors import LabelRules
 from .rebinding import rebind_globals
 from .trainer import CusetTrainer, Metric
@@ -51,10 +50,6 @@ def run_cuset(
     proof.begin()
     for note in check_combination(model_args, training_args, finetuning_args):
         logger.warning_rank0(note)
-    is_saved = data_args.tokenized_path is not None and has_tokenized_data(data_args.tokenized_path)
-    if data_args.packing and training_args.do_train and not is_saved:
-        # where rows are packed, LLaMA-Factory has taken 1 from the recipe's cutoff_len
-        check_packed_length(data_args.cutoff_len + 1, model_args, "cutoff_len")
     if note := attention.switch(training_args.device, keep=finetuning_args.cuset_cudnn_attention):
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
@@ -81,9 +76,7 @@ def run_cuset(
             for name in ("model", "ref_model"):
                 as_float32(kwargs.get(name))
         options = {"fused": finetuning_args.cuset_fused, "label_summaries": label_summaries, "metrics": metrics}
-        trainer = CusetTrainer(objective=objective, **options, **kwargs)
-        log_statistics(trainer)
-        return trainer
+        return CusetTrainer(objective=objective, **options, **kwargs)
 
     def create_modelcard_and_push(trainer: CusetTrainer, *args: Any, **kwargs: Any) -> None:
         sft_workflow.create_modelcard_and_push(trainer, *args, **kwargs)
