@@ -135,11 +135,6 @@ def inputs_seed(output: Path) -> int:
 _adapter = functools.cache(TypeAdapter)
 
 
-def as_record(judgement: Judgement) -> dict[str, Any]:
-    """A judgement as JSON holds it."""
-    return _adapter(Judgement).dump_python(judgement, mode="json", warnings=False)
-
-
 def describe_run(
     *,
     answers_path: Path,
@@ -402,7 +397,7 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
         "sample": answer.sample,
         "level": sample.key[2],
         "code_sha256": sample.sha256,
-        **as_record(judgement),
+        **_adapter(Judgement).dump_python(judgement, mode="json", warnings=False),
         "passed": judgement.passed,
         "tokens": answer.tokens,
         "prompt_tokens": answer.prompt_tokens,
