@@ -14,7 +14,6 @@ from task_factory import COMPARE, GEN, cudabench_row, load_row
 from cuset_stage.judge import closeness, comparison, oracle_scripts
 from cuset_stage.judge.comparison import compare_outputs
 from cuset_stage.judge.oracle import CaseCache, OracleError, PreparedCase
-from cuset_stage.sandbox import SandboxError
 from cuset_stage.tasks import Case, ProgramTask, ReferenceOracle, Tensor
 
 
@@ -46,9 +45,6 @@ def judge(folder: Path, expected: dict, actual: dict, tolerance=None):
 
 def one(folder, expected, actual, rtol=0.0, atol=0.0, dtype="float32"):
     return judge(folder, {"y": np.array(expected, dtype)}, {"y": np.array(actual, dtype)}, {"y": (rtol, atol)})
-
-
-# ------------------------------------------------------------------------------------------------------------ numbers
 
 
 def test_right_within_tolerance(tmp_path):
@@ -122,11 +118,8 @@ def test_integers_do_not_wrap_or_round(tmp_path, dtype, expected, actual, distan
     assert result.max_abs_error == distance
     assert result.message.endswith(f"first at (0,): expected {expected}, found {actual}")
     assert one(tmp_path, [expected], [expected], dtype=dtype).passed
-
-
-def test_integers_with_a_tolerance(tmp_path):
-    assert one(tmp_path, [100, 7], [101, 6], atol=1, dtype="uint8").passed
-    assert not one(tmp_path, [100, 7], [102, 6], atol=1, dtype="uint8").passed
+    assert one(tmp_path, [expected], [actual], dtype=dtype, atol=distance).passed
+    assert not one(tmp_path, [expected], [actual], dtype=dtype, atol=distance / 2).passed
 
 
 FLOATS = st.floats(-1e6, 1e6, width=32)
@@ -150,44 +143,19 @@ def test_agrees_with_numpy(tmp_path_factory, expected, noise, rtol, atol):
     assert result.max_abs_error == pytest.approx(error.max())
 
 
-# -------------------------------------------------------------------------------------------------------------- files
-
-
-@pytest.mark.parametrize(
-    ("elements", "message"), [(0, "0 bytes, expected 12"), (2, "8 bytes, expected 12"), (4, "16 bytes")]
-)
-def test_the_size_is_exact(tmp_path, elements, message):
-    result = judge(tmp_path, {"y": np.zeros(3, np.float32)}, {"y": np.zeros(elements, np.float32)})
-    assert not result.passed
-    assert message in result.message
-
-
-def test_every_output_is_there(tmp_path):
+def test_every_output_is_there_with_its_exact_size(tmp_path):
     expected = {"a": np.zeros(3, np.float32), "b": np.ones(2, np.int32)}
     assert judge(tmp_path, expected, expected).passed
     missing = judge(tmp_path, expected, {"a": expected["a"], "b": None})
     assert (missing.passed, missing.message) == (False, "data/b.bin: not written")
-    wrong = judge(
-        tmp_path, expected, {"a": expected["a"], "b": np.array([1, 2], np.int32)}, {"a": (0, 0), "b": (0, 0)}
-    )
+    for elements, message in ((0, "0 bytes, expected 12"), (2, "8 bytes, expected 12"), (4, "16 bytes")):
+        wrong = judge(tmp_path, expected, {**expected, "a": np.zeros(elements, np.float32)})
+        assert not wrong.passed and message in wrong.message
+    wrong = judge(tmp_path, expected, {**expected, "b": np.array([1, 2], np.int32)}, dict.fromkeys("ab", (0, 0)))
     assert wrong.message.startswith("data/b.bin: 1 of 2") and wrong.message.endswith("(1,): expected 1, found 2")
-
-
-def test_a_link_is_no_output(tmp_path):
-    values = np.ones(3, np.float32)
-    values.tofile(tmp_path / "elsewhere")
-    (tmp_path / "y").symlink_to(tmp_path / "elsewhere")
-    assert judge(tmp_path, {"y": values}, {"y": values}).message == "data/y.bin: not written"
-
-
-def test_a_reference_that_is_gone_is_not_the_programs_fault(tmp_path):
-    values = np.ones(3, np.float32)
-    case = Case("only", {}, (), (Tensor("y", "float32", (3,)),))
-    task = ProgramTask("t", "t", "t", {}, None, (case,), ReferenceOracle(""), None, "t.jsonl:1")
-    values.tofile(tmp_path / "y")
-    gone = PreparedCase({}, {"data/y.bin": tmp_path / "gone"}, tmp_path, {}, {"y": (0, 0)}, None)
-    with pytest.raises(SandboxError, match="task t, case only: a file cannot be read"):
-        compare_outputs(task, case, gone, {"data/y.bin": tmp_path / "y"})
+    (tmp_path / "a").rename(tmp_path / "elsewhere")
+    (tmp_path / "a").symlink_to(tmp_path / "elsewhere")
+    assert judge(tmp_path, expected, expected).message == "data/a.bin: not written"
 
 
 @pytest.mark.parametrize("left", [0, 1998, 2048, 3998])
@@ -202,14 +170,13 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_noticed(tmp_path, monke
             closeness.distance(expected, tmp_path / "y", "float32", 1000, 0.0, 0.0)
 
 
-def test_a_complex_number_whose_modulus_is_not_finite(tmp_path, recwarn):
+def test_extreme_values_warn_nobody(tmp_path, recwarn):
     large = np.full(3, 1.7e308 * (1 + 1j))
     assert one(tmp_path, large, large, rtol=0.1, dtype="complex128").passed
     assert not one(tmp_path, large, -large, rtol=0.1, dtype="complex128").passed
+    subnormal = one(tmp_path, [5e-324], [1e10], dtype="float64")
+    assert not subnormal.passed and subnormal.max_rel_error == np.inf
     assert not recwarn.list
-
-
-# --------------------------------------------------------------------------------------------------------- compare.py
 
 
 @pytest.fixture
@@ -235,9 +202,10 @@ def by_script(tmp_path, monkeypatch):
 def test_compare_py_decides(by_script, sandboxed):
     right = by_script(COMPARE)
     assert right.passed and right.max_abs_error == 0
-    wrong = by_script(COMPARE, lambda y: y + 1)
-    assert not wrong.passed and wrong.message.startswith("compare.py: F; data/y.bin: 64 of 64 values differ from the")
-    assert wrong.max_abs_error == pytest.approx(1)
+    wrong = by_script(COMPARE, lambda y: np.where(np.isin(np.arange(64), [5, 9]), y + 1, y))
+    assert not wrong.passed and wrong.max_abs_error == pytest.approx(1)
+    said = r"compare.py: F; data/y.bin: 2 of 64 values differ from the .*, first at \(5,\): expected -?[0-9.]+, found "
+    assert re.match(said, wrong.message)
 
 
 def test_compare_py_is_not_asked_twice_about_the_same_bytes(by_script, monkeypatch):
@@ -337,16 +305,6 @@ def test_ways_to_say_no(by_script, compare):
     assert "compare.py" in wrong.message
 
 
-def test_the_first_difference_is_named(by_script):
-    def change(y):
-        y[[5, 9]] = 0, 100
-        return y
-
-    wrong = by_script(COMPARE, change)
-    assert "2 of 64 values differ" in wrong.message
-    assert re.search(r"first at \(5,\): expected -?[0-9.]+, found 0\.0$", wrong.message)
-
-
 @pytest.mark.parametrize(
     ("compare", "said"),
     [
@@ -362,12 +320,6 @@ def test_a_compare_py_that_cannot_judge_is_the_judges_fault(by_script, compare, 
     """For right answers and wrong ones alike: else a model is charged, or not, by what the oracle happens to print."""
     with pytest.raises(OracleError, match=f"task 3: its compare.py {said}.* no answer is charged"):
         by_script(STRICT + compare, lambda y: y + wrong_by)
-
-
-def test_a_subnormal_reference_warns_nobody(tmp_path, recwarn):
-    result = one(tmp_path, [5e-324], [1e10], dtype="float64")
-    assert not result.passed and result.max_rel_error == np.inf
-    assert not recwarn.list
 
 
 def test_a_compare_py_that_does_not_end(by_script, sandboxed, monkeypatch):

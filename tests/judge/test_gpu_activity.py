@@ -5,17 +5,8 @@ from pathlib import Path
 import pytest
 from host_programs import HOST_FLAGS
 
-from cuset_stage.judge.gpu_activity import (
-    RECORD,
-    Activity,
-    Kernel,
-    Recorder,
-    Transfer,
-    build,
-    find_recorder,
-    read_activity,
-)
-from cuset_stage.sandbox import Compiler, Isolation, SandboxError, Toolkit, find_toolkit, run_program
+from cuset_stage.judge.gpu_activity import RECORD, Activity, Kernel, Recorder, Transfer, find_recorder, read_activity
+from cuset_stage.sandbox import Compiler, Isolation, Toolkit, find_toolkit, run_program
 
 
 # What the driver does at the first call of a program: load the library and call its entry.
@@ -55,8 +46,9 @@ def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, mo
 
 def test_without_cupti_nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
-    with pytest.raises(SandboxError, match="pip install nvidia-cuda-cupti"):
-        build(Toolkit(find_toolkit().nvcc, "13.0.0", tmp_path), Isolation.AUTO)
+    toolkit = Toolkit(find_toolkit().nvcc, "13.0.0", tmp_path)
+    monkeypatch.setattr("cuset_stage.judge.gpu_activity.find_toolkit", lambda: toolkit)
+    assert "pip install nvidia-cuda-cupti" in find_recorder()
 
 
 def test_what_a_record_says(tmp_path: Path) -> None:
@@ -66,32 +58,24 @@ def test_what_a_record_says(tmp_path: Path) -> None:
     assert (activity.bytes_to_gpu, activity.bytes_from_gpu) == (4096, 128)
     assert activity.busy_s == pytest.approx(210e-9)  # 100 to 260, where kernel and copy overlap, and the fill
     assert activity.complete and activity.works
-
-
-def test_two_processes_write_one_record(tmp_path: Path) -> None:
-    assert read(tmp_path, RIGHT + RIGHT).complete
-    assert not read(tmp_path, RIGHT + RIGHT.removesuffix("end\n")).complete
+    assert read(tmp_path, RIGHT + RIGHT).complete  # of two processes
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "",
-        "begin\n",
         "end\n",
+        RIGHT + RIGHT.removesuffix("end\n"),
         RIGHT.replace("end", "lost 3\nend"),
         RIGHT.replace("K 100 200", "K 200 100"),
         # what no results file holds, or Python does not write
         RIGHT.replace("1 4096", f"1 {2**53}"),
         RIGHT.replace("1 4096", f"1 {'9' * 4300}"),
-        RIGHT.replace("1 4096", "1 -4096"),
         RIGHT.replace("100 200", f"100 {2**62}"),
-        RIGHT.replace("200 2 1 1", "200 -2 1 1"),
         RIGHT.replace("200 2 1 1 256 1 1", "200 2"),
-        RIGHT.replace("K 100", "K -100"),
         RIGHT.replace("4096", "many"),
         RIGHT.replace("C 10 ", "C "),
-        RIGHT.replace("end", "U 1 2 3 4 5 6\nend"),
         RIGHT.replace("end", "U 1 2 3 4 -5\nend"),
         b"begin\n\xff\x00\nend\n",
         f"begin\nK {'9' * 5000} 1 1 1 1 1 1 1 x\nend\n",

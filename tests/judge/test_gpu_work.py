@@ -142,18 +142,18 @@ def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) ->
 
 
 @pytest.mark.parametrize(
-    ("uploads", "when_withheld", "verdict", "flag"),
+    ("uploads", "when_withheld", "flag"),
     [
-        ("4096 0 0 4096 0", "(void)0", Verdict.NO_GPU_WORK, NOT_NEEDED),
-        ("4096 8192 0 8192 0", "exit(0)", Verdict.NO_GPU_WORK, RESULT_UPLOADED),
-        ("0 0 4096 4096 0", "(void)0", Verdict.PASSED, HOST_WORK),
+        ("4096 0 0 4096 0", "(void)0", NOT_NEEDED),
+        ("4096 8192 0 8192 0", "exit(0)", RESULT_UPLOADED),
+        ("0 0 4096 4096 0", "(void)0", HOST_WORK),
     ],
 )
 def test_a_run_without_inputs_on_the_gpu(
-    on_a_gpu: ProgramJudge, task: ProgramTask, uploads: str, when_withheld: str, verdict: Verdict, flag: str
+    on_a_gpu: ProgramJudge, task: ProgramTask, uploads: str, when_withheld: str, flag: str
 ) -> None:
-    source = recording(uploads, when_withheld=when_withheld)
-    assert judged(on_a_gpu, task, source) == (verdict, (flag,), None)
+    verdict = Verdict.PASSED if flag == HOST_WORK else Verdict.NO_GPU_WORK
+    assert judged(on_a_gpu, task, recording(uploads, when_withheld=when_withheld)) == (verdict, (flag,), None)
 
 
 # Before main, and in it: variables, arguments, files, open files and stdin, its own and those of the process above it.
@@ -274,23 +274,23 @@ def test_what_a_flag_takes(withheld: Activity, passed: bool, flag: str | None) -
     assert examine(run(withheld, passed)) == flag
 
 
-def test_managed_variables_are_not_held_against_a_program() -> None:
-    source = "__managed__ float from[1 << 18], to[1 << 18];"
+def test_what_a_flag_takes_beside_other_sources_and_sizes() -> None:
+    source = "__managed__ float from[1 << 18], to[1 << 18];"  # a managed variable is not held against a program
     assert examine(run(activity(down=0), True), source) == HOST_WORK
-    assert examine(run(activity(down=0), True)) == NOT_FROM_GPU
-    for idle in ("// __managed__ float from[1 << 18];", 'const char* text = "__managed__";', 'R"x(\n__managed__\n)x"'):
+    for idle in (
+        "",
+        "// __managed__ float from[1 << 18];",
+        'const char* text = "__managed__";',
+        'R"x(\n__managed__\n)x"',
+    ):
         assert examine(run(activity(down=0), True), idle) == NOT_FROM_GPU
-
-
-def test_without_inputs_it_counts_what_comes_and_goes() -> None:
-    assert examine(run(activity(Uploads(), 12), True, 12)) == SMALL_INPUT
     assert examine(run(activity(Uploads()), True, 4000)) == SMALL_INPUT  # as arguments of its kernels
     assert examine(run(activity(Uploads(4000, 0, 0, 4000), 4000), False, 4000)) is None
     assert examine(run(activity(Uploads()), True, 5000)) == NOT_NEEDED
     assert examine(run(activity(Uploads(), down=0), True, 12)) == NOT_FROM_GPU
     assert (
         examine(run(activity(down=0), False, ended=False)) is None
-    )  # it never ended without its inputs, so it needs them
+    )  # without its inputs it never ended: it needs them
     assert examine(run(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12)) == RESULT_UPLOADED
 
 
@@ -315,20 +315,21 @@ def test_blocks_of_outputs(tmp_path: Path) -> None:
 
 def test_where_nothing_can_be_recorded_it_is_said(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_nvml(monkeypatch, fake_gpus(1))
-    said, results = run([answer_row("one", 0)], "no_gpu=false")
+    answers = [answer_row("one", 0)]
+    said, results = run(answers, "no_gpu=false")
     assert results.samples[0]["verdict"] == "passed" and results.samples[0]["kernel_s"] is None
     assert "is not recorded: CUPTI records no kernel here" in said
     assert results.run["gpu_work_recorded"].startswith("CUPTI records no kernel here")
-    said, _ = run([answer_row("one", 0)], "no_gpu=false", "require_gpu=true", code=2)
-    assert "require_gpu=true: what programs do on the GPU cannot be recorded here" in said
-    said, _ = run([answer_row("one", 0)], "require_gpu=true", code=2)  # beside no_gpu=true
-    assert "require_gpu and no_gpu contradict each other" in said
-    said, _ = run([answer_row("one", 0)], "no_gpu=false", "require_gpu=true", "record_gpu=false", code=2)
-    assert "require_gpu needs the record that record_gpu=false leaves out" in said
+    _, results = run(answers, "no_gpu=false", "record_gpu=false")
+    assert results.run["gpu_work_recorded"] == "record_gpu=false"
+    for options, says in (
+        (["no_gpu=false"], "require_gpu=true: what programs do on the GPU cannot be recorded here"),
+        ([], "require_gpu and no_gpu contradict each other"),
+        (["no_gpu=false", "record_gpu=false"], "require_gpu needs the record that record_gpu=false leaves out"),
+    ):
+        assert says in run(answers, "require_gpu=true", *options, code=2)[0]
     with pytest.raises(SandboxError, match="record_gpu=false is about CUDA programs"):
         Bench(EvaluationSpec(no_gpu=True, record_gpu=False), "python")
-    _, results = run([answer_row("one", 0)], "no_gpu=false", "record_gpu=false")
-    assert results.run["gpu_work_recorded"] == "record_gpu=false"
 
 
 def test_a_record_is_held_against_the_gpus_counters() -> None:

@@ -8,9 +8,6 @@ from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.sandbox import SandboxError
 
 
-MIB, GIB = 2**20, 2**30
-
-
 @pytest.fixture(autouse=True)
 def three_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_nvml(monkeypatch, fake_gpus(3))
@@ -28,9 +25,3 @@ def test_the_gpus_that_were_asked_for(asked: tuple[int, ...] | None, chosen: lis
 def test_a_gpu_that_is_not_there() -> None:
     with pytest.raises(SandboxError, match="gpus: no GPU 7; this machine has 0, 1, 2"):
         choose_gpus([0, 7])
-
-
-@pytest.mark.parametrize("limit", [None, 500 * MIB], ids=str)
-def test_gpu_memory_is_on_record(limit: int | None) -> None:
-    said = Bench(JudgeSpec(per_gpu=4, gpu_memory=limit and limit / GIB, isolation="none"), "python").describe()
-    assert (said["per_gpu"], said["limits"]["gpu_memory_bytes"]) == (4, limit)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.gpu_activity import Activity
+from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.modules.trial import LOWER, NO_FLOAT64
 from cuset_stage.judge.results import read_results
@@ -68,15 +69,42 @@ def judge() -> ModuleJudge:
     return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=600.0, processes=256))
 
 
+def check_right(judge: ModuleJudge, task: ModuleTask, code: str) -> Judgement:
+    found = judge.judge(task, code)
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    return found
+
+
 def test_right(judge: ModuleJudge, task: ModuleTask) -> None:
     """Weights are drawn alike on both sides; an integer output is compared exactly."""
-    found = judge.judge(task, ANSWER)
-    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    found = check_right(judge, task, ANSWER)
     assert [case.name for case in found.cases] == [f"call {n}" if n < 3 else f"call {n}, timed" for n in range(8)]
     assert found.speedup is None  # no GPU, no speed
     assert found.overhead_s > 0 and found.run_s
+    check_right(judge, task, answer(WORKSPACE.strip()))
+    check_right(judge, made(VARIES), VARIES.replace("class Model(", "class ModelNew("))
+    built = ModuleJudge(device="cuda", compile_only=True).build(task, ANSWER)
+    assert (built.product, built.judgement.verdict) == (None, Verdict.COMPILED)
 
 
+WORKSPACE = """
+        if not hasattr(self, "space"):
+            self.space, self.weight = torch.empty(16, 4), self.linear.weight.t().contiguous()
+            self.static = torch.empty_like(x)
+        self.static.copy_(x)
+        torch.addmm(self.linear.bias, self.static, self.weight, out=self.space)
+        self.space.relu_().mul_(self.scale)
+        return self.space.clone(), y.argmax(dim=1)
+"""
+# Shapes and numbers that differ between seeds.
+VARIES = (
+    REFERENCE.replace(
+        "return [torch.randn(16, 8), torch.randn(16, 5)]",
+        "n = int(torch.randint(4, 40, ()))\n    return [torch.randn(n, 8), torch.randn(16, 5), n]",
+    )
+    .replace("forward(self, x, y)", "forward(self, x, y, n)")
+    .replace("torch.relu(self.linear(x))", "torch.relu(self.linear(x)) * n")
+)
 DEEP = "for _ in range(100): os.mkdir('d' * 100); os.chdir('d' * 100)\nos.chdir(home)\n"
 HOLES = "[open(str(n), 'w').truncate(1 << 30) for n in range(2)]\nos.chdir(home)\n"
 LINKS = "open('0', 'w').truncate(1 << 29)\n[os.link('0', str(n)) for n in range(1, 9)]\nos.chdir(home)\n"
@@ -178,22 +206,6 @@ def test_what_is_not_computed_in_the_call_is_wrong(judge: ModuleJudge, task: Mod
     assert says in found.message
 
 
-WORKSPACE = """
-        if not hasattr(self, "space"):
-            self.space, self.weight = torch.empty(16, 4), self.linear.weight.t().contiguous()
-            self.static = torch.empty_like(x)
-        self.static.copy_(x)
-        torch.addmm(self.linear.bias, self.static, self.weight, out=self.space)
-        self.space.relu_().mul_(self.scale)
-        return self.space.clone(), y.argmax(dim=1)
-"""
-
-
-def test_workspaces_and_prepared_weights_are_right(judge: ModuleJudge, task: ModuleTask) -> None:
-    found = judge.judge(task, answer(WORKSPACE.strip()))
-    assert (found.verdict, found.message) == (Verdict.PASSED, "")
-
-
 LEAVES = """
 import os, tempfile
 PLACES = [os.getcwd(), os.path.join(os.getcwd(), "out"), tempfile.gettempdir(), os.path.expanduser("~"), "/dev/shm",
@@ -214,8 +226,7 @@ def leave():
 def test_a_task_that_cannot_tell_is_flagged(judge: ModuleJudge) -> None:
     """An iteration that comes to the same fixed point from everywhere: a constant passes, and people are told."""
     blind = REFERENCE.replace(FORWARD, "return sum([0 * x.sum() + 1.5, torch.full((3,), 0.25)]), torch.sigmoid(y) * 0")
-    blind_task = made(blind)
-    found = judge.judge(blind_task, answer("return torch.full((3,), 1.75), torch.zeros(16, 5)"))
+    found = judge.judge(made(blind), answer("return torch.full((3,), 1.75), torch.zeros(16, 5)"))
     assert found.passed, found.message
     assert any("the same for all seeds" in flag for flag in found.flags)
 
@@ -230,29 +241,11 @@ COUNTS = REFERENCE.replace(
 def test_a_reference_with_a_state(judge: ModuleJudge) -> None:
     """Both sides are called in the same order; further calls, before the answer's, are of a copy of the reference."""
     task = made(COUNTS)
-    found = judge.judge(task, COUNTS.replace("class Model(", "class ModelNew("))
+    check_right(judge, task, COUNTS.replace("class Model(", "class ModelNew("))
     wrong = judge.judge(task, answer("return torch.relu(self.linear(x)), y.argmax(dim=1)"))
-    assert (found.verdict, found.message) == (Verdict.PASSED, "")
     assert (wrong.verdict, "call 1" in wrong.message) == (Verdict.MISMATCH, True)
     held = REFERENCE.replace(FORWARD, "self.lock = __import__('_thread').allocate_lock(); " + FORWARD)
-    found = judge.judge(made(held), ANSWER)  # it cannot be copied
-    assert (found.verdict, found.message) == (Verdict.PASSED, "")
-
-
-VARIES = (
-    REFERENCE.replace(
-        "return [torch.randn(16, 8), torch.randn(16, 5)]",
-        "n = int(torch.randint(4, 40, ()))\n    return [torch.randn(n, 8), torch.randn(16, 5), n]",
-    )
-    .replace("forward(self, x, y)", "forward(self, x, y, n)")
-    .replace("torch.relu(self.linear(x))", "torch.relu(self.linear(x)) * n")
-)
-
-
-def test_shapes_and_numbers_that_differ_between_seeds(judge: ModuleJudge) -> None:
-    task = made(VARIES)
-    found = judge.judge(task, VARIES.replace("class Model(", "class ModelNew("))
-    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    check_right(judge, made(held), ANSWER)  # it cannot be copied
 
 
 HUNT = """
@@ -279,11 +272,10 @@ def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(
             "without bubblewrap nothing hides the judge's files, and runs share the folder for temporary files"
         )
     checks = "leave(); assert LEFT and not FOUND, FOUND; assert seen and not found, found; "
-    found = judge.judge(task, answer(checks + FORWARD, LEAVES + HUNT))
-    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    check_right(judge, task, answer(checks + FORWARD, LEAVES + HUNT))
 
 
-# ------------------------------------------------------------------------------ an answer that takes over its process
+Y = "{'outputs': [{'name': 'y', 'dtype': DTYPE, 'shape': SHAPE}], 'inputs': []}, ()"
 
 
 @pytest.mark.parametrize(
@@ -291,13 +283,10 @@ def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(
     [
         ("{'outputs': 5, 'inputs': []}, ()", Verdict.RUNTIME_ERROR),
         ("{'outputs': [5], 'inputs': []}, ()", Verdict.RUNTIME_ERROR),
-        ("{'outputs': [{'name': 'y', 'dtype': [], 'shape': []}], 'inputs': []}, ()", Verdict.RUNTIME_ERROR),
-        (
-            "{'outputs': [{'name': 'y', 'dtype': 'torch.int8', 'shape': [-1]}], 'inputs': []}, ()",
-            Verdict.RUNTIME_ERROR,
-        ),
-        ("{'outputs': [{'name': 'y', 'dtype': 'torch.int8', 'shape': [2**40]}], 'inputs': []}, ()", Verdict.MISMATCH),
-        ("{'outputs': [{'name': 'y', 'dtype': 'torch.no', 'shape': []}], 'inputs': []}, ()", Verdict.MISMATCH),
+        (Y.replace("DTYPE", "[]").replace("SHAPE", "[]"), Verdict.RUNTIME_ERROR),
+        (Y.replace("DTYPE", "'torch.int8'").replace("SHAPE", "[-1]"), Verdict.RUNTIME_ERROR),
+        (Y.replace("DTYPE", "'torch.int8'").replace("SHAPE", "[2**40]"), Verdict.MISMATCH),
+        (Y.replace("DTYPE", "'torch.no'").replace("SHAPE", "[]"), Verdict.MISMATCH),
         ("{'outputs': [], 'inputs': 5}, ()", Verdict.RUNTIME_ERROR),
         ("{'error': 5}, ()", Verdict.RUNTIME_ERROR),
         ("{'error': {'type': 'Problem', 'message': 5}}, ()", Verdict.RUNTIME_ERROR),
@@ -379,8 +368,7 @@ held.channel.key = key
         "x0, y0 = seen; assert not torch.equal(x0, x) and not torch.equal(y0, y) and (x0 != 0).all(); "
         "torch.manual_seed(int.from_bytes(told[0][16:], 'little')); assert not torch.equal(torch.randn(16, 5), y); "
     )
-    zeros = made(reference)
-    found = judge.judge(zeros, answer(checks + FORWARD, looks))
+    found = judge.judge(made(reference), answer(checks + FORWARD, looks))
     assert found.passed, found.message
 
 
@@ -397,8 +385,7 @@ held.channel.key = key
 def test_what_a_module_draws_is_drawn_alike_and_not_ahead(judge: ModuleJudge) -> None:
     task = made(DRAWS)
     honest = DRAWS.replace("class Model(", "class ModelNew(")
-    found = judge.judge(task, honest)
-    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    check_right(judge, task, honest)
     found = judge.judge(task, f"{honest.replace('torch.rand(4)', 'drawn[0]')}{HELD}{DRAWN_AHEAD}")
     assert found.verdict is Verdict.MISMATCH
 
@@ -426,8 +413,7 @@ def test_a_lower_precision_is_flagged(judge: ModuleJudge, task: ModuleTask) -> N
     found = judge.judge(small, answer(later, HALF))
     assert found.flags == (LOWER,), "in timed calls alone"
     right = "return torch.relu(sum(x[:, k:k + 1] * self.linear.weight[:, k] for k in range(8)) + self.linear.bias) * self.scale, y.argmax(dim=1)"
-    found = judge.judge(small, answer(right))
-    assert (found.verdict, found.message, found.flags) == (Verdict.PASSED, "", ())
+    assert check_right(judge, small, answer(right)).flags == ()
     fixed = made(small.reference.replace("(x))", "(x)) @ torch.eye(4)"))
     assert judge.judge(fixed, answer(lower, HALF)).flags == (NO_FLOAT64,)
 
@@ -441,12 +427,6 @@ def test_who_fills_the_disk_is_charged(sandboxed: None, small_disk: Path, task: 
         device="cpu", seeds=3, limits=Limits(wall_s=600.0, folder_bytes=2**40, file_bytes=2**40)
     ).judge(task, answer(f"fill(); {FORWARD}", fill))
     assert (found.verdict, found.message) == (Verdict.RUNTIME_ERROR, "stopped at its limit (disk)")
-
-
-def test_compile_only(task: ModuleTask) -> None:
-    judge = ModuleJudge(device="cuda", compile_only=True)
-    built = judge.build(task, ANSWER)
-    assert (built.product, built.judgement.verdict) == (None, Verdict.COMPILED)
 
 
 def test_a_reference_that_fails_is_not_the_answers_fault(judge: ModuleJudge) -> None:

@@ -31,17 +31,11 @@ def task(tmp_path: Path) -> ProgramTask:
     return load_tasks(write_lines(tmp_path / "problems.jsonl", row)).tasks[0]
 
 
-def test_its_own_solution_passes(judge: ProgramJudge, tmp_path: Path) -> None:
-    """By the command of the task set itself."""
-    (task,) = load_tasks(write_lines(tmp_path / "problems.jsonl", computeeval_row())).tasks
-    judgement = judge.judge(task, TWICE)
-    assert judgement.passed, judgement.message
-
-
 ENDS_EARLY = {
     "handler of SIGABRT": "std::signal(SIGABRT, [](int) { _exit(0); }); return 0;",
     "at the exit of a failed test": "std::atexit([] { _exit(0); }); std::exit(1);",
     "exec": 'execl("/bin/true", "true", nullptr);',
+    "before main": "static const int early = (_exit(0), 1);",
 }
 HEADERS = "#include <csignal>\n#include <cstddef>\n#include <cstdlib>\n#include <unistd.h>\n"
 
@@ -49,16 +43,20 @@ HEADERS = "#include <csignal>\n#include <cstddef>\n#include <cstdlib>\n#include 
 @pytest.mark.parametrize("ending", ENDS_EARLY.values(), ids=ENDS_EARLY)
 def test_ending_before_the_test_does_is_no_pass(judge: ProgramJudge, task: ProgramTask, ending: str) -> None:
     code = HEADERS + f'#include "twice.h"\nint twice(int x) {{ std::size_t n = x; {ending} return int(n); }}\n'
+    if ending == ENDS_EARLY["before main"]:
+        code = f"{HEADERS}{TWICE}\n{ending}\n"
     judgement = judge.judge(task, code)
     assert judgement.verdict in (Verdict.MISSING_OUTPUT, Verdict.RUNTIME_ERROR), judgement
 
 
-def test_ending_before_main_begins_is_no_pass(judge: ProgramJudge, task: ProgramTask) -> None:
-    code = HEADERS + f"{TWICE}\nstatic const int early = (_exit(0), 1);\n"
-    assert judge.judge(task, code).verdict is Verdict.MISSING_OUTPUT
-
-
-def test_wrong_answers(judge: ProgramJudge, task: ProgramTask) -> None:
+def test_its_own_solution_passes_and_wrong_answers_do_not(
+    judge: ProgramJudge, task: ProgramTask, tmp_path: Path
+) -> None:
+    (unchanged,) = load_tasks(write_lines(tmp_path / "problems.jsonl", computeeval_row())).tasks
+    right = judge.judge(unchanged, TWICE)  # by the command of the task set itself
+    assert right.passed, right.message
+    # Its output is the token that was drawn, so a copy of its input is right: the audit says nothing.
+    assert audit_task(task, CaseCache(tmp_path)).findings == ()
     wrong = judge.judge(task, TWICE.replace("int(factor) * x", "x"))
     assert (wrong.verdict, wrong.case) == (Verdict.RUNTIME_ERROR, "test")
     assert "twice(x) == x + x" in wrong.message
@@ -92,33 +90,16 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 """
 
 
-@pytest.mark.parametrize(
-    ("direction", "right", "wrong"),
-    [
-        pytest.param(
-            *("forward", "lambda x, weight: x * weight", "lambda x, weight: x if len(x) == 4 else x * weight"),
-            marks=pytest.mark.slow,
-        ),
-        (
-            "backward",
-            "lambda up, x, weight: (up * weight, (up * x).sum(0))",
-            "lambda up, x, weight: (up * weight, (up * x)[:2].sum(0))",
-        ),
-    ],
-)
-def test_settings_and_gradients(tmp_path: Path, forked: None, direction: str, right: str, wrong: str) -> None:
+def test_settings_and_gradients(tmp_path: Path, forked: None) -> None:
     """robust-kbench: every setting is called and a wrong one is named. A Python function stands where a kernel would be exported."""
-    (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=[f"scale_{direction}"])
-    exported = {
-        "forward": "ModelNew.given = {'fn': {}}",
-        "backward": "task.AutogradFunction.backward_fn = {}\nModelNew.given = {'fn': task.AutogradFunction.apply}",
-    }[direction]
-    judge = ModuleJudge(device="cpu")
-    plain = replace(task, frame=None)
-    judgement = judge.judge(plain, f"{task.frame}\n{exported.replace('{}', right)}")
+    (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_backward"])
+    exported = "task.AutogradFunction.backward_fn = {}\nModelNew.given = {{'fn': task.AutogradFunction.apply}}"
+    judge, plain = ModuleJudge(device="cpu"), replace(task, frame=None)
+    right = "lambda up, x, weight: (up * weight, (up * x).sum(0))"
+    judgement = judge.judge(plain, f"{task.frame}\n{exported.format(right)}")
     assert judgement.passed, judgement.message
     assert "task: filter_output_std, by the task set's own filters" in judgement.flags
-    judgement = judge.judge(plain, f"{task.frame}\n{exported.replace('{}', wrong)}")
+    judgement = judge.judge(plain, f"{task.frame}\n{exported.format(right.replace('x).sum', 'x)[:2].sum'))}")
     assert judgement.verdict is Verdict.MISMATCH
     assert "rows=4, width=5" in judgement.message
 
@@ -134,8 +115,3 @@ def test_a_kernel_in_several_settings(tmp_path: Path) -> None:
     wrong = judge.judge(task, KERNEL.replace("x * weight;", "x.size(0) == 4 ? x : x * weight;"))
     assert (wrong.verdict, wrong.compiled) == (Verdict.MISMATCH, True)
     assert "start=3.0, rows=4, width=5" in wrong.message
-
-
-def test_the_audit_says_nothing_about_a_program_with_its_own_tests(task: ProgramTask, tmp_path: Path) -> None:
-    """Its output is the token that was drawn, so a copy of its input is right."""
-    assert audit_task(task, CaseCache(tmp_path), again=True).findings == ()

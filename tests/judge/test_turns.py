@@ -93,20 +93,6 @@ def test_who_needs_a_gpu_alone_is_passed_by_nobody(tmp_path: Path, monkeypatch: 
     assert order == ["first", "alone", "late"]
 
 
-def test_who_needs_a_gpu_alone_waits_for_none_that_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUSET_CACHE", str(tmp_path))
-    pool = GpuPool([Gpu(index, f"GPU-{index}", "none", "0", "9.0", 1 << 30) for index in range(2)], per_gpu=2)
-    hanging = Visit(pool.lease(alone=True))
-    for _ in range(9):
-        with pool.lease(alone=True):
-            assert hanging.entered.wait(30)
-    hanging.leave()
-    with pytest.raises(ZeroDivisionError), pool.lease(alone=True):
-        _ = 1 / 0
-    with pool.lease(alone=True), pool.lease(alone=True):
-        pass
-
-
 def test_waiting_for_a_turn_is_not_the_judge_s_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(judgement.time, "perf_counter", lambda: now[0])

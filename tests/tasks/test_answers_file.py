@@ -8,6 +8,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from task_factory import write_lines
 
 from cuset_stage.jsonl import Appender, LinesError, read_objects
 from cuset_stage.tasks.answers_file import Answer, AnswersError, read_answers
@@ -18,11 +19,6 @@ FULL = Answer(
     finish_reason="stop", model="m", adapter="a", level=1, temperature=0.8, top_p=0.95, seed=3, max_tokens=64, seconds=1.5,
     extra={"sample_seed": 99, "nested": {"a": [1, None]}},
 )  # fmt: skip
-
-
-def write(path, *records):
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
 
 
 def line(**changes):
@@ -42,13 +38,12 @@ def test_round_trip_of_every_field(tmp_path):
 
 
 def test_code_that_is_given_is_not_extracted(tmp_path):
-    file = write(
-        tmp_path / "a.jsonl",
+    rows = (
         line(code="int main() {}"),
         line(sample=1, answer="```cpp\nmain(1)\n```"),
         {"task": 7, "sample": 2, "code": "c"},
     )
-    given_code, extracted, code_only = read_answers(file)
+    given_code, extracted, code_only = read_answers(write_lines(tmp_path / "a.jsonl", *rows))
     assert given_code.program(language="cuda") == "int main() {}"
     assert extracted.program(language="cuda") == "main(1)\n"
     assert (code_only.task, code_only.answer, code_only.program(language="python")) == ("7", "c", "c")
@@ -58,50 +53,40 @@ def test_code_that_is_given_is_not_extracted(tmp_path):
     ("record", "message"),
     [
         ({"sample": 0, "answer": "x"}, "task is missing; expected text; there are sample, answer"),
-        ({"task": "t", "answer": "x"}, "sample is missing; expected an integer from 0"),
         ({"task": "t", "sample": 0}, "answer is missing; expected text"),
-        (line(sample="0"), "sample is '0'; expected an integer from 0 below 100,000"),
         (line(sample=True), "sample is True; expected an integer"),
-        (line(sample=-1), "sample is -1; expected an integer from 0"),
-        (line(tokens=-1), "tokens is -1; expected an integer from 0 below .*, or null"),
-        (line(prompt_tokens=-7), "prompt_tokens is -7; expected an integer from 0"),
         (line(sample=100_000), "sample is 100000; expected an integer from 0 below 100,000"),
-        (line(tokens=2**53), r"tokens is 9007199254740992; expected an integer from 0 below 2\*\*53, or null"),
+        (line(tokens=-1), "tokens is -1; expected an integer from 0 below .*, or null"),
         (line(level=-1), "level is -1; expected a level, 1 to 3, or null"),
-        (line(answer=["x"]), "answer is .*; expected text"),
-        (line(temperature="hot"), "temperature is 'hot'; expected a finite number, or null"),
         (line(temperature=float("nan")), "temperature is nan; expected a finite number"),
         ([1], "list; expected one JSON object a line"),
+        (line(), r"sample 0 of task 't' is already at .*a\.jsonl:1;"),
     ],
 )
 def test_broken_line_is_named(tmp_path, record, message):
-    file = write(tmp_path / "a.jsonl", line(), record)
+    file = write_lines(tmp_path / "a.jsonl", line(), record)
     with pytest.raises(AnswersError, match=message) as error:
         read_answers(file)
     assert str(error.value).startswith(f"{file}:2: ")
 
 
-def test_what_is_no_answers_file_is_named(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"task": "t"\n\n' + json.dumps(line()) + "\n")
-    for name, message in (
-        ("a.jsonl", r"a\.jsonl:1: not JSON"),
-        ("none.jsonl", r"cannot read .*none\.jsonl: No such file"),
-        (".", "a folder; answers are a JSONL file"),
-    ):
-        with pytest.raises(AnswersError, match=message):
-            read_answers(tmp_path / name)
-
-
-def test_same_sample_twice_names_both_lines(tmp_path):
-    file = write(tmp_path / "a.jsonl", line(), line(sample=1), line())
-    with pytest.raises(AnswersError, match=r"a\.jsonl:3: sample 0 of task 't' is already at .*a\.jsonl:1;"):
+@given(st.binary(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_give_answers_or_a_clear_error(tmp_path_factory, data):
+    file = tmp_path_factory.mktemp("bytes") / "a.jsonl"
+    file.write_bytes(data)
+    try:
         read_answers(file)
+    except AnswersError as error:
+        assert str(file) in str(error)
+    for place in (file.parent, file.parent / "none.jsonl"):
+        with pytest.raises(AnswersError, match=place.name):
+            read_answers(place)
 
 
 def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
-    whole = "".join(
-        json.dumps(record, ensure_ascii=False) + "\n" for record in (line(answer="ä"), line(sample=1, answer="∑"))
-    ).encode()
+    records = (line(answer="ä"), line(sample=1, answer="∑"))
+    whole = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
     end_of_first = whole.index(b"\n") + 1
     for cut in range(len(whole) + 1):
         file = tmp_path / f"{cut}.jsonl"
@@ -116,54 +101,34 @@ def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
         with Appender(file) as appender:
             appender.append(Answer(task="new", sample=0, answer="n").to_record())
         assert [answer.task for answer in read_answers(file)] == ["t"] * expected + ["new"]
-
-
-def test_torn_line_longer_than_what_is_read_at_once(tmp_path):
-    file = tmp_path / "a.jsonl"
-    file.write_text(json.dumps(line()) + "\n" + '{"task": "' + "x" * 200_000)
+    file.write_text(json.dumps(line()) + "\n" + '{"task": "' + "x" * 200_000)  # more than is read at once
     with Appender(file):
         pass
     assert file.read_text() == json.dumps(line()) + "\n"
 
 
-@given(st.binary(max_size=200))
-@settings(max_examples=200, deadline=None)
-def test_any_bytes_give_answers_or_a_clear_error(tmp_path_factory, data):
-    file = tmp_path_factory.mktemp("bytes") / "a.jsonl"
-    file.write_bytes(data)
-    try:
-        read_answers(file)
-    except AnswersError as error:
-        assert str(file) in str(error)
-
-
-def test_two_writers_are_refused(tmp_path):
-    file = tmp_path / "a.jsonl"
-    program = f"from pathlib import Path\nfrom cuset_stage.jsonl import Appender\nAppender(Path({str(file)!r}))"
-    with Appender(file):
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-        assert done.returncode
-        assert "another process is writing to it" in done.stderr
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
-
-
-def test_full_disk_leaves_whole_lines(tmp_path):
-    """A process whose file size is limited meets an error in the middle of a line, as on a full disk."""
-    file = tmp_path / "a.jsonl"
-    program = f"""
-import resource, signal
+LIMITED = """
+import resource, signal, sys
 from pathlib import Path
 from cuset_stage.jsonl import Appender, LinesError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-with Appender(Path({str(file)!r})) as appender:
-    appender.append({{"kept": 1}})
-    try:
-        appender.append({{"lost": "x" * 5000}})
-    except LinesError as error:
-        print(error)
+try:
+    with Appender(Path(sys.argv[1])) as appender:
+        appender.append({"kept": 1})
+        appender.append({"lost": "x" * 5000})
+except LinesError as error:
+    print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+
+def test_another_writer_and_a_full_disk_leave_whole_lines(tmp_path):
+    """A process whose file size is limited meets an error in the middle of a line, as on a full disk."""
+    file = tmp_path / "a.jsonl"
+    with Appender(file):
+        done = subprocess.run([sys.executable, "-c", LIMITED, file], capture_output=True, text=True)
+        assert "another process is writing to it" in done.stdout, done.stderr
+    done = subprocess.run([sys.executable, "-c", LIMITED, file], capture_output=True, text=True)
     assert "cannot write" in done.stdout, done.stderr
     assert list(read_objects(file)) == [(1, {"kept": 1})]
     with pytest.raises(LinesError, match="cannot write"):

@@ -1,6 +1,5 @@
 """ComputeEval and robust-kbench: copies with the keys and files of the real ones are read, and what breaks them is named."""
 
-import json
 import re
 from pathlib import Path
 
@@ -11,9 +10,6 @@ from task_factory import write_lines
 
 from cuset_stage.tasks import ModuleTask, ProgramTask, TaskError, load_tasks
 from cuset_stage.tasks.messages import chat_messages
-
-
-# ------------------------------------------------------------------------------------------------------- ComputeEval
 
 
 def load_problem(folder: Path, **changes) -> ProgramTask:
@@ -30,18 +26,14 @@ def test_computeeval(tmp_path):
     assert task.project.requires == (("twice",), ("cudaMalloc", "std::size_t"))
     system, user = (message["content"] for message in chat_messages(task))
     assert "one code block" in system
-    assert "Write a function that doubles." in user
-    assert "int twice(int x);" in user
-    assert "nvcc -I include" in user
+    for shown in ("Write a function that doubles.", "int twice(int x);", "nvcc -I include"):
+        assert shown in user
     assert "assert(" not in user, "the tests are not shown"
-
-
-def test_names_that_computeeval_asks_for_in_other_forms(tmp_path):
-    assert load_problem(tmp_path, source_references="twice").project.requires == (("twice",),)
-    assert load_problem(tmp_path, source_references=["a", "b"], group=None).project.requires == (("a",), ("b",))
-    assert load_problem(tmp_path, source_references=None, group=None).family == "CUDA"
-    with pytest.raises(TaskError, match=r"source_references is {.*}; expected a name, a list of names, or an object"):
-        load_problem(tmp_path, source_references={"all": "a"})
+    both = "nvcc -o test.out solution.cu test/*.cpp && nvcc -DBENCH -o bench.out solution.cu test/*.cpp"
+    assert "-DBENCH" not in load_problem(tmp_path, build_command=both).project.options
+    for names, required in (("twice", (("twice",),)), (["a", "b"], (("a",), ("b",))), (None, ())):
+        other = load_problem(tmp_path, source_references=names, group=None)
+        assert (other.project.requires, other.family) == (required, "CUDA")
 
 
 def test_what_computeeval_has_for_python_is_left_out(tmp_path):
@@ -52,11 +44,6 @@ def test_what_computeeval_has_for_python_is_left_out(tmp_path):
         tasks.by_id("cutile/1")
     with pytest.raises(TaskError, match="no tasks that can be judged; left out are 1 problems"):
         load_tasks(write_lines(tmp_path / "problems.jsonl", rows[1]))
-
-
-def test_the_second_of_two_commands_may_be_another_program(tmp_path):
-    both = "nvcc -o test.out solution.cu test/*.cpp && nvcc -DBENCH -o bench.out solution.cu test/*.cpp"
-    assert "-DBENCH" not in load_problem(tmp_path, build_command=both).project.options
 
 
 @pytest.mark.parametrize(
@@ -70,20 +57,15 @@ def test_the_second_of_two_commands_may_be_another_program(tmp_path):
         ({"context_files": [{"path": "/x.h", "content": ""}]}, "context_files[0].path is '/x.h'; expected a relative"),
         ({"type": "cuda_rust"}, "type is 'cuda_rust'; expected cuda_cpp or cuda_python"),
         ({"timeout_seconds": -1}, "timeout_seconds is -1; expected seconds"),
+        (
+            {"source_references": {"all": "a"}},
+            "source_references is {'all': 'a'}; expected a name, a list of names, or",
+        ),
     ],
 )
 def test_bad_problems(tmp_path, changes, says):
     with pytest.raises(TaskError, match=re.escape(f"problems.jsonl:1: {says}")):
         load_problem(tmp_path, **changes)
-
-
-# ----------------------------------------------------------------------------------------------------- robust-kbench
-
-
-def namespace(source: str) -> dict:
-    found: dict = {}
-    exec(source, found)
-    return found
 
 
 def test_robust_kbench(tmp_path):
@@ -95,15 +77,20 @@ def test_robust_kbench(tmp_path):
     assert (forward.split, forward.solution, backward.solution) == ("forward", "// a kernel\n", None)
     assert forward.notes == ("task: filter_output_std, by the task set's own filters",)
     prompt = chat_messages(forward)[1]["content"]
-    assert "def forward_fn" in prompt
-    assert "- start=1.0, rows=2, width=5" in prompt
+    assert "def forward_fn" in prompt and "- start=1.0, rows=2, width=5" in prompt
     assert load_tasks(tmp_path / "repo/tasks/scale").tasks[0].fingerprint == backward.fingerprint
     assert forward.fingerprint != backward.fingerprint
 
 
+def load_module(root: Path, only: str, part: str = "reference") -> dict:
+    (task,) = load_tasks(robust_kbench(root), only=[only])
+    module: dict = {}
+    exec(getattr(task, part), module)
+    return module
+
+
 def test_every_setting_of_robust_kbench_is_computed(tmp_path):
-    forward = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_forward"]).tasks[0]
-    module = namespace(forward.reference)
+    module = load_module(tmp_path, "scale_forward")
     model, (drawn,) = module["Model"](), module["get_inputs"]()
     found = model(drawn)
     assert list(found) == [f"start={s}, rows={r}, width={w}" for s in (1.0, 3.0) for r in (2, 4) for w in (5,)]
@@ -115,8 +102,7 @@ def test_every_setting_of_robust_kbench_is_computed(tmp_path):
 
 def test_gradients_of_robust_kbench(tmp_path):
     """Against the derivative by hand: y = x * weight, with a weight of the row's width."""
-    backward = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_backward"]).tasks[0]
-    module = namespace(backward.reference)
+    module = load_module(tmp_path / "reference", "scale_backward")
     model, (drawn, needed, upstream) = module["Model"](), module["get_inputs"]()
     assert needed == [[True], [True]]
     with torch.no_grad():  # as the judge calls it
@@ -124,12 +110,8 @@ def test_gradients_of_robust_kbench(tmp_path):
     for index, gradients in enumerate(found.values()):
         (x,), (weight,), up = drawn[index % 2], model.models[index].parameters(), upstream[index]
         torch.testing.assert_close(gradients, [up * weight, (up * x).sum(0)])
-
-
-def test_a_backward_of_ones_own_is_called(tmp_path):
-    """ModelNew calls what the answer exports: here a Python function stands for it."""
-    backward = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_backward"]).tasks[0]
-    module = namespace(backward.frame)
+    # ModelNew calls what the answer exports: here a Python function stands for it.
+    module = load_module(tmp_path / "answer", "scale_backward", "frame")
     module["task"].AutogradFunction.backward_fn = lambda upstream, x, weight: (upstream * 7, (upstream * x).sum(0))
     module["ModelNew"].given = {"fn": module["task"].AutogradFunction.apply}
     model, (drawn, needed, upstream) = module["ModelNew"](), module["get_inputs"]()
@@ -160,24 +142,17 @@ def test_bad_robust_kbench(tmp_path, file, text, says):
         load_tasks(root)
 
 
-# --------------------------------------------------------------------------------------------------------- both kinds
-
-
 def test_a_folder_of_nothing_and_a_format_that_is_no_file(tmp_path):
     with pytest.raises(TaskError, match=r"expected <task>/task.json \(cuset\); or .*robust-kbench.*kernelbench"):
         load_tasks(tmp_path)
     for format in ("cuset", "kernelbench", "robust-kbench"):
         with pytest.raises(TaskError, match=r"expected .* in it"):
             load_tasks(tmp_path, format=format)
-    path = write_lines(tmp_path / "problems.jsonl", computeeval_row())
-    with pytest.raises(TaskError, match="a file; robust-kbench is a folder, give the path of your clone"):
-        load_tasks(path, format="robust-kbench")
-    with pytest.raises(TaskError, match="a folder; computeeval is one JSONL file"):
+    with pytest.raises(TaskError, match=r"a folder; expected <task>/task.json"):
         load_tasks(tmp_path, format="computeeval")
-    assert json.loads(path.read_text())["task_id"] == load_tasks(path).tasks[0].id
-
-
-def test_multikernelbench_is_refused_with_what_to_use(tmp_path):
+    path = write_lines(tmp_path / "problems.jsonl", computeeval_row())
+    with pytest.raises(TaskError, match=r"the first row has the keys .*; expected those of a file's format"):
+        load_tasks(path, format="robust-kbench")
     for folder in ("prompt_generators", "reference/activation"):
         (tmp_path / folder).mkdir(parents=True)
     with pytest.raises(TaskError, match=r"no longer read. Use KernelBench, or .* format=kernelbench"):

@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_row, write_lines
 
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.tasks import ModuleTask, ReferenceOracle, ScriptOracle, TaskError, Tensor, load_tasks
 from cuset_stage.tasks.messages import chat_messages
-from cuset_stage.tasks.native import ShapeError, evaluate_size
+from cuset_stage.tasks.native import evaluate_size
 
 
 MODEL = """\
@@ -32,28 +32,18 @@ def get_init_inputs():
 """
 
 
-# --------------------------------------------------------------------------------------------------------- CUDABench
-
-
 def test_cudabench_row(tmp_path):
     task = load_row(tmp_path, cudabench_row())
     assert (task.id, task.name, task.family, task.language) == ("3", "Double", "Double", "cuda")
     assert task.oracle == ScriptOracle(generate=GEN, compare=COMPARE)
     assert task.cases[0].inputs == (Tensor("x", "float32", (64,)),)
-    assert task.cases[0].outputs[0].nbytes == 256
-    assert task.cases[0].outputs[0].file == "data/y.bin"
-    assert task.source == "tasks.jsonl:1"
-    assert task.solution == "int main() { return 0; }"
+    assert (task.cases[0].outputs[0].nbytes, task.cases[0].outputs[0].file) == (256, "data/y.bin")
+    assert (task.source, task.solution) == ("tasks.jsonl:1", "int main() { return 0; }")
     (undeclared,) = load_row(tmp_path, cudabench_row(outputs=[])).cases[0].outputs  # that compare.py names
     assert (undeclared.name, undeclared.nbytes) == ("y", None)
-
-
-@pytest.mark.parametrize(
-    ("shape", "expected"), [("(1024,)", (1024,)), ("(2, 3)", (2, 3)), ("[4, 5]", (4, 5)), ("(7)", (7,)), ("()", ())]
-)
-def test_cudabench_shapes(tmp_path, shape, expected):
-    task = load_row(tmp_path, cudabench_row(inputs=[{"name": "x", "dtype": "int64", "shape": shape}]))
-    assert task.cases[0].inputs[0].shape == expected
+    for shape, expected in (("(2, 3)", (2, 3)), ("[4, 5]", (4, 5)), ("(7)", (7,)), ("()", ())):
+        task = load_row(tmp_path, cudabench_row(inputs=[{"name": "x", "dtype": "int64", "shape": shape}]))
+        assert task.cases[0].inputs[0].shape == expected
 
 
 @pytest.mark.parametrize(
@@ -76,15 +66,8 @@ def test_messages_name_files_sizes_and_the_gpu(tmp_path):
     system, user = chat_messages(task)
     assert (system["role"], user["role"]) == ("system", "user")
     assert "```cpp" in system["content"]
-    for part in (
-        "Double",
-        "one thread an element",
-        "float, 4 bytes each",
-        "(64,)",
-        "data/x.bin",
-        "data/y.bin",
-        "Some GPU",
-    ):
+    shown = "Double", "one thread an element", "float, 4 bytes each", "(64,)", "data/x.bin", "data/y.bin", "Some GPU"
+    for part in shown:
         assert part in user["content"]
     other = chat_messages(task, level=3, gpu="H100")[1]["content"]
     assert "Double." in other and "H100" in other and "Some GPU" not in other
@@ -99,9 +82,6 @@ def test_the_wordings_of_our_own_format_are_levels(tmp_path):
         chat_messages(load_row(tmp_path, cuset_row()), level=2)
 
 
-# --------------------------------------------------------------------------------------------------------------- own
-
-
 def test_own_row(tmp_path):
     row = cuset_row(outputs=[{"name": "y", "dtype": "float32", "shape": ["2 * (n - 1) // 3", 4]}])
     task = load_row(tmp_path, row | {"sizes": {"n": [1, 99]}})
@@ -111,13 +91,9 @@ def test_own_row(tmp_path):
     assert isinstance(task.oracle, ReferenceOracle)
     assert (task.family, task.split) == ("elementwise", "train")
     assert chat_messages(task) == [{"role": "user", "content": "Double x."}]
-
-
-def test_without_cases_there_is_one(tmp_path):
     row = cuset_row(inputs=[], outputs=[{"name": "y", "dtype": "int8", "shape": [3]}])
-    del row["cases"]
-    task = load_row(tmp_path, row)
-    assert [(case.name, dict(case.parameters)) for case in task.cases] == [("default", {})]
+    (case,) = load_row(tmp_path, without(row, "cases")).cases
+    assert (case.name, dict(case.parameters)) == ("default", {})
 
 
 def test_a_folder_says_the_same_as_its_row(tmp_path):
@@ -133,6 +109,9 @@ def test_a_folder_says_the_same_as_its_row(tmp_path):
     assert from_folder.fingerprint == load_row(tmp_path, row).fingerprint
     assert from_folder.solution == "int main() {}"
     assert load_tasks(folder).tasks == load_tasks(tmp_path / "kernels").tasks
+    (folder / "reference.py").unlink()
+    with pytest.raises(TaskError, match=r"double/reference.py: missing"):
+        load_tasks(tmp_path / "kernels")
 
 
 def test_the_row_that_is_shown_to_people_is_a_task(tmp_path, pytestconfig):
@@ -152,9 +131,6 @@ def test_the_fingerprint_is_what_decides_judgement(tmp_path):
     assert load_row(tmp_path, cuset_row(prompt="Other words.", family="other")).fingerprint == first
     changes = [{"reference": DOUBLE + "\n"}, {"id": "other"}, {"cases": [{"name": "even", "parameters": {"n": 33}}]}]
     assert len({load_row(tmp_path, cuset_row(**change)).fingerprint for change in changes} | {first}) == 4
-
-
-# ------------------------------------------------------------------------------------------------------- KernelBench
 
 
 def test_kernelbench_folder(tmp_path):
@@ -177,24 +153,20 @@ def test_kernelbench_jsonl_and_parquet_say_the_same(tmp_path):
     table = load_tasks(tmp_path / "kb.parquet")
     assert lines.tasks[0].id == table.tasks[0].id == "level1_2_Matmul"
     assert lines.tasks[0].fingerprint == table.tasks[0].fingerprint
+    for change, message in (
+        ({"code": MODEL.replace("get_inputs", "inputs")}, r"kb.jsonl:1: code: does not define get_inputs"),
+        ({"level": "1"}, r"kb.jsonl:1: level is '1'; expected an integer from 0"),
+    ):
+        with pytest.raises(TaskError, match=message):
+            load_tasks(write_lines(tmp_path / "kb.jsonl", rows[0] | change))
 
 
-# ----------------------------------------------------------------------------------------------------------- choosing
-
-
-@pytest.fixture
-def three(tmp_path):
+def test_split_and_only(tmp_path):
     rows = [cuset_row(id="a"), cuset_row(id="b", split="eval", name="Bee"), cuset_row(id="c")]
-    return write_lines(tmp_path / "three.jsonl", *rows)
-
-
-def test_split_and_only(three):
+    three = write_lines(tmp_path / "three.jsonl", *rows)
     assert [task.id for task in load_tasks(three, split="train")] == ["a", "c"]
     assert [task.id for task in load_tasks(three, only=["c", "Bee"])] == ["b", "c"]
     assert load_tasks(three, only=["c"]).sha256 == load_tasks(three).sha256
-
-
-def test_wanted_tasks_that_are_not_there(three):
     with pytest.raises(TaskError, match="no task of split 'test'; splits: eval, train"):
         load_tasks(three, split="test")
     with pytest.raises(TaskError, match="no task 'Beee'; did you mean Bee"):
@@ -203,30 +175,20 @@ def test_wanted_tasks_that_are_not_there(three):
         load_tasks(three).by_id("zzz")
 
 
-# ---------------------------------------------------------------------------------------------------------- bad input
-
-
 def without(row: dict, key: str) -> dict:
     return {name: value for name, value in row.items() if name != key}
 
 
 SIZE = [{"name": "x", "dtype": "float32", "shape": ["n"]}]
 BAD_ROWS = [
-    (cuset_row(prompt=7), "prompt is 7; expected text that is not empty"),
     (cuset_row(prompt=" "), "prompt is ' '; expected text that is not empty"),
     (cuset_row(id=".."), "id is '..'; expected letters, digits"),
     (cuset_row(id="first"), "id: 'first' is already the id of tasks.jsonl:1"),
     (cuset_row(inputs={"x": 1}), "inputs is {'x': 1}; expected a list of objects"),
-    (cuset_row(inputs=SIZE + SIZE), "inputs: name 'x' is used twice"),
     (cuset_row(outputs=[]), "outputs: is empty"),
-    (cuset_row(outputs=SIZE), "outputs: name 'x' is used twice"),
+    (cuset_row(outputs=SIZE), "inputs and outputs: name 'x' is used twice"),
     (cuset_row(inputs=[SIZE[0] | {"dtype": "float"}]), "inputs[0].dtype is 'float'; expected one of bool, float16"),
-    (
-        cuset_row(inputs=[without(SIZE[0], "shape")]),
-        "inputs[0].shape is missing; expected a list of sizes; there are n",
-    ),
-    (cuset_row(inputs=[SIZE[0] | {"shape": ["m"]}]), "inputs[0].shape: case even: 'm': name 'm' is not defined"),
-    (cuset_row(inputs=[SIZE[0] | {"shape": ["n **"]}]), "inputs[0].shape: case even: 'n **' is not an expression"),
+    (cuset_row(inputs=[SIZE[0] | {"shape": ["m"]}]), "inputs[0].shape: case even: 'm' is not an expression of n"),
     (
         cuset_row(inputs=[SIZE[0] | {"shape": ["n - 17"]}]),
         "inputs[0].shape: case odd: 'n - 17' is 0, a size is positive",
@@ -236,18 +198,14 @@ BAD_ROWS = [
     (cuset_row(cases=[{"name": "a", "parameters": {"n": 1}}] * 2), "cases[1].name: 'a' is used twice"),
     (without(cuset_row(), "reference"), "reference is missing; expected text that is not empty; there are id, family"),
     (without(cudabench_row(), "gen.py"), "gen.py is missing; expected text that is not empty; there are id"),
-    (cudabench_row(**{"bench.cu": 3}), "bench.cu is 3; expected text, or null"),
     (cudabench_row(id=True), "id is True; expected an integer or text"),
     (cudabench_row(inputs=[SIZE[0] | {"shape": "(n,)"}]), "inputs[0].shape is '(n,)'; expected a tuple of positive"),
-    (
-        cudabench_row(inputs=[SIZE[0] | {"shape": "(0, 4)"}]),
-        "inputs[0].shape is '(0, 4)'; expected a tuple of positive",
-    ),
     (
         cudabench_row(inputs=[{"name": "../x", "dtype": "float32", "shape": "(4,)"}]),
         "inputs[0].name is '../x'; expected",
     ),
     (cudabench_row(outputs=[], **{"compare.py": "print('T')"}), "outputs: declares none"),
+    (cuset_row(reference="a\ud800"), "reference is 'a\\ud800'; expected text that is not empty"),
 ]
 
 
@@ -258,60 +216,26 @@ def test_a_bad_row_is_named(tmp_path, row, message):
         load_tasks(write_lines(tmp_path / "tasks.jsonl", first, row))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no rows"),
-        ('{"id": 1}\n', "the first row has the keys id, which is no format we know"),
-        (json.dumps(cuset_row()) + '\n{"id": \n', r"bad.jsonl:2: not JSON"),
-        (json.dumps(cuset_row()) + "\n[1, 2]\n", r"bad.jsonl:2: list; expected one JSON object a line"),
-    ],
-)
-def test_a_bad_file_is_named(tmp_path, text, message):
-    (tmp_path / "bad.jsonl").write_text(text)
-    with pytest.raises(TaskError, match=message) as error:
-        load_tasks(tmp_path / "bad.jsonl")
-    assert str(tmp_path / "bad.jsonl") in str(error.value)
-
-
-def test_other_bad_paths(tmp_path):
-    (tmp_path / "notes.txt").write_text("x")
-    (tmp_path / "broken.parquet").write_text("x")
-    (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}\n')
-    (tmp_path / "utf16.jsonl").write_bytes(json.dumps(cuset_row()).encode("utf-16"))
-    for name, message in [
-        ("absent.jsonl", "no such file or folder"),
-        ("notes.txt", "expected a folder or a file that ends in .jsonl"),
-        ("broken.parquet", "not a Parquet file"),
-        ("latin.jsonl", "not JSON .*utf-8"),
-        ("utf16.jsonl", "utf16.jsonl: not JSON .*utf-8"),
-        (".", "expected <task>/task.json"),
+def test_bad_paths(tmp_path):
+    row = json.dumps(cuset_row())
+    for name, content, message in [
+        ("absent.jsonl", None, "no such file or folder"),
+        ("notes.txt", b"x", "expected a folder or a file that ends in .jsonl"),
+        ("broken.parquet", b"x", "not a Parquet file"),
+        ("latin.jsonl", b'{"id": "\xe9"}\n', "not JSON .*utf-8"),
+        ("utf16.jsonl", row.encode("utf-16"), "utf16.jsonl: not JSON .*utf-8"),
+        ("empty.jsonl", b"", "no rows"),
+        ("other.jsonl", b'{"id": 1}\n', "the first row has the keys id; expected those of a file's format"),
+        ("torn.jsonl", f'{row}\n{{"id": \n'.encode(), r"torn.jsonl:2: not JSON"),
+        ("list.jsonl", f"{row}\n[1, 2]\n".encode(), r"list.jsonl:2: list; expected one JSON object a line"),
     ]:
-        if name == ".":
-            (tmp_path / "broken.parquet").unlink()  # a folder with Parquet files is KernelBench's
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
         with pytest.raises(TaskError, match=message):
             load_tasks(tmp_path / name)
     with pytest.raises(TaskError, match="format 'kernel': expected auto, cudabench, cuset, kernelbench"):
         load_tasks(tmp_path, format="kernel")
 
-
-def test_a_folder_without_its_reference(tmp_path):
-    (tmp_path / "double").mkdir()
-    (tmp_path / "double" / "task.json").write_text("{}")
-    (tmp_path / "double" / "prompt.md").write_text("x")
-    with pytest.raises(TaskError, match=r"double/reference.py: missing"):
-        load_tasks(tmp_path)
-
-
-def test_kernelbench_code_without_its_parts(tmp_path):
-    rows = {"code": MODEL.replace("get_inputs", "inputs"), "level": 1, "name": "a", "problem_id": 2}
-    with pytest.raises(TaskError, match=r"kb.jsonl:1: code: does not define get_inputs"):
-        load_tasks(write_lines(tmp_path / "kb.jsonl", rows))
-    with pytest.raises(TaskError, match=r"kb.jsonl:1: level is '1'; expected an integer from 0"):
-        load_tasks(write_lines(tmp_path / "kb.jsonl", rows | {"level": "1"}))
-
-
-# ------------------------------------------------------------------------------------------------------------- shapes
 
 SIZES = {"m": 5, "n": 12, "k": 3}
 expressions = st.recursive(
@@ -324,6 +248,7 @@ expressions = st.recursive(
 
 
 @given(expressions)
+@settings(deadline=None)
 def test_sizes_are_what_python_says(expression):
     try:
         expected = eval(expression, {}, SIZES)
@@ -332,7 +257,7 @@ def test_sizes_are_what_python_says(expression):
     if expected > 0:
         assert evaluate_size(expression, SIZES) == expected
     else:
-        with pytest.raises(ShapeError):
+        with pytest.raises(ValueError):
             evaluate_size(expression, SIZES)
 
 
@@ -342,20 +267,5 @@ def test_sizes_are_what_python_says(expression):
      "(" * 150 + "m" + ")" * 150, "9" * 40, 0, -1, 2.0, True, None],
 )  # fmt: skip
 def test_nothing_else_is_a_size(entry):
-    with pytest.raises(ShapeError):
+    with pytest.raises(ValueError):
         evaluate_size(entry, SIZES)
-
-
-@pytest.mark.parametrize(
-    ("name", "rows", "message"),
-    [
-        ("bad.jsonl", cuset_row(reference="a\ud800"), r"bad.jsonl:1: 'reference': holds half of a surrogate pair"),
-        ("bad.jsonl", cuset_row(cases=[{"name": "a", "parameters": {"n": 3, "s": "\udc00"}}]),
-         r"bad.jsonl:1: 'cases': holds half of a surrogate pair .\\udc00"),
-        ("bad.json", [cudabench_row(**{"gen.py": "\udfff"})], "bad.json:1: 'gen.py': holds half of"),
-    ],
-)  # fmt: skip
-def test_json_that_is_no_text(tmp_path, name, rows, message):
-    (tmp_path / name).write_text(json.dumps(rows))
-    with pytest.raises(TaskError, match=message):
-        load_tasks(tmp_path / name)

@@ -14,6 +14,10 @@ from ._app import TASKS, TaskFormat, app, command, fail
 
 class AuditSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("tasks",)
+    retired: ClassVar[dict[str, str]] = {
+        "again": "delete the folder audit below CUSET_CACHE",
+        "notes": "the file that is written has them",
+    }
 
     tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(
@@ -26,8 +30,6 @@ class AuditSettings(Settings):
     limit: PositiveInt | None = Field(None, description="only the first so many tasks")
     jobs: PositiveInt | None = Field(None, description="tasks at a time; without it half of the CPUs")
     strict: bool = Field(False, description="exit code 1 when a task has an error or a warning")
-    again: bool = Field(False, description="audit also what was audited before")
-    notes: bool = Field(False, description="show notes, too; the file always has them")
 
 
 @command(app, "audit-tasks", AuditSettings)
@@ -50,7 +52,7 @@ def audit_tasks(settings: AuditSettings) -> None:
     task_set = load_tasks(tasks, **settings.model_dump(include={"format", "split", "only", "limit"}))
     chosen = task_set.tasks
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
-    with closing(run_audits(chosen, CaseCache(), jobs=jobs, again=settings.again)) as running:
+    with closing(run_audits(chosen, CaseCache(), jobs=jobs)) as running:
         bar = Progress(running, total=len(chosen), unit="task", desc="audited")
         found = {audit.task: audit for audit in bar}
     audits = [found[task.id] for task in chosen]
@@ -58,17 +60,16 @@ def audit_tasks(settings: AuditSettings) -> None:
     about |= {"count": len(task_set), "split": settings.split}
     header = {"type": "audit", "cuset_stage": __version__, "tasks": about}
     write_atomically(output, map(to_line, [header, *(audit.as_record() for audit in audits)]))
-    _print(audits, settings.notes)
+    _print([finding for audit in audits for finding in audit.flagged])
     flagged = sum(bool(audit.flagged) for audit in audits)
     typer.echo(f"{len(audits)} tasks, {flagged} with an error or a warning: {output}")
     if settings.strict and flagged:
         raise typer.Exit(1)
 
 
-def _print(audits: list, notes: bool) -> None:
+def _print(findings: list) -> None:
     from ..report.cells import Table, print_table, text_column
 
-    findings = [finding for audit in audits for finding in (audit.findings if notes else audit.flagged)]
     if findings:
         keys = {"task": "task", "severity": "severity", "code": "code", "finding": "message"}
         columns = [text_column(name, [getattr(finding, key) for finding in findings]) for name, key in keys.items()]

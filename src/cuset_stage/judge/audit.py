@@ -23,7 +23,7 @@ from .comparison import compare_outputs
 from .modules.process import ModuleRunner
 from .modules.session import Content, Module
 from .oracle import CaseCache, PreparedCase
-from .oracle_scripts import BROKEN, OracleError, oracle_folder, run_generate, written_files
+from .oracle_scripts import BROKEN, OracleError, run_generate, written_files
 from .wrong_outputs import (
     NOISY_OUTPUTS,
     WRONG_OUTPUTS,
@@ -40,7 +40,7 @@ from .wrong_outputs import (
 
 __all__ = ["Audit", "Code", "Finding", "Severity", "audit_task", "audit_tasks", "load_audit"]
 
-AUDIT_VERSION = 5  # raised when checks change: earlier audits are then made again
+AUDIT_VERSION = 6  # raised when checks change: earlier audits are then made again
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 MODULE_TOLERANCE = MODULE_TOLERANCES["float32"]  # absolute and relative
 MODULE_SEEDS = (0, 1)  # of the draws of a module's inputs
@@ -97,12 +97,12 @@ def load_audit(task: Task) -> Audit | None:
     return audit if version == AUDIT_VERSION else None
 
 
-def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
-    """The task's audit: the one in the cache, else a new one that is then kept. again: a new one in any case.
+def audit_task(task: Task, cases: CaseCache) -> Audit:
+    """The task's audit: the one in the cache, else a new one that is then kept.
 
     cases: where inputs and references are kept; judging uses the same ones. Raises OSError when a cache cannot be written.
     """
-    if not again and (kept := load_audit(task)) is not None:
+    if (kept := load_audit(task)) is not None:
         return kept
     started = time.monotonic()
     findings: list[Finding] = []
@@ -122,11 +122,11 @@ def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
     return audit
 
 
-def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1, again: bool = False) -> Iterator[Audit]:
+def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1) -> Iterator[Audit]:
     """The audits as they end, `jobs` at a time. What has not begun is given up when the iterator is closed."""
     pool = ThreadPoolExecutor(jobs)
     try:
-        for future in as_completed([pool.submit(audit_task, task, cases, again=again) for task in tasks]):
+        for future in as_completed([pool.submit(audit_task, task, cases) for task in tasks]):
             yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
@@ -164,8 +164,8 @@ class ProgramAudit:
         elif len({tuple(tensor.shape for tensor in case.inputs + case.outputs) for case in cases}) == 1:
             text = f"all {len(cases)} cases have the same sizes: a program that is right for these alone passes"
             self.add(Code.ONE_SIZE, WARNING, text)
-        with self._made_again(prepared) as again:
-            views = self._views(prepared, again)
+        with scratch_folder() as folder:
+            views = self._views(prepared, self._make_again(prepared, folder))
             for view in views:
                 self._check_files(view)
             self._try_all(views)
@@ -220,9 +220,7 @@ class ProgramAudit:
             self.add(Code.REFERENCE_REFUSED, ERROR, text)
             return
         text = f"which file of gen.py is right for which output is not known ({check.message}): compare.py was not tried on them"
-        if check.generate_exit:  # it may have ended before its reference
-            text += f"; gen.py ended with {check.generate_exit}"
-        self.add(Code.REFERENCE_UNPAIRED, WARNING if check.generate_exit else NOTE, text)
+        self.add(Code.REFERENCE_UNPAIRED, NOTE, text)
 
     def _try_all(self, views: Sequence[_View]) -> None:
         """Try every kind of wrong output; of those that are alike only until one passes."""
@@ -259,34 +257,29 @@ class ProgramAudit:
         except OracleError:  # a compare.py that cannot judge passes nothing; _check_script reports it
             return False
 
-    @contextmanager
-    def _made_again(self, prepared: Sequence[PreparedCase]) -> Iterator[Mapping[str, Path]]:
-        """Make the data a second time and compare; gives right outputs of other inputs where gen.py draws others."""
+    def _make_again(self, prepared: Sequence[PreparedCase], folder: Path) -> Mapping[str, Path]:
+        """Make the data a second time and compare. Returns right outputs of other inputs where gen.py draws others."""
         if isinstance(self.task.oracle, ScriptOracle):
-            with oracle_folder() as work:
-                yield self._generate_again(prepared[0], work)
-            return
-        with scratch_folder() as folder:
-            again = CaseCache(folder / "again", limits=self.cases.limits, isolation=self.cases.isolation)
-            for case, files in zip(self.task.cases, prepared, strict=True):
-                if again.prepare(self.task, case).sha256 != files.sha256:
-                    text = f"make_inputs or reference gives other values when it is run again (case {case.name})"
-                    self.add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: draw from rng alone")
-                    break
-        yield {}
+            return self._generate_again(prepared[0], folder)
+        again = CaseCache(folder / "again", limits=self.cases.limits, isolation=self.cases.isolation)
+        for case, files in zip(self.task.cases, prepared, strict=True):
+            if again.prepare(self.task, case).sha256 != files.sha256:
+                text = f"make_inputs or reference gives other values when it is run again (case {case.name})"
+                self.add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: draw from rng alone")
+                break
+        return {}
 
-    def _generate_again(self, prepared: PreparedCase, work: Path) -> Mapping[str, Path]:
-        def generated(folder: Path, seeded: bool) -> list[str]:
+    def _generate_again(self, prepared: PreparedCase, folder: Path) -> Mapping[str, Path]:
+        def generated(name: str, seeded: bool) -> list[str]:
             """The files that another run of gen.py makes differently."""
-            run_generate(self.task, folder, self.cases.limits, self.cases.isolation, seeded=seeded)
-            digests = {name: file_sha256(folder / name) for name in written_files(folder)}
-            return [name for name, sha256 in prepared.sha256.items() if digests.get(name) != sha256]
+            (folder / name).mkdir()
+            run_generate(self.task, folder / name, self.cases.limits, self.cases.isolation, seeded=seeded)
+            digests = {file: file_sha256(folder / name / file) for file in written_files(folder / name)}
+            return [file for file, sha256 in prepared.sha256.items() if digests.get(file) != sha256]
 
-        if not (differing := generated(work, False)):
+        if not (differing := generated("unseeded", False)):
             return {}
-        with oracle_folder() as seeded:
-            lasting = generated(seeded, True)
-        if lasting:
+        if lasting := generated("seeded", True):
             text = f"gen.py writes other values into {', '.join(lasting)} whenever it runs, also from a given seed"
             self.add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: machines differ in what they judge on")
         else:
@@ -294,6 +287,7 @@ class ProgramAudit:
             self.add(Code.UNSEEDED_INPUTS, NOTE, text)
         if not set(differing) & set(prepared.inputs):
             return {}
+        work = folder / "unseeded"
         places = {output: work / path.relative_to(prepared.folder) for output, path in prepared.expected.items()}
         return {output: path for output, path in places.items() if path.is_file() and not path.is_symlink()}
 

@@ -45,13 +45,6 @@ class Distance:
         return not self.wrong
 
 
-def module_distance(expected: Path, actual: Path, dtype: str, shape: Sequence[int]) -> Distance:
-    """Compare as KernelBench does: with its tolerance for the torch dtype, and NaN equals nothing."""
-    name = dtype.removeprefix("torch.")
-    tolerance = MODULE_TOLERANCES.get(name, 0.0)
-    return distance(expected, actual, name, math.prod(shape), tolerance, tolerance, nan_equal=False)
-
-
 def distance(
     expected: Path, actual: Path, dtype: str, count: int, rtol: float, atol: float, *, nan_equal: bool = True
 ) -> Distance:

@@ -140,11 +140,6 @@ class GpuPool:
         gates = {replace(gpu, uuid=f"{gpu.uuid}-gate"): gpu for gpu in gpus}
         with ExitStack() as gate:
             gpu = gates[gate.enter_context(lease_gpu(list(gates)))]
-            if gpu.uuid in self.lost:  # while this program waited
-                gate.close()
-                with self.lease(alone=alone) as another:
-                    yield another
-                return
             with lease_gpu([gpu], slots=self.per_gpu, alone=alone):
                 if alone:
                     yield gpu

@@ -139,17 +139,13 @@ class Recorder:
 def find_recorder(isolation: Isolation = Isolation.AUTO) -> Recorder | str:
     """The library, built where the cache does not have it; a text says why there is none: then nothing is recorded, and nothing fails."""
     try:
-        return build(find_toolkit(), isolation)
+        toolkit = find_toolkit()
+        cupti, includes = _find_cupti(toolkit)
+        options = ["-cudart", "none", *(f"-I{include}" for include in includes)]
+        options += ["-Xlinker", str(cupti), "-Xlinker", "-rpath=$ORIGIN"]  # it lies beside the library in a run
+        library = compile_library(SOURCES, tuple(options), toolkit, isolation, visible=(cupti.parent, *includes))
     except (SandboxError, OSError) as error:
         return str(error)
-
-
-def build(toolkit: Toolkit, isolation: Isolation) -> Recorder:
-    """Raises SandboxError without CUPTI, or when nvcc refuses the source."""
-    cupti, includes = _find_cupti(toolkit)
-    options = ["-cudart", "none", *(f"-I{include}" for include in includes)]
-    options += ["-Xlinker", str(cupti), "-Xlinker", "-rpath=$ORIGIN"]  # it lies beside the library in a run
-    library = compile_library(SOURCES, tuple(options), toolkit, isolation, visible=(cupti.parent, *includes))
     return Recorder({f"{FOLDER}/recorder.so": library.binary, f"{FOLDER}/{cupti.name}": cupti})
 
 

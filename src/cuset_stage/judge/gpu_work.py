@@ -148,10 +148,12 @@ class Timed(NamedTuple):
     tensor_share: float = 0.0
 
     @classmethod
-    def of(cls, cases: Iterable[Activity], processes: Iterable[Activity | None]) -> "Timed":
-        both = [(one.busy_s, one.counted) for one in processes if one and one.counted]
-        tensor_share = max((counted.tensor_share for _, counted in both), default=0.0)
-        return cls(sum(case.busy_s for case in cases), tuple((s, counted.busy_s) for s, counted in both), tensor_share)
+    def of(cls, runs: Sequence[Any]) -> "Timed":
+        """runs: the `CaseRun`s of all cases."""
+        processes = [run.process for run in runs if run.process and run.process.counted]
+        tensor_share = max((process.counted.tensor_share for process in processes), default=0.0)
+        both = tuple((process.busy_s, process.counted.busy_s) for process in processes)
+        return cls(sum(run.activity.busy_s for run in runs), both, tensor_share)
 
     @property
     def invented(self) -> bool:

@@ -125,7 +125,17 @@ class CaseCache:
             kept.mkdir()
             make = self._run_scripts if isinstance(task.oracle, ScriptOracle) else self._run_reference
             record = make(task, case, work, kept) | {"task": task.id, "case": case.name, "versions": _versions(task)}
-            self._store(record, kept, place)
+            with self._entries.new(place) as making:
+                files = {}
+                for name in {file for key in FILES for file in record[key].values()}:
+                    path = making / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.move(kept / name, path)  # the cache may be on another disk than the scratch folder
+                    path.chmod(0o444)
+                    status = path.stat()
+                    files[name] = {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
+                text = json.dumps(record | {"files": files}, indent=1)
+                (making / "manifest.json").write_text(text, encoding="utf-8")
         if prepared := _read(place):
             return prepared
         raise SandboxError(f"task {task.id}, case {case.name}: {place} changes while it is read")
@@ -146,12 +156,11 @@ class CaseCache:
 
     def _run_scripts(self, task: ProgramTask, case: Case, work: Path, kept: Path) -> dict[str, Any]:
         """Make a case by its ScriptOracle; returns what `_run_reference` returns."""
-        ended = run_generate(task, work, self.limits, self.isolation)
+        run_generate(task, work, self.limits, self.isolation)
         written = written_files(work)
         inputs = {tensor.file: tensor.file for tensor in case.inputs}
         if missing := [name for name in inputs if name not in written]:
-            how = f"; it ended with {ended}" if ended else ""
-            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{how}")
+            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}")
         _take(task, case, work, kept, dict.fromkeys(written))
         files = {name: kept / name for name in written}
         expected, said = pair_references(
@@ -166,21 +175,8 @@ class CaseCache:
             # A gen.py that writes an output itself must not help a program that writes none.
             "references": {name: name for name in written if name not in inputs and name not in outputs},
             "tolerance": {},
-            "self_check": asdict(replace(said, generate_exit=ended)),
+            "self_check": asdict(said),
         }
-
-    def _store(self, record: dict[str, Any], kept: Path, place: Path) -> None:
-        with self._entries.new(place) as making:
-            files = {}
-            for name in {file for key in FILES for file in record[key].values()}:
-                path = making / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(kept / name, path)  # the cache may be on another disk than the scratch folder
-                path.chmod(0o444)
-                status = path.stat()
-                files[name] = {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
-            text = json.dumps(record | {"files": files}, indent=1)
-            (making / "manifest.json").write_text(text, encoding="utf-8")
 
 
 def _take(task: ProgramTask, case: Case, work: Path, kept: Path, sizes: Mapping[str, int | None]) -> None:
@@ -200,12 +196,13 @@ def _read(place: Path) -> PreparedCase | None:
                 return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    said = record["self_check"]
     files = {key: {name: place / file for name, file in record[key].items()} for key in FILES}
     return PreparedCase(
         **files,
         folder=place,
         tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
-        self_check=None if record["self_check"] is None else Said(**record["self_check"]),
+        self_check=said and Said(said["state"], said["message"]),
     )
 
 

@@ -31,7 +31,6 @@ from ..sandbox import (
 )
 from ..sandbox.background import BackgroundRun
 from ..tasks.base import ProgramTask
-from ..text import one_line
 
 
 GIB = 2**30
@@ -46,7 +45,6 @@ COMPARE_LIMITS = replace(ORACLE_LIMITS, wall_s=300.0)
 A_DAY_S = 86400.0  # of a server: each script has its own time limit
 BROKEN = {"refused": "prints F", "crashed": "stops with a traceback", "silent": "prints neither T nor F"}
 
-_EXIT_SAID = "oracle_driver: sys.exit: "  # as oracle_driver.py prints it
 _TRUE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")
 
 
@@ -67,12 +65,11 @@ class Said:
 
     state: "passed" (a T, no F), "refused" (an F), "crashed" (a traceback, its last line is `message`; also after a T: it may have
     stopped before another output), "silent" (neither); of the references themselves also "unpaired": it is not known which is
-    whose. generate_exit: the sys.exit message that gen.py ended with.
+    whose.
     """
 
     state: str
     message: str
-    generate_exit: str = ""
 
     @property
     def passed(self) -> bool:
@@ -84,13 +81,13 @@ class Said:
         return self.state in BROKEN
 
 
-def run_generate(task: ProgramTask, folder: Path, limits: Limits, isolation: Isolation, *, seeded: bool = True) -> str:
+def run_generate(
+    task: ProgramTask, folder: Path, limits: Limits, isolation: Isolation, *, seeded: bool = True
+) -> None:
     """Run gen.py in `folder`; what it writes is in data/. A script that asks for a CUDA device gets one, where there is one.
 
     seeded: whether a generator that gen.py leaves unseeded (random, numpy.random, numpy's default_rng, torch) starts from a seed of
     the task, so that the data can be made again elsewhere. A script that seeds itself sees no difference.
-
-    Returns "sys.exit: <message>" when that is how it ended, else "": it is no failure, but it may explain what is missing.
     """
     seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
     script = task.oracle.generate
@@ -103,8 +100,6 @@ def run_generate(task: ProgramTask, folder: Path, limits: Limits, isolation: Iso
         finished = run_script(["script", "gen.py", *seed], {"gen.py": script}, folder, limits, isolation)
     lacking = "; it asks for a CUDA device, and there is none here" if needs_gpu and not gpus else ""
     check_finished(finished, f"task {task.id}: gen.py", limits, lacking)
-    said = finished.stderr.rpartition(_EXIT_SAID)
-    return f"sys.exit: {one_line(said[2], 500)}" if said[1] else ""
 
 
 def run_compare(task: ProgramTask, files: Mapping[str, Path], isolation: Isolation) -> Said:

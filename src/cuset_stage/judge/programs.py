@@ -15,19 +15,9 @@ from ..sandbox import Compiled, SandboxError, Verdict, resolve_isolation
 from ..spans.scrub import scrub
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
+from . import gpu_work
 from .case_runs import CaseRun, CaseRunner, Program
-from .gpu_work import (
-    INVENTED,
-    NO_GPU_WORK,
-    NOTHING_RAN,
-    TENSOR,
-    UNRECORDED,
-    Timed,
-    case_to_examine,
-    examine,
-    kernel_uses,
-    tensor_cores,
-)
+from .gpu_work import INVENTED, NO_GPU_WORK, NOTHING_RAN, TENSOR, UNRECORDED, Timed
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import PreparedCase
 from .oracle_scripts import OracleError
@@ -168,34 +158,35 @@ class ProgramJudge(CaseRunner, Judge):
 
     def _account(self, program: Program, code: str, judgement: Judgement, runs: Sequence[CaseRun]) -> Judgement:
         """Add to the judgement of a right program what its runs did on the GPU, and its speed-up where some case can be examined."""
-        task, examined = program.task, None
-        if not task.project:  # of a project its tests compare, not we
-            examined = case_to_examine([sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases])
-        timed = _timed(runs)
-        judgement = replace(judgement, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))
+        task = program.task
+        sizes = [sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases]
+        # of a project its tests compare, not we
+        examined = None if task.project else gpu_work.case_to_examine(sizes)
+        timed, flags = Timed.of(runs), []
+        kernels = gpu_work.kernel_uses(run.activity for run in runs)
+        changes: dict[str, Any] = {"kernel_s": timed.kernel_s, "kernels": kernels}
         flag = None if all(run.activity.works and run.activity.complete for run in runs) else NOTHING_RAN
         if timed.invented:
             flag = INVENTED
         if flag is None and examined is not None:
             most = 10 + 3 * judgement.run_s  # on zeros some programs never end: these need their inputs
             brief = replace(self, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
-            flag = examine(brief.run_withheld(program, examined, runs), code)
+            flag = gpu_work.examine(brief.run_withheld(program, examined, runs), code)
         if flag is not None:
-            judgement = replace(judgement, flags=(*judgement.flags, flag))
+            flags.append(flag)
             if self.require_gpu and flag.startswith(NO_GPU_WORK):
-                judgement = replace(judgement, verdict=Verdict.NO_GPU_WORK, message=flag)
+                changes |= {"verdict": Verdict.NO_GPU_WORK, "message": flag}
         elif examined is not None and self.gpus and self.gpus.per_gpu == 1 and len(self.gpus.names) == 1:
             with program.clock.excluded():
                 reference = self._reference(program, timed)
             if reference:
-                judgement = replace(
-                    judgement, reference_s=reference.kernel_s, speedup=reference.kernel_s / timed.kernel_s
-                )
+                changes |= {"reference_s": reference.kernel_s, "speedup": reference.kernel_s / timed.kernel_s}
                 if timed.hides_more_than(reference):
-                    judgement = replace(judgement, speedup=None, flags=(*judgement.flags, UNRECORDED))
-                if tensor_cores(timed.tensor_share, reference.tensor_share):
-                    judgement = replace(judgement, flags=(*judgement.flags, TENSOR))
-        return judgement
+                    flags.append(UNRECORDED)
+                    changes["speedup"] = None
+                if gpu_work.tensor_cores(timed.tensor_share, reference.tensor_share):
+                    flags.append(TENSOR)
+        return replace(judgement, flags=(*judgement.flags, *flags), **changes)
 
     def _reference(self, program: Program, timed: Timed) -> Timed | None:
         """The task's own program over all cases, measured once in the same way; None where it has none that passes.
@@ -213,12 +204,8 @@ class ProgramJudge(CaseRunner, Judge):
                 else:
                     runs = list(self.runs(Program(task, compiled.binary)))
                     counts = all(run.passed and run.activity.complete for run in runs)
-                    self._references[task.fingerprint] = _timed(runs) if counts else None
+                    self._references[task.fingerprint] = Timed.of(runs) if counts else None
             return self._references[task.fingerprint]
-
-
-def _timed(runs: Sequence[CaseRun]) -> Timed:
-    return Timed.of([run.activity for run in runs], [run.process for run in runs])
 
 
 def needs_one_queue(code: str) -> bool:

@@ -15,15 +15,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, TypeAdapter, ValidationError, create_model
+from pydantic import TypeAdapter, ValidationError
 
 from .. import __version__
 from ..answers import ExtractRule
 from ..files import file_sha256, write_atomically
 from ..jsonl import Appender, LinesError, read_objects, to_line
-from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
+from ..row_checks import Count, RowModel, SampleNumber, Text, Truth, wrong_value
 from ..sandbox import Verdict
 from ..tasks import Task, TaskError, TaskSet, choose_tasks
 from ..tasks.answers_file import Answer, AnswersError
@@ -38,18 +38,6 @@ GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_toke
 
 class ResultsError(LinesError):
     """A results file that cannot be read or written; the message names the file, the line and the fix."""
-
-
-TaskCount = Annotated[int, Field(strict=True, ge=0, lt=1_000_000, description="an integer from 0 below 1,000,000")]
-Levels = Annotated[
-    dict[Annotated[str, Field(pattern="^[0-9]{1,5}$")], Count],
-    Field(description='an object of level -> count, such as {"1": 500}'),
-]
-
-
-def _object(**kinds: Any) -> type[RowModel]:
-    """An object in which each of these keys may be missing or null. Further keys may hold anything."""
-    return create_model("Object", __base__=RowModel, **{key: (kind | None, None) for key, kind in kinds.items()})
 
 
 class SampleLine(RowModel):
@@ -69,19 +57,6 @@ class SampleLine(RowModel):
     same_as_sample: SampleNumber | None = None
     key: Text | None = None
     code: Text | None = None
-
-
-Tasks = _object(
-    path=Text, format=Text, sha256=Text, split=Text, count=TaskCount, set_size=TaskCount, level=SampleNumber, ids=Texts
-)
-Answers = _object(path=Text, sha256=Text, count=Count, chosen=Count, levels=Levels)
-Gpus = Annotated[list[dict[str, Any]], Field(description="a list of objects")]
-Findings = Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")]
-Notes = Annotated[dict[str, dict[str, str]], Field(description="an object of code -> task -> text")]
-Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth, "thorough": Truth, "seed": Count}
-Audited = {"findings": Findings, "notes": Notes, "audited": Count}
-# The header: `describe_run` makes it.
-RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generation=Object, **Judging, **Audited)
 
 
 @dataclass(frozen=True)
@@ -111,40 +86,39 @@ def read_results(path: Path) -> Results:
     Raises:
         ResultsError: The file is not there, is not one of ours, or has a line that is not JSON or holds what no run gives.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise ResultsError(f"{path}: this is a folder; give the results file that `cuset evaluate` wrote.")
-    if not path.is_file():
-        raise ResultsError(f"{path}: no such file. `cuset evaluate` writes results.")
     run: dict[str, Any] | None = None
     samples: dict[tuple[str, int, str, int], dict[str, Any]] = {}
     try:
-        lines = list(read_objects(path))
+        lines = list(read_objects(Path(path)))
     except LinesError as error:
-        raise ResultsError(f"{error} Take the line out to have its sample judged again.") from None
+        fix = "Give a file that `cuset evaluate` wrote; without a line that is broken its sample is judged again."
+        raise ResultsError(f"{error} {fix}") from None
     for number, record in lines:
         if record.get("type") == "run":
-            _check(record, f"{path}:{number}: the header's ", "or judge again into another file", RunLine)
             run = record
             if (prompts := prompts_of(run)) is not None:
                 run["generation"] = (run.get("generation") or {}) | {"prompts": prompts}
         elif record.get("type") == "sample":
             which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
-            way_out = "or take it out to have the sample judged again"
-            _check(record, f"{path}:{number}: {which}: ", way_out, SampleLine, Judgement)
+            for model in (SampleLine, Judgement):
+                try:
+                    _adapter(model).validate_python(record)
+                except ValidationError as error:
+                    fix = "Correct the line, or take it out to have the sample judged again."
+                    raise ResultsError(
+                        f"{path}:{number}: {which}: {wrong_value(error, model, record)}. {fix}"
+                    ) from None
             key = (record["task"], record["sample"], record["code_sha256"], record.get("level") or 1)
             samples.pop(key, None)  # what was written last also stands last
             samples[key] = record
         else:
             raise ResultsError(
-                f'{path}:{number}: not a line of a results file; expected "type": "run", or "type": "sample". '
-                "`cuset evaluate` writes such a file."
+                f'{path}:{number}: not a line of a file that `cuset evaluate` wrote; expected "type": "run", or "type": "sample".'
             )
-    if run is None:
-        raise ResultsError(f'{path}: no header ("type": "run" in line 1): not a file that `cuset evaluate` wrote.')
-    if run.get("format") != FORMAT:
+    if run is None or run.get("format") != FORMAT:
+        has = "no header" if run is None else f"results format {run.get('format')!r}"
         raise ResultsError(
-            f"{path}: results format {run.get('format')!r}; this version of cuset-stage reads {FORMAT}."
+            f'{path}: {has}; expected "type": "run", "format": {FORMAT} in line 1, by `cuset evaluate`.'
         )
     return Results(run, sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"])))
 
@@ -159,19 +133,6 @@ def inputs_seed(output: Path) -> int:
 
 
 _adapter = functools.cache(TypeAdapter)
-
-
-def as_record(judgement: Judgement) -> dict[str, Any]:
-    """A judgement as JSON holds it."""
-    return _adapter(Judgement).dump_python(judgement, mode="json", warnings=False)
-
-
-def _check(record: Mapping[str, Any], where: str, way_out: str, *models: type) -> None:
-    for model in models:
-        try:
-            _adapter(model).validate_python(record)
-        except ValidationError as error:
-            raise ResultsError(f"{where}{wrong_value(error, model, record)}. Correct the line, {way_out}.") from None
 
 
 def describe_run(
@@ -229,16 +190,12 @@ def describe_run(
 
 
 def _audits(tasks: Iterable[Task]) -> dict[str, Any]:
-    """Returns the findings of `cuset audit-tasks` (task -> texts), its notes (code -> task -> text), and how many tasks were audited."""
+    """Returns the findings of `cuset audit-tasks` (task -> texts), and how many tasks were audited."""
     from .audit import load_audit  # with all that an audit needs: reports read results without it
 
     audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
-    notes: dict[str, dict[str, str]] = {}
-    for audit in audits:
-        for note in audit.notes:
-            notes.setdefault(note.code, {})[audit.task] = note.message
     findings = {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged}
-    return {"findings": findings, "notes": notes, "audited": len(audits)}
+    return {"findings": findings, "audited": len(audits)}
 
 
 class ResultsWriter(Appender):
@@ -266,15 +223,6 @@ class ResultsWriter(Appender):
         except OSError as error:
             raise ResultsError(f"cannot write {path}: {error.strerror}.") from None
         super().__init__(path)
-
-    def append(self, sample: Mapping[str, Any]) -> None:
-        """Write one sample's line and wait until it is on the disk."""
-        try:
-            super().append({"type": "sample", **sample})
-        except LinesError as error:
-            raise ResultsError(
-                f"{error} What was judged before is in the file; start again when there is room."
-            ) from None
 
     def close(self) -> None:
         super().close()
@@ -449,7 +397,7 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
         "sample": answer.sample,
         "level": sample.key[2],
         "code_sha256": sample.sha256,
-        **as_record(judgement),
+        **_adapter(Judgement).dump_python(judgement, mode="json", warnings=False),
         "passed": judgement.passed,
         "tokens": answer.tokens,
         "prompt_tokens": answer.prompt_tokens,

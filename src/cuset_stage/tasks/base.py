@@ -103,20 +103,6 @@ class Project:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What CUDABench's row says of a task, in the row's own words: its prompts are filled with them.
-
-    descriptions: by level. inputs, outputs: (name, dtype, shape), each as the row writes it. gpu: "unknown" where the row names none.
-    """
-
-    name: str
-    descriptions: Mapping[int, str]
-    inputs: tuple[tuple[str, str, str], ...]
-    outputs: tuple[tuple[str, str, str], ...]
-    gpu: str
-
-
-@dataclass(frozen=True)
 class ProgramTask:
     """The answer is a whole CUDA program that reads data/<input>.bin and writes data/<output>.bin; with a `project` it is
     the part that is missing in such a program.
@@ -136,7 +122,9 @@ class ProgramTask:
     alternative: str | None = None  # another right program, when the set has one: the pairs of two right programs
     project: Project | None = None
     time_limit: float | None = None  # seconds that the set gives a run
-    entry: Entry | None = None  # of a row of CUDABench
+    row: Mapping[str, Any] | None = (
+        None  # of CUDABench, as it is published: the benchmark's own prompts are filled with it
+    )
     language: str = field(default="cuda", init=False)
 
     @property
@@ -233,4 +221,5 @@ class TaskSet:
 
 
 def _sha256(record: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(record, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    text = json.dumps(record, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -6,12 +6,12 @@ A row is one kernel at one size: id, task_name, inputs and outputs ({name, dtype
 
 import ast
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StrictInt
+from pydantic import BeforeValidator, Field, StrictInt
 
 from ..row_checks import RowModel
-from .base import DTYPE_BYTES, FILE_BYTES, Case, Entry, ProgramTask, ScriptOracle, Tensor
+from .base import DTYPE_BYTES, FILE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 from .messages import CUDABENCH_SYSTEM, cudabench_prompt
 from .task_rows import NAME, Filled, MaybeText, Name, Row, check_names
 
@@ -21,11 +21,11 @@ UNDECLARED = "undeclared"  # the dtype of an output that only compare.py names
 _DATA_FILE = re.compile(rf"""["'](?:\./)?data/({NAME.pattern})\.bin["']""")
 
 
-def _sizes(written: str) -> tuple[int, ...]:
+def _sizes(written: Any) -> tuple[int, ...]:
     """The shape that a text such as "(1024, 3)" means."""
     try:
         sizes = ast.literal_eval(written)
-    except (SyntaxError, MemoryError, RecursionError):
+    except (SyntaxError, TypeError, MemoryError, RecursionError):
         raise ValueError from None
     if type(sizes) is int:  # "(1024)" is a number to Python
         sizes = (sizes,)
@@ -34,18 +34,13 @@ def _sizes(written: str) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _checked_shape(written: str) -> str:
-    _sizes(written)
-    return written
-
-
 class _TensorRow(RowModel):
     name: Name
     dtype: Filled
     shape: Annotated[
-        str,
-        Field(strict=True, description="a tuple of positive integers such as '(1024, 3)'; '()' is a scalar"),
-        AfterValidator(_checked_shape),
+        tuple[int, ...],
+        Field(description="a tuple of positive integers such as '(1024, 3)'; '()' is a scalar"),
+        BeforeValidator(_sizes),
     ]
 
 
@@ -67,28 +62,25 @@ def read_task(row: Row) -> ProgramTask:
     """Raises TaskError with the row and the key at fault."""
     read = row.read(_TaskRow)
     inputs, outputs = (
-        tuple(Tensor(one.name, canonical_dtype(one.dtype), _sizes(one.shape)) for one in tensors)
+        tuple(Tensor(one.name, canonical_dtype(one.dtype), one.shape) for one in tensors)
         for tensors in (read.inputs, read.outputs)
     )
     oracle = ScriptOracle(read.generate, read.compare)
     case = Case("default", {}, inputs, outputs or _undeclared_outputs(row, oracle, inputs))
     check_names(row, case.inputs, case.outputs)
-    prompts = dict(enumerate((read.level1_prompt, read.level2_prompt, read.level3_prompt), start=1))
-    written = (tuple((one.name, one.dtype, one.shape) for one in tensors) for tensors in (read.inputs, read.outputs))
+    prompts = enumerate((read.level1_prompt, read.level2_prompt, read.level3_prompt), start=1)
     return ProgramTask(
         id=str(read.id),
         name=read.task_name,
         family=read.task_name,
-        prompts={
-            level: cudabench_prompt(read.task_name, prompt, inputs, outputs) for level, prompt in prompts.items()
-        },
+        prompts={level: cudabench_prompt(read.task_name, prompt, inputs, outputs) for level, prompt in prompts},
         system=CUDABENCH_SYSTEM,
         cases=(case,),
         oracle=oracle,
         solution=read.solution,
         source=row.where,
         gpu=None if read.gpu == "unknown" else read.gpu,
-        entry=Entry(read.task_name, prompts, *written, gpu=read.gpu or "unknown"),
+        row=row.values,
     )
 
 

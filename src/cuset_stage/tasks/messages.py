@@ -41,8 +41,20 @@ def chat_messages(
     if level not in task.prompts:
         levels = ", ".join(map(str, sorted(task.prompts)))
         raise TaskError(f"task {task.id} ({task.source}): no prompt of level {level}; it has {levels}")
-    if prompts is not None:
-        return _benchmark_messages(task, level, gpu, prompts)
+    if prompts is not None:  # as CUDABench's Generate/prompt_builder.py fills its prompt file with a row
+        row = getattr(task, "row", None)
+        if row is None:
+            raise TaskError(
+                f"task {task.id} ({task.source}): prompts= are CUDABench's, for its rows alone; leave it out"
+            )
+        user = prompts.prompt.format(
+            task_name=row["task_name"],
+            task_description=row[f"level{level}_prompt"],
+            input_spec="\n".join(map(_SPEC.format_map, row["inputs"])),
+            output_spec="\n".join(map(_SPEC.format_map, row["outputs"])),
+            gpu=gpu or row.get("gpu") or "unknown",
+        )
+        return [{"role": "system", "content": prompts.system}, {"role": "user", "content": user}]
     prompt = task.prompts[level]
     if isinstance(task, ProgramTask) and isinstance(task.oracle, ScriptOracle) and (gpu or task.gpu):
         prompt = f"{prompt}\n\nGPU: {gpu or task.gpu}"
@@ -52,24 +64,7 @@ def chat_messages(
     return messages
 
 
-def _benchmark_messages(task: Task, level: int, gpu: str | None, prompts: PromptFile) -> list[dict[str, str]]:
-    """The messages as CUDABench's Generate/prompt_builder.py makes them of its prompt file and a row."""
-    entry = task.entry if isinstance(task, ProgramTask) else None
-    if entry is None:
-        raise TaskError(f"task {task.id} ({task.source}): prompts= are CUDABench's, for its rows alone; leave it out")
-    inputs, outputs = (
-        "\n".join(f"{name}: {dtype}, shape = {shape}" for name, dtype, shape in tensors)
-        for tensors in (entry.inputs, entry.outputs)
-    )
-    user = prompts.prompt.format(
-        task_name=entry.name,
-        task_description=entry.descriptions[level],
-        input_spec=inputs,
-        output_spec=outputs,
-        gpu=gpu or entry.gpu,
-    )
-    return [{"role": "system", "content": prompts.system}, {"role": "user", "content": user}]
-
+_SPEC = "{name}: {dtype}, shape = {shape}"  # of a file, in CUDABench's own prompts
 
 CUDABENCH_SYSTEM = """\
 You are an expert in CUDA and high-performance computing. You write one complete, efficient CUDA C++ program for the task that \

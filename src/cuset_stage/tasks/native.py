@@ -26,7 +26,6 @@ _FILES_IF_THERE = {"bare": "bare.md", "detailed": "detailed.md", "solution": "ke
 # Of at most 200 characters, which keeps the parser's recursion shallow, and without powers, which may be huge.
 _ARITHMETIC = re.compile(r"(?!.*\*\*)[\w ()+\-*/%]{1,200}")
 _NAMES = re.compile(r"[^\W\d]\w*")
-_ALLOWED = "names, integers, + - * // % and parentheses"
 MAX_SIZE = 2**48  # elements of one dimension: what is larger is a mistake, not a tensor
 
 
@@ -96,7 +95,7 @@ def _tensors(row: Row, key: str, tensors: list[TensorRow], case: CaseRow) -> tup
         try:
             shape = tuple(evaluate_size(entry, case.parameters) for entry in tensor.shape)
             evaluated.append(Tensor(tensor.name, tensor.dtype, shape))
-        except ShapeError as error:
+        except ValueError as error:
             row.fail(f"{key}[{index}].shape", f"case {case.name}: {error}")
     return tuple(evaluated)
 
@@ -119,27 +118,24 @@ def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
     return tasks, digest.hexdigest()
 
 
-class ShapeError(ValueError):
-    """A shape cannot be evaluated; the message names the entry, what was expected and what is there."""
-
-
 def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
     """One dimension: a positive int, or arithmetic (names, ints, + - * // %, parentheses) over those of `parameters` that are ints.
 
     Python evaluates it where it has no other characters, so no attribute or subscript, and no other names, so no keyword.
-    Raises ShapeError.
+    Raises ValueError with what was expected and what is there.
     """
     size: Any = entry
     if isinstance(entry, str):
-        if not _ARITHMETIC.fullmatch(entry):
-            raise ShapeError(f"{entry[:40]!r} is not an expression of {_ALLOWED}")
         integers = {name: value for name, value in parameters.items() if type(value) is int}
-        if unknown := [name for name in _NAMES.findall(entry) if name not in integers]:
-            raise ShapeError(f"{entry!r}: name {unknown[0]!r} is not defined; the case has {integers}")
         try:
+            if not _ARITHMETIC.fullmatch(entry) or not integers.keys() >= {*_NAMES.findall(entry)}:
+                raise SyntaxError
             size = eval(entry, {"__builtins__": {}}, integers)
-        except Exception as error:
-            raise ShapeError(f"{entry!r} is not an expression of {_ALLOWED}: {error}") from None
+        except (SyntaxError, ArithmeticError, TypeError, MemoryError, RecursionError):
+            names = ", ".join(integers) or "no name"
+            raise ValueError(
+                f"{entry[:40]!r} is not an expression of {names}, integers, + - * // % and parentheses"
+            ) from None
     if type(size) is not int or not 0 < size <= MAX_SIZE:
-        raise ShapeError(f"{entry!r} is {size!r}, a size is positive and at most {MAX_SIZE}, and an integer")
+        raise ValueError(f"{entry!r} is {size!r}, a size is positive and at most {MAX_SIZE}, and an integer")
     return size

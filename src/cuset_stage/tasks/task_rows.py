@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,19 +37,6 @@ class Row:
     where: str
     values: Mapping[str, Any]
 
-    def __post_init__(self) -> None:
-        """Raise TaskError for text that is not Unicode, which JSON can write ("\\ud800"): no file can hold it."""
-        for key, value in self.values.items():
-            try:
-                json.dumps([key, value], ensure_ascii=False, default=str).encode()
-            except UnicodeEncodeError as error:
-                code = ord(error.object[error.start])
-                raise TaskError(
-                    f"{self.where}: {key!a}: holds half of a surrogate pair (\\u{code:04x}); expected Unicode text"
-                ) from None
-            except RecursionError:
-                raise TaskError(f"{self.where}: {key!a}: {jsonl.TOO_DEEP}") from None
-
     def read(self, model: type[M]) -> M:
         """The values as a model has them. Raises TaskError with the row and the key at fault."""
         try:
@@ -62,12 +50,9 @@ class Row:
 
 def check_names(row: Row, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]) -> None:
     """Raise TaskError when a name is used twice."""
-    seen = set()
-    for key, tensors in (("inputs", inputs), ("outputs", outputs)):
-        for tensor in tensors:
-            if tensor.name in seen:
-                row.fail(key, f"name {tensor.name!r} is used twice; inputs and outputs are files of one folder")
-            seen.add(tensor.name)
+    names = Counter(tensor.name for tensor in (*inputs, *outputs))
+    if repeated := [name for name, count in names.items() if count > 1]:
+        row.fail("inputs and outputs", f"name {repeated[0]!r} is used twice; they are files of one folder")
 
 
 def read_rows(path: Path) -> tuple[list[Row], str]:
@@ -76,17 +61,19 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
     Unlike in a file that grows during a run, a torn line is an error: a shorter task set would go unnoticed.
     """
     try:
-        sha256 = file_sha256(path)
-        records = _read_parquet(path) if path.suffix == ".parquet" else jsonl.read_rows(path)
-    except OSError as error:
-        raise TaskError(f"{path}: cannot be read: {error.strerror}") from None
+        if path.suffix == ".parquet":
+            import pyarrow.parquet
+
+            records = pyarrow.parquet.read_table(path).to_pylist()
+        else:
+            records = jsonl.read_rows(path)
     except jsonl.LinesError as error:
         raise TaskError(str(error)) from None
-    except RecursionError:
-        raise TaskError(f"{path}: {jsonl.TOO_DEEP}") from None
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        raise TaskError(f"{path}: not a Parquet file: {error}") from None
     if not records:
         raise TaskError(f"{path}: no rows")
-    return [Row(f"{path.name}:{number}", record) for number, record in enumerate(records, 1)], sha256
+    return [Row(f"{path.name}:{number}", record) for number, record in enumerate(records, 1)], file_sha256(path)
 
 
 def read_text(path: Path) -> str:
@@ -108,13 +95,3 @@ def read_object(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TaskError(f"{path}: found {shown(value)}, expected an object")
     return value
-
-
-def _read_parquet(path: Path) -> list[Any]:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        return pyarrow.parquet.read_table(path).to_pylist()
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise TaskError(f"{path}: not a Parquet file: {error}") from None

@@ -22,7 +22,7 @@ from ...sandbox import Finished, SandboxError
 from ...sandbox.background import BackgroundRun
 from ...sandbox.folders import out_of_room, take_output
 from ...tasks.base import FILE_BYTES
-from ..closeness import Distance, module_distance
+from ..closeness import MODULE_TOLERANCES, Distance, distance
 from ..gpu_activity import RECORD, Activity, read_activity
 from ..oracle_scripts import OracleError
 from . import handover
@@ -49,7 +49,10 @@ class Saved:
         return math.prod(self.shape) * FILE_BYTES[self.dtype.removeprefix("torch.")]
 
     def distance(self, other: Path) -> Distance:
-        return module_distance(self.path, other, self.dtype, self.shape)
+        """Compare as KernelBench does: with its tolerance for the torch dtype, and NaN equals nothing."""
+        dtype = self.dtype.removeprefix("torch.")
+        tolerance = MODULE_TOLERANCES.get(dtype, 0.0)
+        return distance(self.path, other, dtype, math.prod(self.shape), tolerance, tolerance, nan_equal=False)
 
 
 @dataclass(frozen=True)
