@@ -64,10 +64,6 @@ def test_written_pages_are_what_records_and_settings_give(load_script):
         assert path.read_text(encoding="utf-8") == write(), "run python scripts/write_docs.py"
 
 
-def test_the_rounds_of_the_data_are_what_their_verdicts_give(load_script):
-    assert record("data_rounds.json")["rounds"] == load_script("data_rounds").rounds()
-
-
 def test_the_records_keep_their_bounds():
     steps = record("step_7b_h200.json")["results"]
     # Two processes of one run differ by up to two percent.

@@ -15,16 +15,10 @@ STEP_RUNS = {  # title -> name in the records
     "`cuset_objective: asft`": "stage: cuset asft",
 }
 METHODS = {"lora": "LoRA, bf16", "qlora": "QLoRA, 4-bit", "full": "full"}
-SETS = {
-    "cudabench": "CUDABench",
-    "without_restated": "CUDABench, without operations that training ones restated",
-    "develop": "development",
-    "mini": "cuset-mini 2, in our own words",
-}
 
 
 def page() -> str:
-    return filled("benchmarks.md", step=step(), memory=memory(), head=head(), judge=judge(), data=data())
+    return filled("benchmarks.md", step=step(), memory=memory(), head=head(), judge=judge())
 
 
 def step() -> str:
@@ -121,19 +115,3 @@ def judge() -> str:
     options = f"--samples {speed['samples']} --alone {speed['alone']['samples']} --per-gpu {speed['per_gpu']}"
     command = f"python scripts/bench_judge.py data/kernels {options} --output outputs/judge.json"
     return table(["what", "measured"], rows) + "\n\n" + source("judge_h200.json", command)
-
-
-def percent(share: dict[str, float]) -> str:
-    return f"{share['percent']:.1f} ({share['low']:.1f} to {share['high']:.1f})"
-
-
-def data() -> str:
-    [untrained] = [row for row in record("prompts_h100.json")["rows"] if "edition" not in row["prompts"]]
-    rows = [["as it is", "", "", "CUDABench", percent(untrained["compiled"]), percent(untrained["passed"])]]
-    for one in record("data_rounds.json")["rounds"]:
-        for key, name in SETS.items():
-            if key in one:
-                label = f"round {one['round']}" if one["round"] else "as it is"
-                trained = [label, one["trained"] if one["round"] else "", str(len(one[key]["seeds"])), name]
-                rows.append([*trained, percent(one[key]["compiled"]), percent(one[key]["function"])])
-    return table(["round", "trained on", "seeds", "tasks", "compile", "right"], rows)
