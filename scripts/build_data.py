@@ -16,7 +16,7 @@ once, on a line of its own, with the first case's value; what stands above `//@g
 from __future__ import annotations
 
 import fcntl
-import functools
+import gzip
 import hashlib
 import json
 import os
@@ -30,8 +30,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from row_names import Names, plain, renamed
-
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 BUILT = runpy.run_path(str(DATA.parent / "src" / "cuset_stage" / "bundled.py"))["BUILT"]
@@ -42,6 +40,7 @@ PAIR_KEYS = ("kind", "change", "verdict")
 GIVEN = "//@given\n"
 HELD_OUT = 100  # operations to develop with, and as many for cuset-mini
 FRAMES = tomllib.loads((DATA / "operations" / "frames.toml").read_text(encoding="utf-8"))
+NAMES = json.loads(gzip.decompress((DATA / "operations" / "names.json.gz").read_bytes()))
 C_TYPES = {
     "float32": ("float", "4 bytes"), "float64": ("double", "8 bytes"), "int8": ("signed char", "1 byte"), "uint8": ("unsigned char", "1 byte"),
     "int16": ("short", "2 bytes"), "uint16": ("unsigned short", "2 bytes"), "int32": ("int", "4 bytes"), "uint32": ("unsigned int", "4 bytes"),
@@ -61,6 +60,11 @@ _SIZE = re.compile(
     re.MULTILINE,
 )
 
+_TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>R"\(.*?\)"|"(?:\\.|[^"\\\n])*")|'(?:\\.|[^'\\\n])+'|\#[ \t]*include[^\n]*"""
+    r"""|(?P<name>[A-Za-z_]\w*)|\.?\d(?:[eEpP][+-]|'\w|[\w.])*""",
+    re.DOTALL,
+)
 _ARITHMETIC = re.compile(
     r"(?<![-+*/^.\w] )(?<![\w.])(?P<left>\{\w+\}|\d+) (?P<sign>[-+*]) (?P<right>\{\w+\}|\d+)(?![\w.]*[\w]| ?[*/^])"
 )  # alone: no other sign binds one of its sides
@@ -70,6 +74,23 @@ def share(*parts: object) -> float:
     """A number in [0, 1) that depends on the parts alone."""
     digest = hashlib.sha256(json.dumps(["operations, edition 1", *parts]).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def plain(name: str) -> str:
+    """A size's name without what people add to it: kRows, ROWS and rows are the same."""
+    return re.sub(r"^k(?=[A-Z])", "", name).replace("_", "").lower()
+
+
+def renamed(program: str, names: dict[str, str]) -> str:
+    """The program with other names: in code, and in comments where a word is no English; never in strings and includes."""
+
+    def other(token: re.Match[str]) -> str:
+        if token["comment"]:
+            word = r"\b(?![A-Z]?[a-z]+\b|[AI]\b)\w+"
+            return re.sub(word, lambda found: names.get(found[0], found[0]), token[0])
+        return names.get(token["name"], token[0])
+
+    return _TOKEN.sub(other, program)
 
 
 def splits(names: list[str]) -> dict[str, str]:
@@ -214,14 +235,15 @@ def training_programs(operation: Operation) -> list[tuple[str, int]]:
     return [(file, case) for case in range(5) for file in PROGRAMS]
 
 
-def operation_row(operation: Operation, file: str, case: int, other_names: bool = False) -> dict[str, str]:
-    """A training row: the task at one size, and a program as its answer."""
+def operation_row(operation: Operation, file: str, case: int) -> dict[str, str]:
+    """A training row: the task at one size, and a program as its answer, with the names that names.json.gz has for the row.
+
+    Were a program's names the same in all of its rows, a model would learn them by heart.
+    """
     program, given = operation.answer(file, case)
     texts = asked(operation, case, file, given)
-    if other_names:
-        prompt = texts["system"] + texts["user"]
-        chosen = functools.partial(share, "names", operation.name, case, file)
-        program = renamed(program, Names(program, operation, prompt, given["code"] if given else "", chosen).map)
+    wording = file.removesuffix(".cu")
+    program = renamed(program, NAMES.get(operation.name, {}).get(f"{wording} {CASES[case]}", {}))
     return {
         "system": texts["system"],
         "instruction": texts["user"],
@@ -229,16 +251,8 @@ def operation_row(operation: Operation, file: str, case: int, other_names: bool 
         "output": f"```cpp\n{program}\n```",
         "name": f"{operation.name}_{CASES[case]}",
         "family": operation.family,
-        "wording": file.removesuffix(".cu"),
+        "wording": wording,
     }
-
-
-def training_rows(operation: Operation) -> Iterator[dict[str, str]]:
-    """The first row of each program has its author's names, the others have other ones."""
-    seen = set[str]()
-    for file, case in training_programs(operation):
-        yield operation_row(operation, file, case, other_names=file in seen)
-        seen.add(file)
 
 
 def operation_task(operation: Operation, case: int, split: str) -> dict[str, Any]:
@@ -355,7 +369,7 @@ def build() -> dict[str, str]:
         name: [operation for operation in operations.values() if split[operation.name] == name]
         for name in ("train", "develop", "mini")
     }
-    train = [row for one in of["train"] for row in training_rows(one)]
+    train = [operation_row(one, *program) for one in of["train"] for program in training_programs(one)]
     hard = [row for kernel in kernels.values() if kernel["split"] == "train" for row in kernel_rows(kernel)]
     held_out = [operation_row(one, PROGRAMS[mixed(one.name) % 2], mixed(one.name) % 5) for one in of["develop"]]
     level_2 = [kernel for kernel in kernels.values() if kernel["split"] == "eval"]
@@ -394,8 +408,7 @@ def is_current() -> bool:
     if not all(path.is_file() for path in built):
         return False
     oldest = min(path.stat().st_mtime for path in built)
-    scripts = [Path(__file__), Path(__file__).with_name("row_names.py")]
-    sources = [*scripts, DATA / "pairs.jsonl", *(DATA / "operations").rglob("*"), *(DATA / "kernels").rglob("*")]
+    sources = [Path(__file__), DATA / "pairs.jsonl", *(DATA / "operations").rglob("*"), *(DATA / "kernels").rglob("*")]
     return all(path.stat().st_mtime <= oldest for path in sources)
 
 

@@ -13,7 +13,7 @@ def page() -> str:
     features = helper_table("features", "FEATURES")
     parts = [
         "# Features\n",
-        NOTE.format("`tests/helpers/features.py`"),
+        NOTE.format("`tests/helpers/features.yaml`"),
         "What becomes of LLaMA-Factory's SFT features under `stage: cuset`:\n",
         "- **works**: with CuSeT's three parts off, `loss`, `grad_norm` and the results of evaluation are those of `stage: sft` at every\n"
         "  step (relative difference below 1e-5), on a tiny model on a CPU; or a test of its own holds what that test says.\n"

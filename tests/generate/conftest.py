@@ -20,9 +20,8 @@ def kernels(request):
 
 @pytest.fixture(scope="session")
 def settings(tiny_model):
-    return RecordedSettings(
-        backend="hf", model=str(tiny_model), max_tokens=12, dtype="float32", temperature=1.0, top_p=0.9, seed=5
-    )
+    sampling = {"temperature": 1.0, "top_p": 0.9, "seed": 5, "max_tokens": 12}
+    return RecordedSettings(backend="hf", model=str(tiny_model), dtype="float32", **sampling)
 
 
 @pytest.fixture(scope="session")
@@ -57,15 +56,8 @@ def by_sample():
     """What must not change with the batch, by sample."""
 
     def collect(replies):
-        return {
-            (reply.task, reply.sample): (
-                reply.answer,
-                reply.tokens,
-                reply.prompt_tokens,
-                reply.finish_reason,
-            )
-            for reply in replies
-        }
+        kept = ("answer", "tokens", "prompt_tokens", "finish_reason")
+        return {(reply.task, reply.sample): tuple(getattr(reply, name) for name in kept) for reply in replies}
 
     return collect
 

@@ -31,11 +31,8 @@ def test_batch_size_and_order_do_not_change_answers(settings, backend, kernels, 
 def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
     """One prompt at a time, no padding, no cache, no generate()."""
     backend = HFBackend(settings.model_copy(update={"temperature": 0.0, "top_p": 1.0}), batch_size=3)
-    requests = [
-        ask("Sum.", task="a"),
-        ask("Write a kernel that transposes a matrix of floats.", task="b"),
-        ask("x" * 90, task="c"),
-    ]
+    texts = {"a": "Sum.", "b": "Write a kernel that transposes a matrix of floats.", "c": "x" * 90}
+    requests = [ask(text, task=task) for task, text in texts.items()]
     messages = {request.task: request.messages for request in requests}
     for reply in backend.replies(requests):
         ids = backend._prompter.encode(messages[reply.task]).ids
@@ -43,11 +40,9 @@ def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
         while len(expected) < 12 and (not expected or expected[-1] not in backend._stop_ids):
             with torch.inference_mode():
                 expected.append(backend.model(torch.tensor([ids + expected])).logits[0, -1].argmax().item())
-        assert reply.tokens == len(expected)
-        assert reply.prompt_tokens == len(ids)
-        assert reply.answer == backend._prompter.decode(
-            [token for token in expected if token not in backend._stop_ids]
-        )
+        assert (reply.tokens, reply.prompt_tokens) == (len(expected), len(ids))
+        written = [token for token in expected if token not in backend._stop_ids]
+        assert reply.answer == backend._prompter.decode(written)
 
 
 def test_tokens_count_the_end_token_and_no_padding(tiny_model, tmp_path, settings, ask, by_sample):
@@ -129,11 +124,8 @@ def test_prompt_and_answer_must_fit_into_the_context(settings, kernels):
 def test_generation_config_of_the_model_does_not_shape_answers(tiny_model, tmp_path, settings, backend, ask):
     copy = tmp_path / "model"
     shutil.copytree(tiny_model, copy)
-    (copy / "generation_config.json").write_text(
-        json.dumps(
-            {"do_sample": True, "top_k": 1, "repetition_penalty": 3.0, "temperature": 9.0, "eos_token_id": [2, 7]}
-        )
-    )
+    config = {"do_sample": True, "top_k": 1, "repetition_penalty": 3.0, "temperature": 9.0, "eos_token_id": [2, 7]}
+    (copy / "generation_config.json").write_text(json.dumps(config))
     other = HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=8)
     requests = [ask(sample=sample, seed=sample) for sample in range(6)]
     for ours, theirs in zip(backend.replies(requests), other.replies(requests), strict=True):
@@ -218,20 +210,14 @@ def test_broken_weights_are_a_sentence(tiny_model, tmp_path, settings):
 
 
 def test_fingerprint_tells_trained_weights_apart(tiny_model, adapter, tmp_path):
-    base = weights_fingerprint(str(tiny_model), None)
-    copy = tmp_path / "copy"
-    shutil.copytree(tiny_model, copy)
-    assert weights_fingerprint(str(copy), None) == base
+    base, trained = weights_fingerprint(str(tiny_model)), weights_fingerprint("owner/name", str(adapter))
+    assert weights_fingerprint("owner/name") is None and trained is not None
     assert weights_fingerprint(str(tiny_model), str(adapter)) != base
-    data = bytearray((copy / "model.safetensors").read_bytes())
-    data[-1] ^= 1
-    (copy / "model.safetensors").write_bytes(data)
-    assert weights_fingerprint(str(copy)) != base
-    assert weights_fingerprint("owner/name") is None
-    trained = weights_fingerprint("owner/name", str(adapter))
-    again = tmp_path / "again"
-    shutil.copytree(adapter, again)
-    data = bytearray((again / "adapter_model.safetensors").read_bytes())
-    data[-1] ^= 1
-    (again / "adapter_model.safetensors").write_bytes(data)
-    assert trained is not None and weights_fingerprint("owner/name", str(again)) != trained
+    for folder, file in ((tiny_model, "model.safetensors"), (adapter, "adapter_model.safetensors")):
+        copy = shutil.copytree(folder, tmp_path / file)
+        model = [str(copy)] if folder == tiny_model else ["owner/name", str(copy)]
+        assert weights_fingerprint(*model) in (base, trained)
+        data = bytearray((copy / file).read_bytes())
+        data[-1] ^= 1
+        (copy / file).write_bytes(data)
+        assert weights_fingerprint(*model) not in (None, base, trained)

@@ -42,30 +42,20 @@ def test_factory_template_gives_the_same_prompt(templated, backend, ask, by_samp
     messages = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"})
     assert named._prompter.encode(messages).ids == backend._prompter.encode(messages).ids
     assert named._stop_ids == backend._stop_ids
-    assert by_sample(named.replies([replace(ask(), messages=messages)])) == by_sample(
-        backend.replies([replace(ask(), messages=messages)])
-    )
+    requests = [replace(ask(), messages=messages)]
+    assert by_sample(named.replies(requests)) == by_sample(backend.replies(requests))
 
 
 @pytest.mark.parametrize(
     ("template", "system", "expected"),
     [
-        (
-            "{% for message in messages %}{% if message.role == 'system' %}{{ raise_exception('No system role') }}"
-            "{% endif %}[{{ message.content }}]{% endfor %}",
-            "Be brief.",
-            "[Be brief.\n\nHi]",
-        ),
-        (
-            "{% for message in messages %}{% if message.role == 'user' %}[{{ message.content | trim }}]{% endif %}{% endfor %}",
-            "Be brief.\n",
-            "[Be brief.\n\n\nHi]",
-        ),
+        ("{% if message.role == 'system' %}{{ raise_exception('No system') }}{% endif %}[{{ message.content }}]", "Be brief.", "[Be brief.\n\nHi]"),
+        ("{% if message.role == 'user' %}[{{ message.content | trim }}]{% endif %}", "Be brief.\n", "[Be brief.\n\n\nHi]"),
     ],
     ids=["refuses", "drops without a word"],
-)
+)  # fmt: skip
 def test_template_without_system_role(templated, caplog, template, system, expected):
-    generator = templated(template)
+    generator = templated("{% for message in messages %}" + template + "{% endfor %}")
     messages = ({"role": "system", "content": system}, {"role": "user", "content": "Hi"})
     with caplog.at_level(logging.WARNING):
         prompt = generator._prompter.encode(messages)

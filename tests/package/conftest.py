@@ -104,7 +104,6 @@ class Built:
     wheel: Path
     sdist: Path
     editable: Path  # the wheel pip makes for `pip install -e`
-    editable_strict: Path
 
 
 @dataclass(frozen=True)
@@ -160,13 +159,12 @@ def copy_checkout(to: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> Built:
-    """sdist, the wheel made from that sdist, and the editable wheels."""
+    """sdist, the wheel made from that sdist, and the editable wheel."""
     folder = shared_folder(tmp_path_factory, "built", build)
     return Built(
         wheel=next((folder / "dist").glob("*.whl")),
         sdist=next((folder / "dist").glob("*.tar.gz")),
-        editable=next((folder / "lenient").glob("*.whl")),
-        editable_strict=next((folder / "strict").glob("*.whl")),
+        editable=next((folder / "editable").glob("*.whl")),
     )
 
 
@@ -180,10 +178,9 @@ def build(folder: Path) -> None:
         )
 
     call(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), ".")
-    for mode in ("lenient", "strict"):
-        # What pip calls; without the pip that would look for cuset-stage in the environment the tests run in.
-        hook = "import sys; from setuptools import build_meta as b; b.build_editable(sys.argv[1], {'editable_mode': sys.argv[2]})"
-        call(sys.executable, "-c", hook, str(folder / mode), mode)
+    # What pip calls; without the pip that would look for cuset-stage in the environment the tests run in.
+    hook = "import sys; from setuptools import build_meta; build_meta.build_editable(sys.argv[1])"
+    call(sys.executable, "-c", hook, str(folder / "editable"))
 
 
 def environment_in(folder: Path) -> Environment:

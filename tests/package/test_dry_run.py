@@ -9,7 +9,6 @@ import sys
 from importlib import metadata
 
 import pytest
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from .conftest import write
@@ -73,37 +72,3 @@ def test_nothing_but_cuset_stage_is_installed(pins, built, environment_with):
 def test_a_version_that_does_not_work_is_seen(built, environment_with):
     with pytest.raises(AssertionError, match=r"transformers.*<5\.6"):
         dry_run(environment_with("transformers==5.6.0"), built.wheel, "--no-index")
-
-
-def needed_by(name: str) -> dict[str, metadata.Distribution]:
-    """What the suite's environment has of `name` and of all that it requires."""
-    found: dict[str, metadata.Distribution] = {}
-    waiting = [Requirement(name)]
-    while waiting:
-        requirement = waiting.pop()
-        try:
-            distribution = metadata.distribution(requirement.name)
-        except metadata.PackageNotFoundError:
-            continue
-        if found.setdefault(canonicalize_name(requirement.name), distribution) is distribution:
-            extras = requirement.extras or {""}
-            needed = map(Requirement, distribution.requires or [])
-            waiting += [
-                each
-                for each in needed
-                if (each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in extras))
-                and canonicalize_name(each.name) not in found
-            ]
-    return found
-
-
-@pytest.mark.slow
-def test_only_what_llamafactory_lacks_is_installed(built, new_environment, index):
-    """With the package index: LLaMA-Factory and what it requires are there, with all their metadata, and nothing else."""
-    environment = new_environment()
-    there = needed_by("llamafactory")
-    for distribution in there.values():
-        write(environment.site, copy(distribution))
-    installed = dry_run(environment, built.wheel)
-    assert {"cuset-stage", "tree-sitter-cuda"} <= set(installed)
-    assert not set(installed) & set(there)

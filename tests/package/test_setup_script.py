@@ -62,22 +62,7 @@ def test_installs_once_and_again_when_something_changed(checkout, tmp_path, new_
     assert "pip -m pip install" in setup(checkout, CUSET_VENV=str(tmp_path / "venv")).stdout
 
     (bin_dir / "cuset").unlink()  # as `pip uninstall` leaves it
-    assert "pip -m pip install" in setup(checkout, CUSET_VENV=str(tmp_path / "venv")).stdout
-
-
-def test_uv_installs_and_pip_is_asked_where_it_fails(checkout, tmp_path, new_environment):
-    bin_dir = tmp_path / "venv" / "bin"
-    write(
-        bin_dir,
-        {"python": PYTHON.format(bin=bin_dir, python=new_environment().python), "uv": '#!/bin/sh\necho "uv $*"\n'},
-    )
-    (bin_dir / "python").chmod(0o755)
+    write(bin_dir, {"uv": '#!/bin/sh\necho "uv $*"\n'})
     (bin_dir / "uv").chmod(0o755)
-    asked = f"-c {checkout}/requirements/constraints.txt -e {checkout}[dev]"
-    done = setup(checkout, CUSET_VENV=str(tmp_path / "venv"))
-    assert f"uv pip install --python {bin_dir}/python {asked}" in done.stdout and done.stdout.count(asked) == 1
-
-    (bin_dir / "uv").write_text("#!/bin/sh\nexit 2\n")
-    (bin_dir / "cuset").unlink()
-    done = setup(checkout, CUSET_VENV=str(tmp_path / "venv"))
-    assert done.returncode == 0 and f"{asked}" in done.stdout
+    again = setup(checkout, CUSET_VENV=str(tmp_path / "venv")).stdout
+    assert f"uv pip install --python {bin_dir}/python -c {checkout}" in again and again.count("[dev]") == 1

@@ -1,6 +1,6 @@
 """LLaMA-Factory's features under `stage: cuset`: with all parts off they train as under SFT, fail as there, or are refused.
 
-helpers/features.py has the list, from which docs/features.md is written.
+helpers/features.yaml has the list, from which docs/features.md is written.
 """
 
 import ast

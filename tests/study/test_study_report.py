@@ -5,42 +5,29 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import recompute
 from results_factory import write_results
 
 from cuset_stage.study.plan import StudyError
-from cuset_stage.study.report import write_report
+from cuset_stage.study.report import sweep_lines, write_report
 from cuset_stage.study.settings import StudySettings
+from cuset_stage.study.tables import collect, read_results, score_table
 
 
 ROOT = Path(__file__).parents[2]
-DIFFERENCE = (
-    "difference",
-    "difference (low)",
-    "difference (high)",
-    "p",
-    "p, Holm",
-    "p, beyond ±5, Holm",
-    "seen with power 0.8",
-)
+DIFFERENCE = ["difference", "difference (low)", "difference (high)"]
+DIFFERENCE += ["p", "p, Holm", "p, beyond ±5, Holm", "seen with power 0.8"]
 METHODS = {"vanilla": None, "sft": {}, "dft": {}, "cuset": {"tau": 0.1}}
 
 
 @pytest.fixture
 def study(tmp_path):
     """A study whose answers are judged: 3 seeds, 14 tasks, 3 samples, some of which the judge failed at; vanilla has one seed."""
-    settings = StudySettings.checked(
-        {
-            "output": tmp_path,
-            "models": {"m": {"model": "m", "recipe": str(ROOT / "yaml_configs" / "cuset_smoke.yaml")}},
-            "methods": METHODS,
-            "seeds": [4, 5, 6],
-            "ablations": {"runs": {"no_mask": {"mask": False}}},
-            "sweeps": {"runs": {"tau": [0.5, 0.9]}},
-            "tasks": "t",
-        }
-    )
+    given = {"models": {"m": {"model": "m", "recipe": "r.yaml"}}, "methods": METHODS, "seeds": [4, 5, 6], "tasks": "t"}
+    varied = {"ablations": {"runs": {"no_mask": {"mask": False}}}, "sweeps": {"runs": {"tau": [0.5, 0.9]}}}
+    settings = StudySettings.checked({"output": tmp_path, **given, **varied})
     random = np.random.default_rng(7)
     of_task = random.normal(0, 1, 14)
     for place, method in enumerate([*METHODS, "no_mask", "cuset_tau=0.5", "cuset_tau=0.9"]):
@@ -52,11 +39,8 @@ def study(tmp_path):
                 ends[f"t{task}"].append("infra_error" if random.random() < 0.03 else "passed" if right else wrong)
 
             def of_line(line):
-                return {
-                    **line,
-                    "tokens": int(random.integers(50, 99)),
-                    "family": ("even", "odd")[int(line["task"][1:]) % 2],
-                }
+                family = ("even", "odd")[int(line["task"][1:]) % 2]
+                return {**line, "tokens": int(random.integers(50, 99)), "family": family}
 
             file = tmp_path / "runs/m" / method / f"seed{seed}" / "results.jsonl"
             write_results(file, method, ends, tasks={"sha256": "1"}, change=of_line)
@@ -77,12 +61,8 @@ def test_the_summary_says_what_is_not_there(study):
         "Not finished: 4 of 12 runs (m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, m/dft/seed6); the tables leave"
         in report
     )
-    assert [read(study.output / "report" / "rates.csv")[method]["seeds"] for method in METHODS] == [
-        "1.0",
-        "2.0",
-        "2.0",
-        "3.0",
-    ]
+    rates = read(study.output / "report" / "rates.csv")
+    assert [rates[method]["seeds"] for method in METHODS] == ["1.0", "2.0", "2.0", "3.0"]
     assert read(study.output / "report" / "cost_m.csv")["sft"]["GPU hours: judging"] == "0.005"
 
 
@@ -100,17 +80,38 @@ def test_pairs_and_samples_may_be_missing(study):
         write_report(study)
 
 
-def test_values_that_an_ablation_lists_are_in_a_table(study):
-    ablations = study.ablations.model_copy(update={"runs": {"tau": [0.5, 0.9]}})
-    write_report(study.model_copy(update={"ablations": ablations, "sweeps": None}))
-    assert list(read(study.output / "report" / "sweeps_m.csv")) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
+def test_values_of_a_key_have_a_table_and_those_that_are_numbers_a_picture(study):
+    lines = sweep_lines(study, read_results(collect(study)), "tau")
+    assert list(lines["m"]) == [0.1, 0.5, 0.9]  # the first is the method's own
+    listed = study.ablations.model_copy(update={"runs": {"tau": [0.5, 0.9]}})
+    named = study.sweeps.model_copy(update={"runs": {"tau": ["a", None]}})
+    for varied in ({"ablations": listed, "sweeps": None}, {"sweeps": named}):
+        written = write_report(study.model_copy(update=varied))
+        assert [path.name for path in written if path.suffix == ".png"] == []
+        if varied["sweeps"] is None:
+            values = read(study.output / "report" / "sweeps_m.csv")
+            assert list(values) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
 
 
-def test_a_sweep_over_names_has_a_table_and_no_picture(study):
-    """Of values such as null and text, which have no place on an axis."""
-    sweeps = study.sweeps.model_copy(update={"runs": {"tau": ["a", None]}})
-    written = write_report(study.model_copy(update={"sweeps": sweeps}))
-    assert [path.name for path in written if path.suffix == ".png"] == []
+def test_the_unit_is_cudabenchs_operation():
+    """Answers at several sizes that are right or wrong together are one observation, and not several."""
+    rows = pd.DataFrame(
+        {"model": "m", "method": "sft", "seed": seed, "task": f"t{task}", "family": "ab"[task > 3], "sample": sample,
+         "verdict": "mismatch", "passed": seed == 1 or (task < 4 and sample == 0)}
+        for seed in range(3) for task in range(9) for sample in range(3)
+    )  # fmt: skip
+    by_task = score_table(rows, "passed", 1)["m", "sft"]
+    by_operation = score_table(rows.assign(prompts="prompt.py"), "passed", 1)["m", "sft"]
+    assert by_task.shape == (3, 9) and by_operation.shape == (3, 2)
+    assert by_operation.loc[0].to_dict() == pytest.approx({"a": 1 / 3, "b": 0})
+    assert by_operation.loc[1].to_dict() == {"a": 1, "b": 1}
+
+
+def test_runs_on_other_tasks_are_not_mixed(study):
+    changed = study.output / "runs" / "m" / "cuset" / "seed5" / "results.jsonl"
+    changed.write_text(changed.read_text().replace('"sha256": "1"', '"sha256": "2"'))
+    with pytest.raises(StudyError, match=r"cuset/seed5/results\.jsonl: judged on other tasks than the runs before it"):
+        collect(study)
 
 
 def read(path):

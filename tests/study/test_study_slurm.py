@@ -1,13 +1,13 @@
-"""A study on Slurm: what its jobs ask for, and a node that fails. The plugin of Snakemake is the real one, Slurm's commands are not."""
+"""What the jobs of a study ask Slurm for. The plugin of Snakemake is the real one; Slurm's commands write down what they are asked and refuse."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-import fake_slurm
 import pytest
 import yaml
 
@@ -17,12 +17,46 @@ from cuset_stage.study.settings import StudySettings
 pytest.importorskip("snakemake_executor_plugin_slurm")
 
 ROOT = Path(__file__).parents[2]
-SOON = ["--jobs", "4", "--slurm-init-seconds-before-status-checks", "1"]
+COMMANDS = {"sbatch": 'printf \'%s\\0\' "$@" >"$ASKED/$$"; exit 1', "sacctmgr": "echo lab"}
+COMMANDS |= dict.fromkeys(("srun", "sacct", "squeue", "scancel", "scontrol", "sinfo"), "exit 0")
+OF_ONE_JOB = r"--(job-name|output|comment) \S+ |-D \S+"  # options that say nothing of what a job needs
+GPUS = {"large": {"train": 8}, "quarter": {"generate": 0.25}, "cpu": {"generate": 0}, "judged": {"evaluate": 0.5}}
 
 
-def study(output, environment, *keys, **popen):
-    command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", *keys, f"output={output}", "executor=slurm"]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, **popen)
+@pytest.fixture
+def asked(tmp_path):
+    """Run a study of four models on Slurm; returns what sbatch is asked for by job, and what the command says."""
+
+    def run(keys, snakemake):
+        for name in ("bin", "asked"):
+            (tmp_path / name).mkdir()
+        for name, command in COMMANDS.items():
+            (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{command}\n")
+            (tmp_path / "bin" / name).chmod(0o755)
+        of_all = {"model": "Hub/model", "recipe": "yaml_configs/cuset_smoke.yaml"}
+        models = {
+            name: {**of_all, "gpus": gpus, "methods": ["sft" if "train" in gpus else "vanilla"]}
+            for name, gpus in GPUS.items()
+        }
+        study = {"models": models, "methods": {"vanilla": None, "sft": {"stage": "sft"}}}
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump({**study, "tasks": "data/cuset_mini.jsonl"}))
+        sampled = tmp_path / "out/done/generate/judged/vanilla/seed0.json"
+        sampled.parent.mkdir(parents=True)
+        sampled.write_text('{"seconds": 1, "gpus": 1}')
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "SNAKEMAKE_"))}
+        environment |= {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "ASKED": str(tmp_path / "asked")}
+        command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", tmp_path / "study.yaml", *keys]
+        command += [f"output={tmp_path / 'out'}", "executor=slurm", f"snakemake={json.dumps(snakemake)}"]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        found = {}
+        for file in (tmp_path / "asked").iterdir():
+            *options, wrapped, _ = file.read_text().split("\0")
+            kind, name = re.search(r"--target-jobs '?(\w+):run=([^' ]+)", wrapped).groups()
+            found[f"{kind}/{name.removesuffix('/seed0')}"] = re.sub(OF_ONE_JOB, "", shlex.join(options)).split()
+        assert done.returncode == 1, done.stderr
+        return found
+
+    return run
 
 
 def snakemake_of_the_page():
@@ -33,85 +67,20 @@ def snakemake_of_the_page():
 
 
 @pytest.mark.parametrize(
-    ("given", "keys", "asked"),
+    ("given", "keys", "common", "cores", "minutes"),
     [
-        (
-            ["--jobs", "20"],
-            ["evaluate={jobs: 12}"],
-            {
-                "train/large/sft": "--nodes=1 --cpus-per-task=64 --gpus=8",
-                "generate/quarter/vanilla": "--nodes=1 --cpus-per-task=8 --gpus=1",
-                "generate/cpu/vanilla": "--nodes=1 --ntasks=1 --cpus-per-task=8",
-                "evaluate/judged/vanilla": "--nodes=1 --cpus-per-task=12 --gpus=1",
-            },
-        ),
-        (
-            snakemake_of_the_page(),
-            ["cores=20"],
-            {
-                "train/large/sft": "-A lab -p gpu -t 2880 --mem-per-cpu 8000 --nodes=1 --cpus-per-task=20 --gpus=8",
-                "generate/quarter/vanilla": "-A lab -p gpu -t 720 --mem-per-cpu 8000 --nodes=1 --cpus-per-task=8 --gpus=1",
-                "generate/cpu/vanilla": "-A lab -p gpu -t 720 --mem-per-cpu 8000 --nodes=1 --ntasks=1 --cpus-per-task=8",
-                "evaluate/judged/vanilla": "-A lab -p gpu -t 720 --mem-per-cpu 8000 --nodes=1 --cpus-per-task=16 --gpus=1",
-            },
-        ),
+        (["--jobs", "20"], ["evaluate={jobs: 12}"], "", (64, 12), None),
+        (snakemake_of_the_page(), ["cores=20"], "-A lab -p gpu -t {} --mem-per-cpu 8000 ", (20, 16), (2880, 720)),
     ],
     ids=["default", "page"],
 )
-def test_a_job_asks_slurm_for_whole_gpus_and_its_cores(tmp_path, given, keys, asked):
-    environment, output = fake_slurm.install(tmp_path / "slurm"), tmp_path / "out"
-    fake_slurm.refuse(tmp_path / "slurm")
-    kinds = {"large": {"train": 8}, "quarter": {"generate": 0.25}, "cpu": {"generate": 0}, "judged": {"evaluate": 0.5}}
-    models = {
-        name: {
-            "model": "Hub/model",
-            "recipe": "yaml_configs/cuset_smoke.yaml",
-            "gpus": gpus,
-            "methods": ["sft" if "train" in gpus else "vanilla"],
-        }
-        for name, gpus in kinds.items()
+def test_a_job_asks_slurm_for_whole_gpus_and_its_cores(asked, given, keys, common, cores, minutes):
+    training, other = (common.format(time) for time in minutes or ("", ""))
+    expected = {
+        "train/large/sft": f"{training}--nodes=1 --cpus-per-task={cores[0]} --gpus=8",
+        "generate/quarter/vanilla": f"{other}--nodes=1 --cpus-per-task=8 --gpus=1",
+        "generate/cpu/vanilla": f"{other}--nodes=1 --ntasks=1 --cpus-per-task=8",
+        "evaluate/judged/vanilla": f"{other}--nodes=1 --cpus-per-task={cores[1]} --gpus=1",
     }
-    file = tmp_path / "study.yaml"
-    methods = {"vanilla": None, "sft": {"stage": "sft"}}
-    file.write_text(yaml.safe_dump({"models": models, "methods": methods, "tasks": "data/cuset_mini.jsonl"}))
-    sampled = output / "done/generate/judged/vanilla/seed0.json"
-    sampled.parent.mkdir(parents=True)
-    sampled.write_text('{"seconds": 1, "gpus": 1}')
-    result = study(output, environment, str(file), *keys, f"snakemake={json.dumps([*given, *SOON[2:]])}")
-    jobs = fake_slurm.submitted(tmp_path / "slurm")
-    found = {job["job"].removesuffix("/seed0"): job["options"] for job in jobs}
-    assert found == {name: f"--parsable --export=ALL {options}" for name, options in asked.items()}, result.stderr
-    assert result.returncode == 1
-
-
-@pytest.mark.slow
-def test_a_study_goes_on_after_a_node_has_failed(tmp_path, tiny_model):
-    environment, output = fake_slurm.install(tmp_path / "slurm"), tmp_path / "out"
-    given = yaml.safe_load((ROOT / "yaml_configs" / "studies" / "cpu.yaml").read_text(encoding="utf-8"))
-    given["models"]["tiny"] |= {
-        "model": str(tiny_model),
-        "gpus": {"train": 8, "generate": 0.25, "evaluate": 0},
-    }
-    file = tmp_path / "study.yaml"
-    file.write_text(yaml.safe_dump({**given, "methods": {"cuset": {}}, "seeds": [0], "pairs": None}))
-    begun = output / "locks" / "generate%tiny%cuset%seed0"
-    fake_slurm.lose(tmp_path / "slurm", "generate/tiny/cuset/seed0", begun)
-    memory = ["--default-resources", "mem_mb_per_cpu=2000"]
-    command = str(file), f"snakemake={json.dumps([*SOON, *memory])}"
-    first = study(output, environment, *command)
-    assert first.returncode == 1 and "failed: generate/tiny/cuset/seed0" in first.stderr
-    trained = output / "done/train/tiny/cuset/seed0.json"
-    assert json.loads(trained.read_text())["gpus"] == 8 and [*output.glob("done/**/*.json")] == [trained]
-    ended = trained.stat().st_mtime_ns
-    second = study(output, environment, *command)
-    assert second.returncode == 0, second.stderr
-    jobs = fake_slurm.submitted(tmp_path / "slurm")
-    assert [(job["job"].partition("/")[0], job["state"]) for job in jobs] == [
-        ("train", "COMPLETED"),
-        ("generate", "NODE_FAIL"),
-        ("generate", "COMPLETED"),
-        ("evaluate", "COMPLETED"),
-    ]
-    gpus = [re.findall(r"--gpus=(\d+)", job["options"]) for job in jobs]
-    assert gpus == [["8"], ["1"], ["1"], []]
-    assert trained.stat().st_mtime_ns == ended and (output / "report" / "report.md").is_file()
+    found = asked(keys, [*given, "--slurm-init-seconds-before-status-checks", "1"])
+    assert found == {name: f"--parsable --export=ALL {options}".split() for name, options in expected.items()}

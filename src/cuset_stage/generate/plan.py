@@ -68,7 +68,7 @@ def make_plan(
     """
     plan = []
     for task in tasks:
-        messages = chat_messages(task, level=settings.level, gpu=settings.gpu, prompts=prompts)
+        messages = chat_messages(task, level=settings.level, prompts=prompts)
         if settings.system is not None:
             messages = [message for message in messages if message["role"] != "system"]
             if settings.system:

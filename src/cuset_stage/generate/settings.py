@@ -45,7 +45,6 @@ class Sampling(Settings):
     top_p: float = Field(1.0, gt=0, le=1, description="nucleus sampling; 1 keeps every token")
     seed: int = Field(0, description="what the seed of each sample is drawn from")
     max_tokens: int = Field(4096, ge=1, description="most tokens of an answer, reasoning included")
-    gpu: str | None = Field(None, description="the GPU that prompts speak of, in place of the task set's")
     system: str | None = Field(
         None, description="system prompt in place of the task set's; \"\" for none but the chat template's own"
     )
@@ -62,6 +61,7 @@ class BackendSettings(Sampling):
     """Who answers, and how it is asked: what a command that samples can be told."""
 
     retired: ClassVar[Mapping[str, str]] = {
+        "gpu": "prompts speak of the task set's GPU",
         "retries": "a request that fails is tried five times more",
         "tokenizer": "tokens that the endpoint does not count are not recorded",
     }

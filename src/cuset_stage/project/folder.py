@@ -252,7 +252,9 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     # What was planned in 4 bits is read in 4 bits, or it would not fit into the GPU either.
     bits = " quantization_bit=4" if plan.tuning == "qlora" else ""
     # Without a GPU a few short answers are sampled in minutes, and compiled; nothing can run them.
-    short, compiled = (" batch_size=64", "") if plan.gpus else (" limit=5 max_tokens=512", " limit=5 compile_only=true")
+    short, compiled = (
+        (" batch_size=64", "") if plan.gpus else (" limit=5 max_tokens=512", " limit=5 compile_only=true")
+    )
     few = found_gpus > plan.gpus  # LLaMA-Factory trains on every GPU it sees
     chosen = f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(plan.gpus)))} " if few else ""
     train = f"{chosen}llamafactory-cli train {recipe}"

@@ -82,7 +82,6 @@ def runs_of(settings: StudySettings) -> list[Run]:
             values = [value for value in changes if base.get(name) != value]
             methods += ((f"{variations.of}_{name}={value}", {**base, name: value}, variations) for value in values)
     names = [name for name, _, _ in methods]
-    _check_known((settings.baseline,) if settings.baseline else (), names, "baseline")
     runs: dict[str, Run] = {}
     for method, keys, variations in methods:
         is_swept = variations is not None and variations is settings.sweeps

@@ -62,7 +62,8 @@ class StudySettings(Settings):
 
     positional: ClassVar[tuple[str, ...]] = ("output",)
     retired: ClassVar[Mapping[str, str]] = {
-        "judge_gpus": "give judging a whole GPU with `gpus: {evaluate: 1}` of the models"
+        "judge_gpus": "give judging a whole GPU with `gpus: {evaluate: 1}` of the models",
+        "baseline": "methods are compared with the one named sft, or with the first",
     }
 
     output: Path = Field(description="the folder of the study; a study that was stopped is taken up in it")
@@ -95,9 +96,6 @@ class StudySettings(Settings):
     )
     analyze: dict[str, Any] | None = Field(
         None, description="keys of `cuset analyze`; without it the analysis is left out"
-    )
-    baseline: str | None = Field(
-        None, description="the method that the others are compared with; without it `sft`, or the first"
     )
     k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
         (1, 3), description="the k of pass@k", min_length=1

@@ -96,7 +96,7 @@ def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
     ablations = list(settings.ablations.runs) if settings.ablations else []
     main = [*settings.methods, *ablations]  # comparisons are of these, and not of values of a sweep
     swept = dict.fromkeys(run.method for run in runs_of(settings) if run.method not in main)
-    baseline = settings.baseline or ("sft" if "sft" in settings.methods else next(iter(settings.methods)))
+    baseline = "sft" if "sft" in settings.methods else next(iter(settings.methods))
     judged = set(zip(rows["model"], rows["method"], strict=True))
 
     def of(model: str, *methods: str) -> list[Run]:
