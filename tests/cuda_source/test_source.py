@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from cuset_stage import find_spans
 from cuset_stage.cuda_source import Function, Source, answer_code
 
 
+CASES = yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8"))
 KERNELS = sorted((Path(__file__).parents[2] / "data" / "kernels").glob("*/kernel.cu"))
 BODY = "{ a[threadIdx.x] = 1; }"
 
@@ -18,28 +20,7 @@ def functions(source: str) -> tuple[Function, ...]:
     return Source(source).functions
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "__global__ void k(int* a)",
-        "template <typename T, int N = (3 > 2)>\n__global__ void __launch_bounds__(N) k(T* a)",
-        "__global__ __launch_bounds__(256, 2) void k(int* a)",
-        "__global__ void LAUNCH_BOUNDS(256, 2) k(int* a)",
-        "__global__ void __cluster_dims__(2, 1, 1) k(int* a)",
-        "__attribute__((global)) void k(int* a)",
-        "#define KERNEL __global__ void\nKERNEL k(int* a)",
-        "#define KERNEL __global__ void\n#define FAST KERNEL\nstatic FAST k(int* a)",
-        "RAFT_KERNEL void k(int* a)",
-        "CUTLASS_GLOBAL\nvoid k(int* a)",
-        "DEFINE_THING(3)\n__global__ void k(int* a)",
-        'extern "C" __global__ void k(int* a)',
-        "template <> __global__ void k<3>(int* a)",
-        "#ifdef WIDE\n__global__ void k(long* a, int b)\n#else\n__global__ void k(int* a)\n#endif\n",
-        "__global__ void k(int* a,\n#ifdef WIDE\n  long b)\n#else\n  int b)\n#endif\n",
-        "// Ünïcode, 漢字 und 😀\n__global__ void k(int* a)",
-        "namespace outer { namespace {\n__global__ void k(int* a)",
-    ],
-)
+@pytest.mark.parametrize("head", CASES["heads"])
 def test_a_kernel_is_found_however_it_is_written(head):
     source = f"int before() {{ return 0; }}\n{head} {BODY}\nint after() {{ return 1; }}\n"
     kernel = next(function for function in functions(source) if function.is_kernel)
@@ -49,33 +30,22 @@ def test_a_kernel_is_found_however_it_is_written(head):
     assert {"before", "after"} <= {function.name for function in functions(source)}
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "{ __shared__ __align__(16) float t[3]; a[0] = t[1]; }",
-        "{\n#ifdef A\n  if (a[0]) {\n#else\n  {\n#endif\n  a[0] = 1; } }",
-        "{ MACRO(3) a[0] = 1; k<<<1,\n#ifdef A\n 32\n#else\n 64\n#endif\n >>>(a); }",
-        '{ asm volatile("{ mov.u32 %0, 1; }" : "=r"(a[0])); const char* s = "}"; char c = \'}\'; /* } */ }',
-    ],
-)
+@pytest.mark.parametrize("body", CASES["bodies"])
 def test_the_body_is_whole_where_the_tree_has_errors(body):
     source = f"__global__ void k(int* a) {body}\n__global__ void next(int* a) {BODY}\n"
     assert [(each.name, source[slice(*each.body)]) for each in functions(source)] == [("k", body), ("next", BODY)]
 
 
-def test_kernels_of_macros_and_of_cut_off_programs():
-    macro = "#define MAKE(T) \\\n  __global__ void k(T* a) { a[0] = 1; }\nMAKE(int)\n"
-    assert [macro[slice(*each.body)] for each in functions(macro)] == ["{ a[0] = 1; }"]
-    cut = "int f() { return 1; }\n__global__ void k(int* a) { if (a[0] > 1) { a[0]"
-    assert cut[slice(*functions(cut)[-1].body)] == "{ if (a[0] > 1) { a[0]"
-
-
-def test_a_body_in_each_branch():
-    source = "__global__ void k(int* a)\n#ifdef A\n{ a[0] = 1; }\n#else\n{ a[0] = 2; }\n#endif\n"
-    assert [(each.name, source[slice(*each.body)]) for each in functions(source)] == [
-        ("k", "{ a[0] = 1; }"),
-        ("k", "{ a[0] = 2; }"),
-    ]
+@pytest.mark.parametrize(
+    ("source", "bodies"),
+    [
+        ("#define MAKE(T) \\\n  __global__ void k(T* a) { a[0] = 1; }\nMAKE(int)\n", ["{ a[0] = 1; }"]),
+        ("__global__ void k(int* a) { if (a[0] > 1) { a[0]", ["{ if (a[0] > 1) { a[0]"]),  # cut off
+        ("__global__ void k(int* a)\n#ifdef A\n{ a[0] = 1; }\n#else\n{ a[0] = 2; }\n#endif\n", ["{ a[0] = 1; }", "{ a[0] = 2; }"]),
+    ],
+)  # fmt: skip
+def test_bodies_of_macros_of_cut_off_programs_and_of_branches(source, bodies):
+    assert [source[slice(*each.body)] for each in functions(source)] == bodies
 
 
 def test_a_missing_brace_does_not_hide_what_follows():
@@ -137,34 +107,8 @@ def test_answer_code():
     assert answer_code("for (;;) {}").strip() == "" and answer_code(kernel) == kernel
 
 
-SIGNS = [
-    "__global__",
-    "__device__",
-    "void",
-    "k",
-    "(",
-    ")",
-    "{",
-    "}",
-    "[",
-    "]",
-    "<",
-    ">",
-    ";",
-    ",",
-    "=",
-    "#if",
-    "//",
-    "/*",
-    "*/",
-    '"',
-    "'",
-    "template",
-    "struct",
-    "ä",
-    "漢",
-]
-PIECES = st.sampled_from([*SIGNS, "#else\n", "#endif\n", "#define\\\n", "\n"])
+SIGNS = """__global__ __device__ void k ( ) { } [ ] < > ; , = #if // /* */ " ' template struct ä 漢"""
+PIECES = st.sampled_from([*SIGNS.split(), "#else\n", "#endif\n", "#define\\\n", "\n"])
 
 
 @settings(max_examples=200, deadline=None)

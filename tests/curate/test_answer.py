@@ -1,12 +1,7 @@
 """Answers of a model to tasks that have none: asked, judged by running them, counted by task, and trained on."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -81,14 +76,10 @@ def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
     out = run("run", tmp_path / "curate.yaml")
     prove = tmp_path / "work" / "prove"
     assert not lines(prove / "unsettled.jsonl")
-    rates = {
-        each["name"]: (each["samples"], each["passed"], each["reasons"]) for each in lines(prove / "pass_rates.jsonl")
-    }
-    assert rates == {
-        "halve": (2, 0, {"mismatch": 1, "no_code": 1}),
-        "square": (2, 1, {"mismatch": 1}),
-        "cube": (2, 2, {}),
-    }
+    keys = ("samples", "passed", "reasons")
+    rates = {each["name"]: tuple(each[key] for key in keys) for each in lines(prove / "pass_rates.jsonl")}
+    found = {"halve": (2, 0, {"mismatch": 1, "no_code": 1}), "square": (2, 1, {"mismatch": 1}), "cube": (2, 2, {})}
+    assert rates == found
     assert "3 of 6 samples passed; of 3 tasks 1 were always solved, 1 never\n" in out
     assert re.search(r"never solved: halve \((mismatch 1, no_code 1|no_code 1, mismatch 1)\)", out)
     assert "always solved: cube" in out
@@ -100,81 +91,62 @@ def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
     assert all(each["sample"]["model"] == "m" for each in lines(prove / "rows.jsonl"))
     assert "| m | 2 |" in (tmp_path / "work" / "dataset" / "curated.md").read_text()
     # What is there is not asked again, and not judged again.
-    asked = len(server.requests)
+    requests = len(server.requests)
     findings = {path: path.stat().st_mtime_ns for path in (tmp_path / "work" / "proofs").glob("*/*.json")}
     run("run", tmp_path / "curate.yaml")
-    assert asked == len(server.requests) == 6
+    assert requests == len(server.requests) == 6
     assert findings == {path: path.stat().st_mtime_ns for path in (tmp_path / "work" / "proofs").glob("*/*.json")}
+
+
+def asked(work: Path, source: Path, *keys: str) -> list[dict]:
+    """What `answer` makes of a source."""
+    for stage in (["import", source], ["split"], ["deduplicate"], ["write"], ["adapt"], ["answer", *keys]):
+        run(stage[0], work, *stage[1:])
+    return lines(work / "answer" / "rows.jsonl")
 
 
 def test_an_answer_that_is_there_is_kept_or_left_out_as_asked(tmp_path, server):
     rows = lines(tasks(tmp_path, ["cube"]))
     path = put(tmp_path / "answered.jsonl", [{**rows[0], "code": PROGRAM % {"expression": "x * x * x * 1.0f"}}])
     asking = [f"endpoint={server.url}", "model=m", "samples=1"]
-    for stage in (["import", path], ["split"], ["deduplicate"], ["write"], ["adapt"], ["answer", *asking]):
-        run(stage[0], tmp_path / "work", *stage[1:])
-    found = tmp_path / "work" / "answer" / "rows.jsonl"
-    assert [each["id"] for each in lines(found)] == ["answered.jsonl:000001"] and not server.requests
-    run("answer", tmp_path / "work", "answered=add", *asking)
-    assert [each["id"] for each in lines(found)] == ["answered.jsonl:000001", "answered.jsonl:000001#0"]
-    run("answer", tmp_path / "work", "answered=replace", *asking)
-    (row,) = lines(found)
+    found = asked(tmp_path / "work", path, *asking)
+    assert [each["id"] for each in found] == ["answered.jsonl:000001"] and not server.requests
+    found = asked(tmp_path / "work", path, "answered=add", *asking)
+    assert [each["id"] for each in found] == ["answered.jsonl:000001", "answered.jsonl:000001#0"]
+    (row,) = asked(tmp_path / "work", path, "answered=replace", *asking)
     assert "* 1.0f" not in json.dumps(row) and row["sample"]["of"] == "answered.jsonl:000001"
     assert len(server.requests) == 1
 
 
 def test_a_module_is_answered_in_python(tmp_path, server):
-    server.always = sends_completion(
-        choices=[{"message": {"role": "assistant", "content": f"```python\n{NEW}```"}, "finish_reason": "stop"}]
-    )
-    rows = [{"module_code": MODULE % "2 * x", "name": "double", "licence": "MIT"}]
-    asking = [f"endpoint={server.url}", "model=m", "samples=2"]
-    imported = ["import", put(tmp_path / "modules.jsonl", rows)]
-    for stage in (imported, ["split"], ["deduplicate"], ["write"], ["adapt"], ["answer", *asking]):
-        run(stage[0], tmp_path / "work", *stage[1:])
-    found = lines(tmp_path / "work" / "answer" / "rows.jsonl")
+    message = {"role": "assistant", "content": f"```python\n{NEW}```"}
+    server.always = sends_completion(choices=[{"message": message, "finish_reason": "stop"}])
+    source = put(tmp_path / "modules.jsonl", [{"module_code": MODULE % "2 * x", "name": "double", "licence": "MIT"}])
+    found = asked(tmp_path / "work", source, f"endpoint={server.url}", "model=m", "samples=2")
     assert [row["answer_code"] for row in found] == [NEW, NEW]
     assert all(MODULE % "2 * x" in body["messages"][-1]["content"] + "\n" for body in server.bodies)
 
 
-def test_without_a_model_tasks_without_an_answer_end_with_the_fix(tmp_path):
-    out = run("run", tmp_path / "work", tasks(tmp_path), "no_gpu=true", status=1)
+def test_what_answers_is_checked_and_without_a_model_tasks_end_with_the_fix(tmp_path):
+    given = ["run", tmp_path / "work", tasks(tmp_path), "no_gpu=true"]
+    out = run(*given, status=1)
     assert "no_answer (3)" in out and "answer={model: FOLDER, samples: 4}" in out
-
-
-def test_keys_of_the_answers_are_checked_by_name(tmp_path):
-    given = ["run", tmp_path / "work", tasks(tmp_path)]
     assert "temprature: no such key; did you mean temperature" in run(*given, "answer={temprature: 1}", status=2)
     assert "no config.json" in run(*given, f"answer={{model: {tmp_path}}}", status=2)
-    recipe = tmp_path / "recipe.yaml"
-    recipe.write_text("stage: sft\n")
-    rounds = ["rounds", *given[1:], f"recipe={recipe}"]
+    (tmp_path / "recipe.yaml").write_text("stage: sft\n")
+    rounds = ["rounds", *given[1:], f"recipe={tmp_path / 'recipe.yaml'}", "rounds=2"]
     assert "nobody answers" in run(*rounds, status=2)
-    assert "endpoint serves the same model" in run(
-        *rounds, "rounds=2", "answer={endpoint: 'http://h/v1', model: m}", status=2
-    )
+    asking = "answer={endpoint: 'http://h/v1', model: m}"
+    assert "endpoint serves the same model" in run(*rounds, asking, status=2)
 
 
 FEW = ("square", "cube")
 LEARNT = "```cpp\n__global__ void k() {}\nint main() { return 0; }\n```"
-RECIPE = """
-stage: sft
-do_train: true
-do_eval: true
-finetuning_type: lora
-lora_rank: 2
-lora_target: all
-template: qwen
-cutoff_len: 512
-eval_dataset: of_the_recipe
-per_device_train_batch_size: 1
-learning_rate: 1.0e-6
-max_steps: 120
-logging_steps: 1
-save_steps: 1
-use_cpu: true
-report_to: none
-"""
+RECIPE = {
+    "stage": "sft", "do_train": True, "do_eval": True, "finetuning_type": "lora", "lora_rank": 2, "lora_target": "all",
+    "template": "qwen", "cutoff_len": 512, "eval_dataset": "of_the_recipe", "per_device_train_batch_size": 1,
+    "learning_rate": 1e-6, "max_steps": 4, "save_steps": 1, "use_cpu": True, "report_to": "none",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -216,44 +188,23 @@ def test_a_model_of_our_own_answers_on_the_cpu(tmp_path, learnt_model):
 
 @pytest.mark.slow
 def test_rounds_sample_train_and_sample_from_what_was_trained(tmp_path, learnt_model):
-    (tmp_path / "recipe.yaml").write_text(f"model_name_or_path: {learnt_model}\n{RECIPE}")
-    work, asking = tmp_path / "work", f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
-    given = ["rounds", str(work), str(tasks(tmp_path, FEW)), "compile_only=true", asking, "validation=0.4"]
-    command = [*given, f"recipe={tmp_path / 'recipe.yaml'}", "rounds=2"]
-
-    def start() -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, "-m", "cuset_stage.cli", "curate", *command],
-            start_new_session=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    process, first = start(), work / "round1"
-    while not (first / "model" / "checkpoint-2").exists():
-        assert process.poll() is None, process.stdout.read()
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)  # and not the training, which it began
-    process.stdout.close()
-    process.wait()
-    assert "another process is working in it" in run(*command, status=2)
-    os.killpg(process.pid, signal.SIGKILL)
-    process = start()
-    out, _ = process.communicate(timeout=300)
-    assert process.returncode == 0, out
-    assert "Resuming training from" in out
+    recipe, work = tmp_path / "recipe.yaml", tmp_path / "work"
+    recipe.write_text(yaml.safe_dump({"model_name_or_path": str(learnt_model), **RECIPE}))
+    asking = f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
+    keys = ["compile_only=true", asking, "validation=0.4", f"recipe={recipe}", "rounds=2"]
+    out = run("rounds", work, tasks(tmp_path, FEW), *keys)
     assert len(re.findall(r"round [12]: 4 of 4 samples passed; of 2 tasks 2 were always solved", out)) == 2
-    for number in (1, 2):
+    first = work / "round1" / "model"
+    for number, adapter in ((1, None), (2, str(first))):
         folder = work / f"round{number}"
         assert "eval_loss" in (folder / "model" / "all_results.json").read_text()
-        adapters = {row["sample"]["adapter"] for row in lines(folder / "prove" / "rows.jsonl")}
-        assert adapters == {None if number == 1 else str(first / "model")}
+        assert {row["sample"]["adapter"] for row in lines(folder / "prove" / "rows.jsonl")} == {adapter}
         funnel = {each["stage"]: each["kept"] for each in json.loads(run("funnel", folder, "format=json"))}
         assert funnel["import"] == 2 and funnel["answer"] == 4
     settings = json.loads((work / "round2" / "training.json").read_text())["command"]
-    assert f"adapter_name_or_path={first / 'model'}" in settings
+    assert f"adapter_name_or_path={first}" in settings
     trained = {path: path.stat().st_mtime_ns for path in work.glob("round*/model/*.safetensors")}
     assert len(trained) == 2
-    run(*command)
-    assert trained == {path: path.stat().st_mtime_ns for path in trained}
+    (first / "train_results.json").unlink()  # as where the training was stopped before its end
+    run("rounds", work, tasks(tmp_path, FEW), *keys)
+    assert {path.parts[-3] for path, time in trained.items() if time != path.stat().st_mtime_ns} == {"round1"}

@@ -8,36 +8,15 @@ import numpy as np
 import pytest
 from curation_steps import deduplicate, lines, put
 from other_sets import SCALE, robust_kbench
-from test_select import TASKS, bundled, row, write_rows
+from test_select import TASKS, bundled, reasons, row
 
 from cuset_stage.curate.contamination import COMMON, Benchmarks
-from cuset_stage.curate.fingerprints import (
-    Sketches,
-    fingerprints_of,
-    jaccard,
-    minhash,
-    module_fingerprint,
-)
+from cuset_stage.curate.fingerprints import Sketches, jaccard, minhash, module_fingerprint
 from cuset_stage.curate.split import split_row
-
-
-def reasons(folder: Path) -> dict[str, str]:
-    return {each["id"]: each["reason"] for each in lines(folder / "deduplicate" / "dropped.jsonl")}
 
 
 def found_in(folder: Path) -> dict[str, str]:
     return {each["id"]: each["method"] for each in lines(folder / "deduplicate" / "contamination.jsonl")}
-
-
-def program(code: str) -> str:
-    return fingerprints_of({"program": code})["program"]
-
-
-def renamed(program: str) -> str:
-    """Every name the program chose gets another one; layout and comments change, too."""
-    text = re.sub(r"//[^\n]*", "", program)
-    text = re.sub(r"(?<![/.])\b(value|apply|bytes|devices|dx|dy|in|out)\b(?!\.)", r"other_\1", text)
-    return re.sub(r"\n\s*", "\n ", text)
 
 
 KERNEL = """__global__ void k(const float* x, float* y, int n) {
@@ -54,31 +33,26 @@ def kernels(tmp_path, *sources: str) -> Path:
     """The rows that `split` makes of files."""
     given = [{"id": f"t:{i}.cu", "code": code, "source": {"name": "t"}} for i, code in enumerate(sources)]
     made = [each for one in given for each in split_row(one)]
-    return write_rows(tmp_path / "rows.jsonl", made)
+    return put(tmp_path / "rows.jsonl", made)
 
 
 def test_of_kernels_that_are_alike_the_first_stays_whatever_is_around_them(tmp_path):
-    near = KERNEL.replace("rsqrtf(mean + 1e-6f) * x[i]", "x[i] * rsqrtf(mean + 1e-5f)").replace(
-        "sum +=", "sum = sum +"
-    )
+    near = KERNEL.replace("rsqrtf(mean + 1e-6f) * x[i]", "x[i] * rsqrtf(mean + 1e-5f)").replace("+=", "= sum +")
     other = KERNEL.replace("rsqrtf(mean + 1e-6f) * x[i] + sum", "expf(x[i] - mean)").replace("* x[i * 8 + j]", "")
     path = kernels(tmp_path, KERNEL, f'#include <cstdio>\n{near}\nint main() {{ puts("hello"); }}', other)
     deduplicate(tmp_path, path)
-    assert reasons(tmp_path) == {"t:1.cu:k": "duplicate_near"}
+    assert reasons(tmp_path, "deduplicate") == {"t:1.cu:k": "duplicate_near"}
     assert deduplicate(tmp_path, path, near=1.0).kept == 3
-
-
-def test_answers_to_tasks_are_not_compared_before_they_are_proved(tmp_path):
-    """A wrong answer may be near a right one."""
+    # Answers to tasks are not compared before they are proved: a wrong one may be near a right one.
     rows = [row("wrong", KERNEL.replace("1e-6f", "1e-1f")), row("right", KERNEL)]
-    assert deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows)).kept == 2
+    assert deduplicate(tmp_path, put(tmp_path / "rows.jsonl", rows)).kept == 2
 
 
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_distinct_programs_are_not_taken_for_duplicates(tmp_path, every):
     rows = [row(*bundled(index)) for index in range(0, len(TASKS), every)]
-    summary = deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows))
-    assert summary.kept == len(rows), reasons(tmp_path)
+    summary = deduplicate(tmp_path, put(tmp_path / "rows.jsonl", rows))
+    assert summary.kept == len(rows), reasons(tmp_path, "deduplicate")
 
 
 def test_the_minhash_estimate_agrees_with_the_exact_similarity():
@@ -95,9 +69,8 @@ def test_near_rows_are_found_as_by_comparing_all_with_all(tmp_path):
     sketches, made = Sketches(threshold, tmp_path), []
     for number in range(5000):  # more than are written at a time
         base = [f"{number // 4}.{i}" for i in range(40)]
-        made.append(
-            minhash([*base[chance.randrange(0, 12) :], *(f"{number}-{i}" for i in range(chance.randrange(0, 4)))])
-        )
+        own = [f"{number}-{i}" for i in range(chance.randrange(0, 4))]
+        made.append(minhash([*base[chance.randrange(0, 12) :], *own]))
         sketches.append(made[-1] if number % 7 else None)
     like, how = sketches.duplicates(np.arange(5000))
     stacked = np.stack(made)
@@ -126,9 +99,7 @@ def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
     name, program, prompt = bundled("alibi_causal_weights")
     _, unrelated, other_prompt = bundled("anti_transpose_int64")
     kernel = max(re.findall(r"__global__.*?\n}\n", program, re.DOTALL), key=len)
-    around = "#include <cstdio>\n" + "".join(
-        f"static int helper{i}(int a) {{ return a * {i} + a % 7; }}\n" for i in range(150)
-    )
+    around = "".join(f"static int helper{i}(int a) {{ return a * {i} + a % 7; }}\n" for i in range(150))
     rows = [
         row("same", program),
         row("commented", f"// ours\n{program}"),
@@ -137,7 +108,7 @@ def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
         row("clean", unrelated, prompt=other_prompt),
     ]
     against = {"mini": benchmark(tmp_path / "bench.jsonl", name, program, prompt)}
-    summary = deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), against=against)
+    summary = deduplicate(tmp_path, put(tmp_path / "rows.jsonl", rows), against=against)
     assert summary.kept == 1
     assert found_in(tmp_path) == {"same": "program", "commented": "program", "kernel": "kernel", "prompt": "prompt"}
     found = lines(tmp_path / "deduplicate" / "contamination.jsonl")
@@ -163,17 +134,18 @@ import torch.nn as nn
 
 class Model(nn.Module):
     """
-    Simple model that performs a ReLU activation on whatever tensor it is given.
+    Sums what an activation makes of whatever tensor it is given.
     """
 
-    def __init__(self):
+    def __init__(self, dim: int):
         super(Model, self).__init__()
+        self.dim = dim  # of the input
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """
-        Applies the activation, element by element, and returns a tensor of the same shape.
+        Applies the activation, element by element, and returns the sums of rows.
         """
-        return torch.relu(x)  # nothing more
+        return torch.sum(torch.relu(x), dim=1) // self.dim
 
 
 batch_size = 16
@@ -185,72 +157,44 @@ def get_inputs():
 
 
 def get_init_inputs():
-    return []  # none are needed
+    return [dim]
 '''
+
+
+def module(identity: str, code: str, **more) -> dict:
+    return row(identity, "", kind="module", module_code=code, answer_code="", **more)
 
 
 def test_a_benchmarks_module_is_found_without_its_prose_with_other_sizes_and_by_its_name(tmp_path):
     level = tmp_path / "KernelBench" / "level1"
     level.mkdir(parents=True)
     (level / "19_ReLU.py").write_text(MODULE, encoding="utf-8")
-    bare = re.sub(r'"""[^"]*"""\n', "", MODULE).replace(": torch.Tensor", "").replace("  # nothing more", "")
-    other = bare.replace("torch.relu(x)", "torch.linalg.solve(x @ x.mT, x).flatten(1).cumsum(1)").replace(
-        "torch.randn(batch_size, dim)", "torch.rand([4, 4]), torch.rand([4, 4])"
+    bare = re.sub(r'"""[^"]*"""\n', "", MODULE).replace(": torch.Tensor", "").replace("  # of the input", "")
+    other = bare.replace(
+        "torch.sum(torch.relu(x), dim=1) // self.dim", "torch.linalg.solve(x @ x.mT, x).flatten(1).cumsum(1)"
     )
-    sources = {"bare": bare, "sizes": bare.replace("16384", "2048").replace("16\n", "64\n"), "other": other}
-    rows = [row(name, "", kind="module", module_code=code, answer_code="") for name, code in sources.items()]
-    rows.append(row("named", "", kind="module", module_code=other.replace("4", "5"), description="19_ReLU"))
-    numbered = {"family": "kernelbench_level_1_task_19"}  # as robust-kbench names its folders
-    rows.append(row("numbered", "", kind="module", module_code=other.replace("4", "6"), **numbered))
-    benchmarks = {"kernelbench": tmp_path / "KernelBench"}
-    deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), near=1.0, against=benchmarks)
-    assert found_in(tmp_path) == {"bare": "module", "sizes": "module", "named": "name", "numbered": "name"}
-
-
-def test_a_module_of_which_the_judge_makes_another_one_is_found(tmp_path):
-    """robust-kbench's reference holds the set's module as a text; compared is that module."""
-    rows = [row("same", "", kind="module", module_code=SCALE.replace("forward_fn(x", "forward_fn( x"), answer_code="")]
-    benchmarks = {"robust": robust_kbench(tmp_path / "robust")}
-    deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), near=1.0, against=benchmarks)
-    assert found_in(tmp_path) == {"same": "module"}
-
-
-NAMED = """import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def __init__(self, dim):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, x):
-        return torch.sum(torch.%s(x), dim=1) // self.dim
-
-
-batch_size = 16
-dim = 16384
-
-
-def get_inputs():
-    x = torch.randn(batch_size, dim)
-    return [x]
-
-
-def get_init_inputs():
-    return [dim]
-"""
+    other = other.replace("torch.randn(batch_size, dim)", "torch.rand([4, 4]), torch.rand([4, 4])")
+    rows = [
+        module("bare", bare),
+        module("sizes", bare.replace("16384", "2048").replace("16\n", "64\n")),
+        module("other", other),
+    ]
+    rows.append(module("named", other.replace("4", "5"), description="19_ReLU"))
+    # As robust-kbench names its folders; its reference holds the set's module as a text, and compared is that module.
+    rows.append(module("numbered", other.replace("4", "6"), family="kernelbench_level_1_task_19"))
+    rows.append(module("robust", SCALE.replace("forward_fn(x", "forward_fn( x")))
+    benchmarks = {"kernelbench": tmp_path / "KernelBench", "robust": robust_kbench(tmp_path / "robust")}
+    deduplicate(tmp_path, put(tmp_path / "rows.jsonl", rows), near=1.0, against=benchmarks)
+    by_module = dict.fromkeys(("bare", "sizes", "robust"), "module")
+    assert found_in(tmp_path) == {**by_module, "named": "name", "numbered": "name"}
 
 
 def test_a_module_is_known_by_other_names_and_another_operator_is_another_module():
-    original = NAMED % "relu"
-    copy = re.sub(r"\bx\b", "inp", original).replace("batch_size", "how_many")
-    fingerprints = [
-        module_fingerprint(source) for source in (original, copy, NAMED % "sigmoid", original.replace("16384", "8"))
-    ]
-    assert fingerprints[0][1] == fingerprints[1][1] and fingerprints[0][0] != fingerprints[1][0]
-    assert len({each[1] for each in fingerprints}) == 3
-    other = re.sub("randn", "rand", original).replace("16384", "4096 * 2")  # another version of a benchmark
-    assert module_fingerprint(other)[2] == fingerprints[0][2] and len({each[2] for each in fingerprints}) == 3
+    renamed = re.sub(r"\bx\b", "inp", MODULE).replace("batch_size", "how_many")
+    sizes = MODULE.replace("randn", "rand").replace("16384", "4096 * 2")  # another version of a benchmark
+    sources = (MODULE, renamed, MODULE.replace("relu", "sigmoid"), MODULE.replace("16384", "8"), sizes)
+    exact, unnamed, computed, _ = zip(*map(module_fingerprint, sources), strict=True)
+    assert unnamed[0] == unnamed[1] and exact[0] != exact[1] and len(set(unnamed[:4])) == 3
+    assert computed[0] == computed[3] == computed[4] and len(set(computed)) == 3
     divided = [module_fingerprint(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
     assert divided[0][0] != divided[1][0]  # to C++, what follows // is a comment

@@ -9,7 +9,6 @@ from curation_steps import put
 
 from cuset_stage.answers import extract_code
 from cuset_stage.curate.rows import CurationError
-from cuset_stage.curate.settings import ExportSettings
 from cuset_stage.curate.stage import run_stage
 from cuset_stage.curate.training_rows import length_report, task_groups
 from cuset_stage.spans import find_spans
@@ -23,8 +22,7 @@ def rows(count: int, answers: int = 2) -> list[dict]:
             "kind": "program",
             "family": "scan" if task % 2 else "sort",
             "program": f"__global__ void k{task}_{answer}() {{}}\n",
-            "reasoning": "because",
-            "task": {"id": f"task{task}", "prompt": f"Write program number {task}.", "split": None},
+            "task": {"id": f"task{task}", "prompt": f"Write program number {task}."},
             "verified": {"verdict": "passed"},
             "source": {"name": "src", "revision": "abc", "licence": "MIT"},
         }
@@ -38,21 +36,23 @@ def export(tmp_path, given: list[dict], **options):
     return export_set(tmp_path / "work", put(tmp_path / "rows.jsonl", given), output=folder, **options), folder
 
 
-def both_sides(folder: Path, key: str = "instruction") -> list[set[str]]:
-    """What is trained on and what is held out: the prompts, or the tasks of `rows` by `id`."""
-    sides = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
-    return [{row[key].split(".")[0] for row in side} for side in sides]
+def exported(folder: Path, name: str = "curated") -> list[dict]:
+    return json.loads((folder / f"{name}.json").read_text())
 
 
 def test_rows_of_one_task_are_on_one_side(tmp_path):
     summary, folder = export(tmp_path, rows(40), validation=0.25)
-    train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
-    assert summary.kept == 80 and (len(train), len(held_out)) == (60, 20)
-    assert not set.intersection(*both_sides(folder))
-    again, _ = export(tmp_path, rows(40), validation=0.25)
-    assert json.loads((folder / "curated_eval.json").read_text()) == held_out and again.kept == 80
+    train, held_out = exported(folder), exported(folder, "curated_eval")
+    assert summary.kept == 80 and (len(train), len(held_out)) == (60, 20) and not summary.notes
+    assert not {row["instruction"] for row in train} & {row["instruction"] for row in held_out}
+    export(tmp_path, rows(40), validation=0.25)
+    assert exported(folder, "curated_eval") == held_out
     export(tmp_path, rows(40), validation=0.25, seed=1)
-    assert json.loads((folder / "curated_eval.json").read_text()) != held_out
+    assert exported(folder, "curated_eval") != held_out
+    (folder / "own_eval.json").write_text("[]", encoding="utf-8")
+    export(tmp_path, rows(40), validation=0.0)  # all of them are trained on now
+    assert set(json.loads((folder / "dataset_info.json").read_text())) == {"curated"}
+    assert {path.name for path in folder.glob("*_eval.json")} == {"own_eval.json"}
 
 
 @pytest.mark.parametrize("word", ["eval", "test", "validation", "Dev "])
@@ -61,16 +61,15 @@ def test_a_task_that_says_its_split_keeps_it(tmp_path, word):
     for row in given:
         row["task"]["split"] = word if row["task"]["id"] in ("task1", "task4") else "train"
     summary, folder = export(tmp_path, given, validation=0.5)
-    assert both_sides(folder)[1] == {"Write program number 1", "Write program number 4"} and not summary.notes
+    held_out = {row["instruction"] for row in exported(folder, "curated_eval")}
+    assert held_out == {"Write program number 1.", "Write program number 4."} and not summary.notes
 
 
-def test_a_second_run_leaves_no_held_out_rows_of_the_first(tmp_path):
-    _, folder = export(tmp_path, rows(8), validation=0.25)
-    assert (folder / "curated_eval.json").exists()
-    (folder / "own_eval.json").write_text("[]", encoding="utf-8")
-    export(tmp_path, rows(8), validation=0.0)  # all of them are trained on now
-    assert set(json.loads((folder / "dataset_info.json").read_text())) == {"curated"}
-    assert {path.name for path in folder.glob("*_eval.json")} == {"own_eval.json"}
+@pytest.mark.parametrize(("tasks", "share"), [(1, 0.6), (2, 0.99), (1, 0.99)])
+def test_one_task_is_always_left_to_train_on(tmp_path, tasks, share):
+    summary, folder = export(tmp_path, rows(tasks), validation=share)
+    assert len(exported(folder)) == 2
+    assert any("validation=" in note and "left to train on" in note for note in summary.notes)
 
 
 @pytest.mark.parametrize(
@@ -80,32 +79,20 @@ def test_a_second_run_leaves_no_held_out_rows_of_the_first(tmp_path):
 @pytest.mark.parametrize("reasoning", [False, True])
 def test_the_judge_reads_the_program_that_was_verified_from_the_answer(tmp_path, comment, reasoning):
     program = f"{comment}__global__ void k(int* p) {{ *p = 1; }}\nint main() {{ k<<<1, 1>>>(0); }}\n"
-    given = rows(1, 1)
-    given[0] |= {"program": program, "reasoning": "<think>\nFirst\n<think>\nthen."}
+    given = [rows(1, 1)[0] | {"program": program, "reasoning": "<think>\nFirst\n<think>\nthen."}]
     _, folder = export(tmp_path, given, reasoning=reasoning)
-    (row,) = json.loads((folder / "curated.json").read_text())
+    (row,) = exported(folder)
     assert extract_code(row["output"]).strip() == program.strip()
     labelled = [row["output"][span.start : span.end] for span in find_spans(row["output"])]
     assert labelled == ["{ *p = 1; }", "<<<1, 1>>>"]
-    assert row["output"].count("<think>") == reasoning
+    assert row["output"].startswith("<think>\nFirst\n\nthen.\n</think>\n\n`") is reasoning
 
 
 def test_an_answer_that_shows_other_code_first_is_dropped(tmp_path):
     given = rows(2, 1)
     given[0]["intro"] = "Like\n```cpp\nint main() {}\n```\nbut better:"
     summary, folder = export(tmp_path, given, validation=0.0)
-    assert summary.reasons == {"not_read_back": 1} and len(json.loads((folder / "curated.json").read_text())) == 1
-
-
-def test_reasoning_stands_before_the_answer_and_other_entries_stay(tmp_path):
-    (tmp_path / "dataset").mkdir()
-    info = tmp_path / "dataset" / "dataset_info.json"
-    info.write_text(json.dumps({"mine": {"file_name": "mine.json"}}), encoding="utf-8")
-    _, folder = export(tmp_path, rows(3), validation=0.0, reasoning=True)
-    entries = json.loads(info.read_text())
-    assert entries["mine"] == {"file_name": "mine.json"} and set(entries) == {"mine", "curated"}
-    made = json.loads((folder / entries["curated"]["file_name"]).read_text())
-    assert made[0]["output"] == "<think>\nbecause\n</think>\n\n```cpp\n__global__ void k0_0() {}\n```"
+    assert summary.reasons == {"not_read_back": 1} and len(exported(folder)) == 1
 
 
 @pytest.mark.parametrize(
@@ -119,6 +106,10 @@ def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path, name, entry, said
     folder = tmp_path / "dataset"
     folder.mkdir()
     info = folder / "dataset_info.json"
+    info.write_text(json.dumps({"mine": {"file_name": "mine.json"}}), encoding="utf-8")
+    export(tmp_path, rows(4))
+    assert set(json.loads(info.read_text())) == {"mine", "curated", "curated_eval"}  # others stay
+    (folder / "curated.json").unlink()
     info.write_text(json.dumps({name: entry}), encoding="utf-8")
     (folder / "curated_eval.json").write_text('[{"q": "mine"}]', encoding="utf-8")
     with pytest.raises(CurationError, match=said):
@@ -130,23 +121,27 @@ def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path, name, entry, said
         export(tmp_path, rows(1))
 
 
-def test_the_card_counts_rows_families_and_licences(tmp_path):
-    _, folder = export(tmp_path, rows(4), validation=0.25, tokenizer=None)
+def test_the_card_counts_rows_families_licences_and_lengths(tmp_path):
+    _, folder = export(tmp_path, rows(4), validation=0.25, cutoff_len=50)
     card = (folder / "curated.md").read_text()
-    expected = (
-        "| train | 6 | 3 |",
-        "| eval | 2 | 1 |",
-        "| sort | 4 |",
-        "| scan | 4 |",
-        "| MIT | 8 |",
-        "| src @ abc | 8 |",
-    )
-    assert all(line in card for line in expected)
+    counts = ("train | 6 | 3", "eval | 2 | 1", "sort | 4", "scan | 4", "MIT | 8", "src @ abc | 8")
+    assert all(f"| {count} |" in card for count in counts)
     assert "not held against any benchmark" in card and "were not verified" in card
+    assert "8 rows are longer than cutoff_len 50" in card
     given = rows(4, 1)
     given[0]["task"]["prompt"] = " "  # a row that is dropped, and its task with it
     export(tmp_path, given, validation=0.0)
     assert "| train | 3 | 3 |" in (folder / "curated.md").read_text()
+    # Which rows no wrong version was tried on.
+    settings = {"gpu": "H200", "mutants": 6, "compile_only": False}
+    run_stage(tmp_path / "work" / "prove", "prove", (), lambda row: [row], settings=settings)
+    given = rows(2)
+    for row, found in zip(given, ("wrong index", "wrong index", None, None), strict=True):
+        row["verified"]["mutants"] = {"tried": 6, "compiled": 1 if found else 0, "found": found}
+    export(tmp_path, given)
+    assert "found out by its cases; 2 rows have none" in (folder / "curated.md").read_text()
+    export(tmp_path, given[:2])
+    assert "found out by its cases.\n" in (folder / "curated.md").read_text()
 
 
 def test_llamafactory_reads_what_was_written(tmp_path, tiny_model):
@@ -157,26 +152,6 @@ def test_llamafactory_reads_what_was_written(tmp_path, tiny_model):
     model = {"model": str(tiny_model), "dataset_dir": str(folder), "workers": 1}
     record = summarise(LabelSettings(**model, dataset="curated")).record
     assert record["rows"] == 16 and record["cuda_tokens"] > 0
-
-
-def test_the_card_says_which_rows_no_wrong_version_was_tried_on(tmp_path):
-    settings = {"gpu": "H200", "mutants": 6, "compile_only": False}
-    run_stage(tmp_path / "work" / "prove", "prove", (), lambda row: [row], settings=settings)
-    given = rows(2)
-    for row, found in zip(given, ("wrong index", "wrong index", None, None), strict=True):
-        row["verified"]["mutants"] = {"tried": 6, "compiled": 1 if found else 0, "found": found}
-    _, folder = export(tmp_path, given)
-    assert "found out by its cases; 2 rows have none" in (folder / "curated.md").read_text()
-    _, folder = export(tmp_path, given[:2])
-    assert "found out by its cases.\n" in (folder / "curated.md").read_text()
-
-
-@pytest.mark.parametrize(("tasks", "share"), [(1, 0.6), (2, 0.99), (1, 0.99)])
-def test_one_task_is_always_left_to_train_on(tmp_path, tasks, share):
-    summary, folder = export(tmp_path, rows(tasks), validation=share)
-    assert len(json.loads((folder / "curated.json").read_text())) == 2
-    assert any("validation=" in note and "left to train on" in note for note in summary.notes)
-    assert not export(tmp_path, rows(8), validation=0.25)[0].notes
 
 
 def program(prompt: str, identity: str = "", **more) -> dict:
@@ -206,8 +181,7 @@ def test_answers_to_one_task_are_known_whatever_they_are_asked_with(rows, same):
 
 
 def test_the_lengths_of_rows_are_reported():
-    settings = ExportSettings(folder="work", cutoff_len=10)
-    report = length_report([7, 3, 3, 12, 5, 3, 40], settings)
+    report = length_report([7, 3, 3, 12, 5, 3, 40], 10)
     assert (report["over"], report["tokens"], report["tokens_lost"]) == (2, 73, 32)
     assert report["quantiles"] == {"5%": 3, "25%": 3, "50%": 5, "75%": 7, "95%": 12, "99%": 12, "100%": 40}
-    assert length_report([], settings)["quantiles"] == {}
+    assert length_report([], 10)["quantiles"] == {}

@@ -2,7 +2,7 @@
 
 import pytest
 from curation_steps import adapt, lines, prove, put, take_in
-from curation_tree import PROGRAM, write_program
+from curation_tree import write_program
 from fake_nvml import fake_gpus, fake_nvml
 
 from cuset_stage.curate import prove as module
@@ -36,11 +36,8 @@ def row(tmp_path_factory):
 
 
 def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_is(tmp_path, gpus, row, monkeypatch):
-    chosen = [
-        each
-        for each in make_mutants(row["program"], per_operator=1)
-        if each.operator in ("wrong_index", "wrong_operator")
-    ]
+    mutants = make_mutants(row["program"], per_operator=1)
+    chosen = [mutant for mutant in mutants if mutant.operator in ("wrong_index", "wrong_operator")]
     monkeypatch.setattr(module, "make_mutants", lambda code, per_operator: chosen)  # every one costs a compilation
     rows = put(tmp_path / "rows.jsonl", [row])
     # The first one is an error of the kernel, which changes nothing on the CPU.
@@ -99,37 +96,3 @@ def test_cases_that_an_output_passes_which_nobody_computed_are_dropped(tmp_path,
     assert summary.unsettled == 0 and summary.reasons == {"weak_cases": 2, "reference_fails": 1}
     assert "zeros pass as y in every case" in dropped["t:zeros"]["detail"]
     assert " x " in dropped["t:copy"]["detail"] and dropped["t:fails"]["reason"] == "reference_fails"
-
-
-CUDABENCH = {
-    "id": 7,
-    "task_name": "square",
-    "inputs": [{"name": "x", "dtype": "float32", "shape": "(64,)"}],
-    "outputs": [{"name": "y", "dtype": "float32", "shape": "(64,)"}],
-    "gpu": "unknown",
-    "gen.py": "import os, random\nfrom array import array\nos.makedirs('data', exist_ok=True)\n"
-    "x = array('f', (random.random() for _ in range(64)))\n"
-    "open('data/x.bin', 'wb').write(x)\nopen('data/y_ref.bin', 'wb').write(array('f', (v * v for v in x)))\n",
-    "compare.py": "from array import array\ny, r = (array('f', open(f'data/{n}.bin', 'rb').read()) for n in ('y', 'y_ref'))\n"
-    "print('T' if len(y) == len(r) and all(abs(a - b) < 1e-4 for a, b in zip(y, r)) else 'F')\n",
-    "level1_prompt": "Square x.",
-    "level2_prompt": "Square every element of x.",
-    "level3_prompt": "y[i] = x[i] * x[i].",
-}
-
-
-def test_rows_of_cudabench_are_judged_by_their_own_scripts(tmp_path):
-    rows = [
-        {**CUDABENCH, "id": number, "bench.cu": PROGRAM % {"expression": each}}
-        for number, each in enumerate(("x * x", "x"))
-    ]
-    take_in(tmp_path, put(tmp_path / "bench.jsonl", rows), preset="cudabench", allow_unknown=True)
-    assert adapt(tmp_path).kept == 2
-    summary = prove(tmp_path, no_gpu=True, times=1)
-    assert (summary.kept, summary.reasons) == (1, {"mismatch": 1}), summary.unsettled_rows
-    (kept,) = lines(tmp_path / "prove" / "rows.jsonl")
-    assert (
-        kept["task"]["id"] == "0"
-        and kept["task"]["prompt"].startswith("Task: square")
-        and "bench.cu" not in kept["task"]
-    )

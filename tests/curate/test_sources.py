@@ -1,10 +1,13 @@
-"""Sources that are read: identifiers, revisions, how a list ends, folders with nothing to read."""
+"""Sources that are read: identifiers, revisions, broken rows, which cost themselves alone, and folders with nothing to read."""
 
 import gzip
 import json
 import subprocess
+from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from curation_steps import lines, split, take_in
 
@@ -17,21 +20,34 @@ from cuset_stage.curate.rows import CurationError
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
 
 
-def read_in(work: Path, path: Path, **options):
-    return take_in(work, path, name="src", columns="code=text", licence="MIT", **options)
+def read_in(work: Path, path: Path, columns: str = "code=text", **options):
+    return take_in(work, path, name="src", columns=columns, licence="MIT", **options)
 
 
-def test_every_row_of_a_folder_of_shards_has_an_identifier_of_its_own(tmp_path):
-    rows = "".join(json.dumps({"text": f"{KERNEL} // {i}"}) + "\n" for i in range(2))
-    (tmp_path / "data" / "b").mkdir(parents=True)
-    for name in ("a.jsonl", "b/a.jsonl"):
-        (tmp_path / "data" / name).write_text(rows, encoding="utf-8")
-    read_in(tmp_path / "folder", tmp_path / "data")
-    ids = [row["id"] for row in lines(tmp_path / "folder" / "import" / "src" / "rows.jsonl")]
-    assert ids == ["src:a.jsonl#000001", "src:a.jsonl#000002", "src:b/a.jsonl#000001", "src:b/a.jsonl#000002"]
-    read_in(tmp_path / "file", tmp_path / "data" / "a.jsonl")
-    ids = [row["id"] for row in lines(tmp_path / "file" / "import" / "src" / "rows.jsonl")]
-    assert ids == ["src:000001", "src:000002"]
+def kept(work: Path) -> list[dict]:
+    return lines(work / "import" / "src" / "rows.jsonl")
+
+
+def dropped(work: Path) -> list[dict]:
+    return lines(work / "import" / "src" / "dropped.jsonl")
+
+
+def test_broken_lines_are_named_and_kept(tmp_path):
+    good = json.dumps({"text": KERNEL}).encode()
+    rows = [good, b'{"text": "\xff\xfe"}', good[:-9], b"[1, 2]", b'{"text": 5}', b'{"other": "x"}', b"", good]
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + b"\n".join(rows))  # a byte order mark costs nothing
+    summary = read_in(tmp_path, path)
+    assert (summary.read, summary.kept, summary.dropped) == (7, 2, 5)
+    broken = {each["row"]: each for each in dropped(tmp_path)}
+    reasons = [broken[number]["reason"] for number in range(2, 7)]
+    assert reasons == ["not_utf8", "not_json", "not_an_object", "wrong_type", "missing_column"]
+    assert "column 'text': code is 5; expected text" in broken[5]["detail"] and broken[5]["data"] == {"text": 5}
+    assert broken[2]["data"]["text"].encode(errors="surrogateescape") == rows[1]  # nothing is lost
+    assert [(row["id"], row["source"]["licence"]) for row in kept(tmp_path)] == [
+        ("src:000001", "MIT"),
+        ("src:000008", "MIT"),
+    ]
 
 
 @pytest.mark.parametrize("ends", ["", ",\n", ', {"te', ', {"text": "]', '] {"text": 1}', "]" + " " * 5000 + "[1]"])
@@ -39,23 +55,67 @@ def test_a_json_list_that_does_not_end_as_it_should_is_not_read_by_halves(tmp_pa
     path = tmp_path / "rows.json"
     rows = ", ".join(json.dumps({"text": f"{KERNEL} // {i}"}) for i in range(2))
     path.write_text(f"[{rows}{ends}", encoding="utf-8")
-    summary = read_in(tmp_path / "work", path)
+    summary = read_in(tmp_path, path)
     assert (summary.kept, summary.reasons) == (0, {"not_json": 1})
-    (dropped,) = lines(tmp_path / "work" / "import" / "src" / "dropped.jsonl")
-    assert "(char " in dropped["detail"] and "nothing of it is read" in dropped["detail"]
+    assert "(char " in dropped(tmp_path)[0]["detail"] and "nothing of it is read" in dropped(tmp_path)[0]["detail"]
     path.write_text(f"[{rows}]\n", encoding="utf-8")
-    assert read_in(tmp_path / "work", path).kept == 2
-    path.write_text("[]\n", encoding="utf-8")
-    assert read_in(tmp_path / "work", path).read == 0
+    assert read_in(tmp_path, path).kept == 2
 
 
-@pytest.mark.parametrize("kind", [None, "tree", "tasks"])
-def test_a_folder_in_which_nothing_can_be_read_is_an_error_that_says_what_is_there(tmp_path, kind):
+def test_a_folder_of_shards_is_one_source_and_a_broken_one_costs_itself(tmp_path):
+    folder = tmp_path / "hub" / "data"
+    folder.mkdir(parents=True)
+    (tmp_path / "hub" / ".cache").mkdir()
+    (tmp_path / "hub" / "dataset_info.json").write_text("{}")
+    table = pa.table({"text": [f"{KERNEL} // {i}" for i in range(4)]})
+    for path in (
+        folder / "1.parquet",
+        folder / "2.parquet",
+        folder / "3.parquet",
+        tmp_path / "hub" / ".cache" / "left.parquet",
+    ):
+        pq.write_table(table, path)
+    (folder / "2.parquet").write_bytes((folder / "2.parquet").read_bytes()[:100])
+    summary = read_in(tmp_path, tmp_path / "hub")
+    assert (summary.read, summary.kept, summary.reasons) == (9, 8, {"unreadable_file": 1})
+    ids = [f"src:data/{shard}.parquet#00000{row}" for shard in (1, 3) for row in (1, 2, 3, 4)]
+    assert [row["id"] for row in kept(tmp_path)] == ids and dropped(tmp_path)[0]["file"] == "data/2.parquet"
+
+
+def test_an_arrow_stream_is_read_with_its_decimals_up_to_where_it_breaks_off(tmp_path):
+    columns = {"text": [KERNEL] * 50, "speedup": [Decimal("1.25"), None] * 25, "id": [Decimal(7), Decimal(8)] * 25}
+    path, table = tmp_path / "rows.arrow", pa.table(columns)
+    with pa.ipc.new_stream(path, table.schema) as stream:
+        stream.write_table(table, max_chunksize=10)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+    summary = read_in(tmp_path, path, "code=text,speedup=speedup,key=id")
+    assert 0 < summary.kept < 50 and summary.reasons == {"unreadable_file": 1}
+    assert [(row.get("speedup"), row["source"]["key"]) for row in kept(tmp_path)[:2]] == [(1.25, 7), (None, 8)]
+
+
+def test_a_sign_of_windows_1252_in_a_comment_costs_no_source_and_other_encodings_do(tmp_path):
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "sign.cu").write_bytes(b"// \xa9 2013\r\n" + KERNEL.encode())
+    (tree / "other.cu").write_bytes("// \u6838\u51fd\u6570\n".encode("gbk") + KERNEL.encode())
+    assert read_in(tmp_path, tree, "").reasons == {"not_utf8": 1}
+    assert [row["code"] for row in kept(tmp_path)] == [f"// \u00a9 2013\n{KERNEL}"]
+    assert dropped(tmp_path)[0]["file"] == "other.cu" and "iconv" in dropped(tmp_path)[0]["detail"]
+
+
+def test_a_format_that_does_not_fit_the_path_and_a_folder_without_rows_are_refused(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "rows.jsonl.gz").write_bytes(gzip.compress(b"{}\n"))
-    with pytest.raises(CurationError, match=r"nothing in this folder can be read.*1 \.jsonl\.gz.*Unpack"):
-        read_in(tmp_path / "work", tmp_path / "data", format=kind)
+    (tmp_path / "rows.jsonl").write_text("{}\n")
     assert guess_format(tmp_path / "data") == "tree"
+    nothing = r"nothing in this folder can be read.*1 \.jsonl\.gz.*Unpack"
+    for name, kind, said in (
+        ("rows.jsonl", "tree", r"does not fit a file: expected jsonl"),
+        ("data", "json", r"does not fit a folder: expected tree"),
+        *(("data", kind, nothing) for kind in (None, "tree", "tasks", "arrow")),
+    ):
+        with pytest.raises(CurationError, match=said):
+            read_in(tmp_path / "work", tmp_path / name, format=kind)
 
 
 def test_the_revision_is_that_of_what_is_read_and_not_of_a_repository_around_it(tmp_path):
@@ -64,30 +124,25 @@ def test_the_revision_is_that_of_what_is_read_and_not_of_a_repository_around_it(
         return subprocess.run(given, capture_output=True, text=True, check=True).stdout.strip()
 
     git("init", "-q")
-    (tmp_path / ".gitignore").write_text("ignored.jsonl\n")
     for name in ("in.jsonl", "other", "kernels/a.cu"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}\n")
     git("add", "-A")
     git("commit", "-qm", "first")
     first = git("rev-parse", "HEAD")
-    for name in ("ignored.jsonl", "untracked.jsonl"):
-        (tmp_path / name).write_text("{}\n")
-        assert git_revision(tmp_path / name) is None
     (tmp_path / "other").write_text("changed\n")
     git("commit", "-qam", "second")
     assert git_revision(tmp_path / "in.jsonl") == git_revision(tmp_path / "kernels") == first
-    (tmp_path / "kernels" / "b.cu").write_text("")
-    (tmp_path / "in.jsonl").write_text("edited\n")
-    assert git_revision(tmp_path / "in.jsonl") is None and git_revision(tmp_path / "kernels") is None
+    for name in ("untracked.jsonl", "kernels/b.cu", "in.jsonl"):
+        (tmp_path / name).write_text("edited\n")
+    assert not any(git_revision(tmp_path / name) for name in ("untracked.jsonl", "kernels", "in.jsonl"))
 
 
 def test_local_headers_of_a_tree_come_with_the_file_that_includes_them(tmp_path):
     (tmp_path / "tree" / "include").mkdir(parents=True)
     (tmp_path / "secret.h").write_text("int secret;\n")
-    (tmp_path / "tree" / "include" / "ops.h").write_text(
-        '#pragma once\n#include "ops.h"\n__device__ int two() { return 2; }\n'
-    )
+    header = '#pragma once\n#include "ops.h"\n__device__ int two() { return 2; }\n'
+    (tmp_path / "tree" / "include" / "ops.h").write_text(header)
     code = '#include <cstdio>\n#include "ops.h"\n#include "../secret.h"\n#include "gone.h"\n__global__ void k(int* y) { *y = two(); }\n'
     (tmp_path / "tree" / "k.cu").write_text(code)
     take_in(tmp_path / "work", tmp_path / "tree", licence="MIT")
@@ -96,19 +151,22 @@ def test_local_headers_of_a_tree_come_with_the_file_that_includes_them(tmp_path)
     assert row["code"].count("int two()") == 1 and "secret;" not in row["code"] and '#include "gone.h"' in row["code"]
 
 
-@pytest.mark.parametrize("kind", ["tree", "tasks"])
-def test_links_in_a_clone_are_not_followed(tmp_path, kind):
+TREE = {"k.cu": "__global__ void k() {}"}
+TASK = {"task.json": "{}", "prompt.md": "Add.", "reference.py": "x"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "links"),
+    [("tree", TREE, ("k.json", "k.ref.py", "linked.cu")), ("tasks", TASK, ("intro.md", "kernel.cu"))],
+)
+def test_links_in_a_clone_are_not_followed(tmp_path, kind, files, links):
     """They lead to any file of this machine, and what is read stands in the data."""
     (tmp_path / "secret.json").write_text('{"prompt": "secret"}')
     task = tmp_path / "clone" / "task"
     task.mkdir(parents=True)
-    written = {
-        "tree": {"k.cu": "__global__ void k() {}"},
-        "tasks": {"task.json": "{}", "prompt.md": "Add.", "reference.py": "x"},
-    }
-    for name, text in written[kind].items():
+    for name, text in files.items():
         (task / name).write_text(text)
-    for name in ("k.json", "k.ref.py", "linked.cu") if kind == "tree" else ("intro.md", "kernel.cu"):
+    for name in links:
         (task / name).symlink_to(tmp_path / "secret.json")
     (tmp_path / "clone" / "linked").symlink_to(task)
     read = list(readers.read(tmp_path / "clone", kind))

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -41,7 +40,7 @@ def test_rows_of_columns_are_split_as_files_are(tmp_path):
     assert len(tree[0]["fingerprints"]["kernels"]) == 1 and tree[0]["source"]["licence"] == "MIT"
 
 
-def dropped(row: dict) -> str:
+def refused(row: dict) -> str:
     with pytest.raises(RowError) as error:
         split_row(row)
     return error.value.reason
@@ -50,32 +49,21 @@ def dropped(row: dict) -> str:
 def test_tasks_stay_whole_and_what_has_no_kernel_is_dropped():
     module = row("m", module_code="import torch", answer="...")
     assert [each["module_code"] for each in split_row(module)] == ["import torch"]
-    assert dropped(row("h", code="int main() { return 0; }")) == "no_kernel"
-    assert dropped(row("p", answer="There is no code here.")) == "no_code"
+    assert refused(row("h", code="int main() { return 0; }")) == "no_kernel"
+    assert refused(row("p", answer="There is no code here.")) == "no_code"
+    hip = TWO.replace("<cstdio>", "<hip/hip_runtime.h>")
+    assert refused(row("t", code=hip)) == "not_cuda"
+    assert split_row(row("t", code=f"#ifndef __HIP__\n#include <cuda_runtime.h>\n#else\n{hip}#endif\n"))  # for both
     found = split_row(row("a", prompt="Add one.", answer=f"<think>no</think>\n```cuda\n{TWO}```\n"))
     assert [each["kernel"] for each in found] == ["one", "other"]
     assert found[0]["prompt"] == "Add one." and "answer" not in found[0]
-
-
-def test_hip_is_no_cuda_and_a_source_for_both_is():
-    hip = TWO.replace("<cstdio>", "<hip/hip_runtime.h>")
-    assert dropped(row("t:a", code=hip)) == "not_cuda"
-    both = f"#ifndef __HIP__\n#include <cuda_runtime.h>\n#else\n{hip}#endif\n"
-    assert split_row(row("t:a", code=both))
-
-
-def test_overloads_and_kernels_without_a_name_have_identifiers_of_their_own():
-    code = "__global__ void k(int* y) { *y = 1; }\n__global__ void k(float* y) { *y = 2; }\n"
-    found = split_row(row("f", code=code))
-    assert [each["id"] for each in found] == ["f:k", "f:k-2"]
-
-
-def many(path: Path, count: int) -> Path:
-    return put(path, [{"code": TWO.replace("+= 1", f"+= {number}"), "licence": "MIT"} for number in range(count)])
+    overloads = "__global__ void k(int* y) { *y = 1; }\n__global__ void k(float* y) { *y = 2; }\n"
+    assert [each["id"] for each in split_row(row("f", code=overloads))] == ["f:k", "f:k-2"]
 
 
 def test_a_killed_run_leaves_no_process_and_is_done_again(tmp_path):
-    take_in(tmp_path, many(tmp_path / "rows.jsonl", 1200))
+    given = [{"code": TWO.replace("+= 1", f"+= {number}"), "licence": "MIT"} for number in range(1200)]
+    take_in(tmp_path, put(tmp_path / "rows.jsonl", given))
     command = [sys.executable, "-m", "cuset_stage.cli", "curate", "split", str(tmp_path), "workers=2"]
     process = subprocess.Popen(command, env=os.environ)
     rows, children = tmp_path / "split" / "rows.jsonl", []

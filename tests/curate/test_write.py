@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from chat_server import sends
 from curation_steps import deduplicate, lines, put, run, split, take_in, write
 from written_tasks import Writers, put_kernels, recorded
 
-from cuset_stage.curate.funnel import print_funnel, read_funnel
 from cuset_stage.curate.proofs import Proofs
 from cuset_stage.curate.questions import ask_again, ask_for_reference, read_draft, read_reference
 from cuset_stage.curate.rows import RowError
@@ -58,11 +58,10 @@ def refused(*arguments) -> RowError:
     return error.value
 
 
-def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, serve, capsys):
+def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, serve):
     work = kernels(tmp_path)
-    squares = ROW_NORMS.replace("= sqrt(sum over c of x[r][c]^2)", "= sum over c of x[r][c]^2").replace(
-        "Euclidean", "squared"
-    )
+    squares = ROW_NORMS.replace("= sqrt(sum over c of x[r][c]^2)", "= sum over c of x[r][c]^2")
+    squares = squares.replace("Euclidean", "squared")
     missing = HISTOGRAM.replace("unsigned out[64];", "")
     wrong_type = recorded("histogram_second").replace(".astype(np.uint32)", "")
     without_root = recorded("row_norms_second").replace("np.sqrt((x * x).sum(axis=1))", "(x * x).sum(axis=1)")
@@ -74,15 +73,9 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     assert (summary.kept, summary.dropped, summary.unsettled) == (2, 0, 0)
     rows = {row["name"]: row for row in lines(work / "write" / "rows.jsonl")}
     first, second = (rows[name]["written"]["tries"] for name in ("row_norms", "byte_histogram_modulo"))
-    assert [(each["reached"], each["reason"]) for each in first] == [
-        ("cases_made", "references_disagree"),
-        ("references_agree", ""),
-    ]
+    assert [each["reason"] for each in first] == ["references_disagree", ""]
+    assert [each["reason"] for each in second] == ["compile_error", ""]
     assert "256 of 256 values are wrong" in first[0]["message"]
-    assert [(each["reached"], each["reason"]) for each in second] == [
-        ("written", "compile_error"),
-        ("references_agree", ""),
-    ]
     assert '"out" is undefined' in second[0]["message"] and len(second[1]["questions"]) == 3
     assert rows["row_norms"]["verified"] == {"verdict": "compiled", "gpu": None}
 
@@ -94,16 +87,7 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     assert any("bins is int64 (64,), the task declares uint32 (64,)" in texts[-1] for texts in blind)
     assert not any("draft" in text or "<think>" in text for texts in questions for text in texts)
 
-    (step,) = [step for step in read_funnel(work) if step["stage"] == "write"]
-    assert step["written"]["steps"] == {
-        "kernels": 2, "written": 2, "compiled": 2, "cases_made": 2, "references_agree": 2, "right": 0, "mutants_caught": 0,
-    }  # fmt: skip
-    as_json = run("funnel", work, "format=json")
-    assert json.loads(as_json)[-1]["written"] == step["written"]
-    output = run("funnel", work)
-    assert "references agree" in output and "no GPU yet" in output
-    print_funnel([{**step, "settings": {"gpu": True}}])  # of a run on a GPU where nothing was right
-    assert "no GPU yet" not in capsys.readouterr().out
+    assert "no GPU yet" in run("funnel", work)
 
     # The same again, without the endpoint, is what it was; a reply that is gone is missed, and asked for.
     before = lines(work / "write" / "rows.jsonl")
@@ -115,15 +99,6 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     (work / "replies" / gone[:2] / f"{gone}.json").unlink()
     summary = write_tasks(work, None)
     assert (summary.kept, summary.unsettled_rows[0]["reason"]) == (1, "no_endpoint")
-
-
-def test_an_address_that_is_none_ends_a_run_before_its_first_stage(tmp_path):
-    command = ["run", tmp_path / "work", put_kernels(tmp_path / "tree"), "licence=MIT"]
-    for given, said in (
-        ("endpoint: 'localhost:1'", "expected an address"),
-        ("endpoint: 'http://a', api_key_env: NO_KEY", "NO_KEY"),
-    ):
-        assert said in run(*command, f"write={{model: m, {given}}}", status=2) and not (tmp_path / "work").exists()
 
 
 def test_what_a_gpu_found_goes_back_where_there_is_none(tmp_path, serve):
@@ -153,8 +128,9 @@ def test_a_kernel_is_given_up_after_its_tries_and_a_refusal_ends_them(tmp_path, 
     assert len(dropped["bad_reply"]["tries"]) == 2 and dropped["refused"]["tries"][0]["message"] == "It needs cuBLAS."
 
 
-def test_a_task_that_is_a_benchmarks_is_dropped(tmp_path, serve):
+def test_a_task_that_is_a_benchmarks_is_dropped_and_without_a_model_kernels_pass(tmp_path, serve):
     work = kernels(tmp_path, "histogram")
+    assert write(work).kept == 1 and lines(work / "write" / "rows.jsonl")[0]["kernel"] == "histo"  # without a model
     task = {**draft().record, "id": "bench", "prompt": draft().record["prompt"].upper()}
     against = {"mine": put(tmp_path / "bench.jsonl", [task])}
     assert write_tasks(work, serve().url, against=against).reasons == {"contaminated": 1}
@@ -166,14 +142,11 @@ def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):
     server = serve(histogram=["no blocks"], row_norms=["no blocks"])
     # A reply and its question have 38 tokens.
     first = write_tasks(work, server.url, most_tokens=50, concurrency=1)
-    assert first.unsettled == 2 and len(server.bodies) == 2
-    assert {row["reason"] for row in first.unsettled_rows} == {"ceiling"}
-    assert (
-        first.unsettled_rows[-1]["detail"]
-        == "Token budget used up (76 of most_tokens=50). Raise most_tokens to continue."
-    )
-    again = write_tasks(work, server.url, most_tokens=76)
-    assert again.unsettled == 2 and len(server.bodies) == 2
+    said = "Token budget used up (76 of most_tokens=50). Raise most_tokens to continue."
+    assert {row["reason"] for row in first.unsettled_rows} == {"ceiling"} and first.unsettled_rows[-1][
+        "detail"
+    ] == said
+    assert write_tasks(work, server.url, most_tokens=76).unsettled == 2 and len(server.bodies) == 2
 
 
 def test_replies_that_are_cut_off_name_the_key_that_ends_them(tmp_path, serve):
@@ -187,8 +160,6 @@ def test_replies_that_are_cut_off_name_the_key_that_ends_them(tmp_path, serve):
 
 
 def test_an_endpoint_that_refuses_ends_the_run_and_one_that_fails_a_row_does_not(tmp_path, serve):
-    from chat_server import sends
-
     work = kernels(tmp_path, "histogram")
     server = serve()
     server.troubles = [sends({"error": "context too long"}, 400)]
@@ -196,6 +167,10 @@ def test_an_endpoint_that_refuses_ends_the_run_and_one_that_fails_a_row_does_not
     server.troubles = [sends({}, 401)]
     output = run("write", work, f"endpoint={server.url}", "model=writer", "compile_only=true", status=2)
     assert "the API key is missing or wrong" in output
+    command = ["run", tmp_path / "other", put_kernels(tmp_path / "tree"), "licence=MIT"]  # said before its first stage
+    for given, said in (("'localhost:1'", "expected an address"), ("'http://a', api_key_env: NO_KEY", "NO_KEY")):
+        assert said in run(*command, f"write={{model: m, endpoint: {given}}}", status=2)
+    assert not (tmp_path / "other").exists()
 
 
 def test_ctrl_c_ends_the_waiting_and_the_same_command_goes_on(tmp_path, serve):
@@ -216,12 +191,6 @@ def test_ctrl_c_ends_the_waiting_and_the_same_command_goes_on(tmp_path, serve):
     assert running.returncode == 130 and "Run the same command again" in said
 
 
-def test_rows_that_come_as_tasks_pass_and_without_a_model_all_do(tmp_path):
-    work = kernels(tmp_path, "histogram")
-    assert write(work).kept == 1
-    assert lines(work / "write" / "rows.jsonl")[0]["kernel"] == "histo"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "reason", "message"),
     [
@@ -234,12 +203,7 @@ def test_rows_that_come_as_tasks_pass_and_without_a_model_all_do(tmp_path):
         ('"tolerance": {"bins"', '"tolerance": {"bin"', "bad_task", "one for each of the outputs bins"),
         ('{"n": 1000037}', '{"n": 100000037}', "bad_task", "case large has 100,000,297 bytes"),
         ("data/bins.bin, uint32", "bins, uint32", "bad_task", "the prompt does not name data/bins.bin"),
-        (
-            "Every bin has to be exact.",
-            "Use atomics in __shared__ memory.",
-            "bad_task",
-            "code or a launch (__shared__)",
-        ),
+        ("Every bin has to be exact.", "Use __shared__ memory.", "bad_task", "code or a launch (__shared__)"),
         ("__global__ void histo(", "__global__ void histogram(", "bad_task", "no __global__ function histo"),
     ],
 )
@@ -268,27 +232,24 @@ def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong(
     assert again[3]["content"].startswith("This does not work yet:\n\nx is no array")
 
 
+SUMS = 'np.bincount(inputs["data"] % 64, minlength=64).astype(np.uint32)'
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason", "message"),
     [
         ('inputs["data"] % 64', 'inputs["bytes"] % 64', "reference_fails", "case power_of_two: the reference failed"),
-        (
-            'np.bincount(inputs["data"] % 64, minlength=64).astype(np.uint32)',
-            "np.zeros(64, np.uint32)",
-            "weak_cases",
-            "zeros pass",
-        ),
+        (SUMS, "np.zeros(64, np.uint32)", "weak_cases", "zeros pass"),
     ],
 )
 def test_cases_that_cannot_be_made_or_tell_nothing_are_told(tmp_path, old, new, reason, message):
     assert old in HISTOGRAM
+    drawn = "rng.integers(0, 256, n)"
     proofs = Proofs(tmp_path, WriteSettings(folder=tmp_path, compile_only=True).proof)
-    proofs.check_cases(
-        draft(HISTOGRAM.replace("rng.integers(0, 256, n)", "np.zeros(n)"))
-    )  # others tell right from wrong
+    proofs.check_cases(draft(HISTOGRAM.replace(drawn, "np.zeros(n)")))  # others tell right from wrong
     with pytest.raises(RowError) as error:
         proofs.check_cases(draft(HISTOGRAM.replace(old, new)))
     assert error.value.reason == reason and message in str(error.value) and "task t" not in str(error.value)
-    drawn = draft(HISTOGRAM.replace("rng.integers(0, 256, n)", "np.random.default_rng().integers(0, 256, n)"))
+    by_chance = draft(HISTOGRAM.replace(drawn, f"np.random.default_rng().{drawn.removeprefix('rng.')}"))
     with pytest.raises(RowError, match="make_inputs makes other inputs each time"):
-        proofs.check_reference(drawn, read_reference(recorded("histogram_second"), False))
+        proofs.check_reference(by_chance, read_reference(recorded("histogram_second"), False))

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from written_tasks import Writers, put_kernels, recorded
 
 from cuset_stage.cli import app
-from cuset_stage.curate.funnel import written_funnel
 
 
 ROOT = Path(__file__).parents[2]
@@ -47,11 +46,9 @@ def test_a_task_that_is_written_is_proved_on_the_gpu_and_what_is_wrong_there_goe
         server.close()
     rows = {row["name"]: row for row in lines(tmp_path / "write" / "rows.jsonl")}
     tries = rows["byte_histogram_modulo"]["written"]["tries"]
-    assert [each["reached"] for each in tries] == ["references_agree", "mutants_caught"]
-    assert tries[0]["reason"] == "mismatch" and "1 of 64 values" in tries[0]["message"]
+    assert [each["reason"] for each in tries] == ["mismatch", ""] and "1 of 64 values" in tries[0]["message"]
     for row in rows.values():
         verified = row["verified"]
         assert verified["verdict"] == "passed" and any(row["kernel"] in name for name in verified["kernels"])
         assert verified["mutants"]["found"]
-    assert written_funnel(tmp_path)["steps"]["right"] == 2
     assert write(tmp_path, model="writer").kept == 2  # from what is kept

@@ -36,21 +36,21 @@ def mutants_of(path: Path) -> list[Mutant]:
     return make_mutants(path.read_text(encoding="utf-8"))
 
 
+def bundled(paths: list[Path], every: int) -> list:
+    """One in `every` of these programs, and the others in slow tests."""
+    marks = ([pytest.mark.slow] if number % every else [] for number in range(len(paths)))
+    return [pytest.param(path, id=path.parent.name, marks=mark) for path, mark in zip(paths, marks, strict=True)]
+
+
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_all_edits_of_a_small_program(operator):
     assert descriptions(SUM, operator) == SUM_EDITS[operator]
 
 
-def test_a_loop_may_lack_its_step():
-    source = "__global__ void k(int* a, int n) { for (int i = 0; i < n;) { a[i] = 0; i += 2; } }"
-    assert descriptions(source, "bound_off_by_one") == {"line 1: `i < n` becomes `i <= n`"}
-
-
 def test_source_is_the_original_with_the_edit():
     mutants = {mutant.description: mutant.source for mutant in make_mutants(SUM, per_operator=100)}
-    assert mutants[
-        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<n / 256, 256>>>(in, out, n)`"
-    ] == SUM.replace("(n + 255) / 256", "n / 256")
+    launch = "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<n / 256, 256>>>(in, out, n)`"
+    assert mutants[launch] == SUM.replace("(n + 255) / 256", "n / 256")
     # The comment behind the statement is not code and stays.
     assert mutants["line 8: `__syncthreads();` removed"] == SUM.replace("__syncthreads();", "")
     without = SUM.replace("    CHECK(cudaMemset(out, 0, sizeof(float)));\n", "")
@@ -73,14 +73,9 @@ def test_edits_of_a_statement(frame, case):
     assert found == {f"line 1: {edit}" for edit in case["edits"]}
 
 
-def test_grids_that_any_kernel_with_a_stride_bears_are_left_alone():
-    source = """__global__ void k(float* a, int n) {
-        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) a[i] = 0;
-    }
-    void f() { k<<<64, 256>>>(a, n); }"""
-    assert descriptions(source, "wrong_launch_size") == {
-        "line 4: `k<<<64, 256>>>(a, n)` becomes `k<<<256, 64>>>(a, n)`"
-    }
+@pytest.mark.parametrize("case", EDITS["programs"], ids=lambda case: case["operator"])
+def test_edits_of_a_program(case):
+    assert descriptions(case["source"], case["operator"]) == set(case["edits"])
 
 
 @pytest.mark.parametrize("case", EDITS["names"], ids=lambda case: case["before"] or case["head"])
@@ -108,32 +103,18 @@ def test_text_without_code_has_no_mutants():
     assert make_mutants("") == []
 
 
-def test_per_operator():
+def test_operators_take_turns_and_the_seed_decides_between_places():
     counts = [len(make_mutants(SUM, per_operator=count)) for count in (1, 2, 100)]
     assert counts == [10, 17, sum(len(edits) for edits in SUM_EDITS.values())]
     with pytest.raises(ValueError, match="per_operator=0: at least 1"):
         make_mutants(SUM, per_operator=0)
-
-
-def test_operators_take_turns():
-    operators = [mutant.operator for mutant in make_mutants(SUM)]
     with_places = [name for name in OPERATORS if SUM_EDITS[name]]
-    assert operators[: len(with_places)] == with_places
-
-
-def test_seed_decides_and_nothing_else():
-    assert make_mutants(SUM, per_operator=1, seed=1) == make_mutants(SUM, per_operator=1, seed=1)
+    assert [mutant.operator for mutant in make_mutants(SUM)][: len(with_places)] == with_places
     assert all(mutants_of(path) == make_mutants(path.read_text(encoding="utf-8")) for path in KERNELS[::60])
     assert len({tuple(make_mutants(SUM, per_operator=1, seed=seed)) for seed in range(8)}) > 1
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=path.parent.name, marks=[pytest.mark.slow] if number % 3 else [])
-        for number, path in enumerate(KERNELS)
-    ],
-)
+@pytest.mark.parametrize("path", bundled(KERNELS, every=3))
 def test_mutants_of_a_bundled_program(path):
     source, mutants = path.read_text(encoding="utf-8"), mutants_of(path)
     assert len(mutants) >= 5
@@ -178,10 +159,12 @@ WORDS = r"""__global__ void k( ) { } [ ] < > <<< >>> ; , . -> :: = == += <= >= &
 threadIdx.x blockIdx.x blockDim.x dim3 for if while return __shared__ float int __syncthreads ( sync atomicAdd cudaMemcpy
 cudaMemset __shfl_down_sync min max static_cast sizeof rows cols " ' // /* */ # \ ``` '''"""
 PIECES = st.sampled_from([*WORDS.split(), "\n"])
+PROGRAMS = st.sampled_from(KERNELS[::40]).map(lambda path: path.read_text(encoding="utf-8"))
+CUT_OFF = st.tuples(PROGRAMS, st.floats(0, 1)).map(lambda cut: cut[0][: round(cut[1] * len(cut[0]))])
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(PIECES, max_size=80).map(" ".join) | st.text(max_size=80))
+@given(st.lists(PIECES, max_size=80).map(" ".join) | st.text(max_size=80) | CUT_OFF)
 @example('threadIdx.x / "')
 def test_any_text_gives_mutants_or_none(text):
     for source in (text, f"__global__ void k(int n) {{ {text} }}", f"k<<<{text}>>>({text}); {text}"):
@@ -190,23 +173,8 @@ def test_any_text_gives_mutants_or_none(text):
             assert 1 <= mutant.line <= source.count("\n") + 1
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.sampled_from(KERNELS), st.data())
-def test_cut_off_programs(path, data):
-    source = path.read_text(encoding="utf-8")
-    cut = source[: data.draw(st.integers(0, len(source)))]
-    for mutant in make_mutants(cut):
-        assert mutant.source != cut
-
-
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, id=path.parent.name, marks=[pytest.mark.slow] if number else [])
-        for number, path in enumerate(KERNELS[5 :: len(KERNELS) // 12])
-    ],
-)
+@pytest.mark.parametrize("path", bundled(KERNELS[5 :: len(KERNELS) // 12], every=100))
 def test_mutants_compile(path, tmp_path):
     """They are errors that a compiler does not see. Each has a namespace of its own, so that nvcc reads all of a program at once."""
     programs = [mutant.source for mutant in mutants_of(path)]

@@ -1,5 +1,7 @@
 """Differences of log-likelihoods against a model asked by hand, in double precision, and against what training sees."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -50,7 +52,14 @@ def by_hand(model, row):
 
 
 def test_differences_against_sums_by_hand(model, tokenizer, template):
-    found = list(differences(PAIRS, template, tokenizer, lambda rows: token_log_probabilities(model, rows)))
+    asked = []
+
+    def score(rows):
+        asked.extend(rows)
+        return token_log_probabilities(model, asked)
+
+    found = list(differences(PAIRS, template, tokenizer, score))
+    assert len(asked) == 5  # each once: two prompts, with one right response each, and three wrong ones
     for pair, one in zip(PAIRS, found, strict=True):
         right, wrong = (by_hand(model, encode(pair, text, template, tokenizer)) for text in (pair.right, pair.wrong))
         assert one.whole == pytest.approx(sum(right) - sum(wrong), abs=1e-3)
@@ -61,21 +70,7 @@ def test_differences_against_sums_by_hand(model, tokenizer, template):
     assert abs(found[0].following) > 0
 
 
-def test_each_response_is_scored_once(tokenizer, template):
-    asked = []
-
-    def score(rows):
-        asked.extend(rows)
-        return (np.zeros(sum(label != -100 for label in row["labels"]), np.float32) for row in asked)
-
-    found = list(differences(PAIRS, template, tokenizer, score))
-    assert len(asked) == 5  # two prompts, with one right response each, and three wrong ones
-    assert [one.whole for one in found] == [0, 0, 0]
-
-
 def test_rows_are_those_of_training(tmp_path, tiny_model, tokenizer, template):
-    import json
-
     rows = [{"instruction": pair.messages[0]["content"], "input": "", "output": pair.wrong} for pair in PAIRS]
     (tmp_path / "rows.json").write_text(json.dumps(rows))
     (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}))
@@ -83,9 +78,6 @@ def test_rows_are_those_of_training(tmp_path, tiny_model, tokenizer, template):
     opened = open_rows(tokenizer, str(tiny_model), LabelRules(("kernel_body",), ()), **options)
     for pair, row in zip(PAIRS, opened.tokens(), strict=True):
         assert encode(pair, pair.wrong, template, tokenizer) == {key: row[key] for key in ("input_ids", "labels")}
-
-
-def test_a_system_message_is_part_of_the_prompt(tokenizer, template):
     said = [{"role": "system", "content": "Be brief."}, *PAIRS[0].messages]
     row = encode(PAIRS[0].model_copy(update={"messages": said}), RIGHT, template, tokenizer)
     prompt = tokenizer.decode([token for token, label in zip(*row.values(), strict=True) if label == -100])

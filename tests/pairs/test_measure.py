@@ -1,11 +1,6 @@
 """`cuset pairs` on tiny models."""
 
 import json
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from tiny_models import make_another
@@ -40,17 +35,12 @@ def test_what_is_recorded(record, tiny_model):
     assert record["type"] == "pairs" and record["pairs"]["count"] == 16 and record["pairs"]["kinds"]["equivalent"] == 1
     first, again, second = record["models"].values()
     assert first["model"] == str(tiny_model) and len(first["differences"]) == 16
-    assert {key: first[key] for key in ("accuracy", "kinds", "lengths")} == {
-        key: again[key] for key in ("accuracy", "kinds", "lengths")
-    }
+    assert all(first[key] == again[key] for key in ("accuracy", "kinds", "lengths"))
     assert first["differences"] != second["differences"]
     assert first["accuracy"]["from_change"]["tasks"] == 3 and first["floor"]["from_change"]["tasks"] == 1
     # By hand, from the differences that the record keeps.
     rows = [(gap > 0) + 0.5 * (gap == 0) for gap in first["differences"][:15]]
     assert first["accuracy"]["from_change"]["value"] == pytest.approx(sum(rows) / 15)
-
-
-def test_models_are_compared(record):
     names = [(one["first"], one["second"]) for one in record["comparisons"]]
     assert names == [("again", "first"), ("second", "first"), ("second", "again")]
     assert record["comparisons"][0]["difference"]["value"] == 0 and record["comparisons"][0]["p_value"] == 1
@@ -70,18 +60,3 @@ def test_errors_name_the_key(arguments, message, pair_file, tiny_model):
     filled = [one.format(model=tiny_model, pairs=pair_file) for one in arguments]
     result = run(*filled, "device=cpu")
     assert result.exit_code == 2 and message in result.output
-
-
-@pytest.mark.slow
-def test_the_commands_of_the_page_work_as_they_stand(tmp_path):
-    root = Path(__file__).parents[2]
-    block = re.search(r"```bash[^\n]*\n(.*?)```", (root / "docs" / "pairs.md").read_text(), re.DOTALL)[1]
-    programs = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    lines = block.replace("outputs/", f"{tmp_path}/")
-    done = subprocess.run(
-        ["bash", "-ec", lines], cwd=root, env={**os.environ, **programs}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    (model,) = json.loads((tmp_path / "pairs.json").read_text())["models"].values()
-    # Untrained: near one half. A few tokens that are exchanged in many tasks decide how near (docs/pairs.md).
-    assert 0.3 < model["accuracy"]["from_change"]["value"] < 0.7

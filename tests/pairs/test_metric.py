@@ -35,29 +35,28 @@ def expected(pair_file, tiny_model):
     return summarise(pairs, list(found))["accuracy"]["from_change"]["value"]
 
 
+FULL = {"finetuning_type": "full"}
+ONE_RANK = {"FORCE_TORCHRUN": "1", "NPROC_PER_NODE": "1"}  # on CPUs LLaMA-Factory starts no more under ZeRO-3
+
+
 @pytest.mark.parametrize(
-    ("keys", "ranks"),
+    ("keys", "launch"),
     [
-        ({"finetuning_type": "full"}, 1),
-        pytest.param({"packing": True, "neat_packing": True, "cuset_fused": "off"}, 2, marks=pytest.mark.slow),
-        pytest.param({"finetuning_type": "full", "deepspeed": deepspeed(2)}, 2, marks=pytest.mark.slow),
+        (FULL, {}),
+        pytest.param(
+            {"packing": True, "neat_packing": True, "cuset_fused": "off"}, {"ranks": 2}, marks=pytest.mark.slow
+        ),
+        pytest.param({**FULL, "deepspeed": deepspeed(2)}, {"ranks": 2}, marks=pytest.mark.slow),
+        pytest.param({**FULL, "deepspeed": deepspeed(3)}, ONE_RANK, marks=pytest.mark.slow),
     ],
-    ids=["full", "LoRA, packed, two ranks, from logits", "ZeRO-2, two ranks"],
+    ids=["full", "LoRA, packed, two ranks, from logits", "ZeRO-2, two ranks", "ZeRO-3, sharded weights"],
 )
-def test_it_is_logged_at_each_evaluation(llamafactory, pair_file, expected, keys, ranks):
-    run = llamafactory({**KEYS, **keys, "cuset_pairs": str(pair_file)}, ranks=ranks)
+def test_it_is_logged_at_each_evaluation(llamafactory, pair_file, expected, keys, launch):
+    run = llamafactory({**KEYS, **keys, "cuset_pairs": str(pair_file)}, **launch)
     logged = [entry["cuset/pairs_accuracy"] for entry in run.evaluations]
     assert logged == [pytest.approx(expected)] * 2
     lines = map(json.loads, (run.output_dir / "trainer_log.jsonl").read_text().splitlines())
     assert [line["cuset/pairs_accuracy"] for line in lines if "eval_loss" in line] == logged
-
-
-@pytest.mark.slow
-def test_sharded_weights_are_there(llamafactory, pair_file, expected):
-    """One rank: on CPUs LLaMA-Factory starts no more under ZeRO-3."""
-    keys = {**KEYS, "finetuning_type": "full", "deepspeed": deepspeed(3), "cuset_pairs": str(pair_file)}
-    run = llamafactory(keys, FORCE_TORCHRUN="1", NPROC_PER_NODE="1")
-    assert [entry["cuset/pairs_accuracy"] for entry in run.evaluations] == [pytest.approx(expected)] * 2
 
 
 @pytest.mark.slow

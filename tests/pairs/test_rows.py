@@ -1,6 +1,7 @@
 """Pair files: what is read, what is refused, and the bundled one."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -23,27 +24,27 @@ def test_a_pair_s_prompt_is_the_row_s_own_or_the_task_s(tmp_path):
     asked = {**ROW, "prompt": "Write it.", "system": "Be brief."}
     first, second = read_pairs(written(tmp_path / "pairs.jsonl", asked, ROW), MINI)
     assert first.messages == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Write it."}]
-    (message,) = second.messages
-    assert message["content"] == next(
-        row["prompt"] for row in map(json.loads, MINI.read_text().splitlines()) if row["id"] == "row_argmax"
-    )
+    prompts = {row["id"]: row["prompt"] for row in map(json.loads, MINI.read_text().splitlines())}
+    assert [message["content"] for message in second.messages] == [prompts["row_argmax"]]
 
 
 @pytest.mark.parametrize(
-    "change, message",
+    ("line", "tasks", "message"),
     [
-        ({"wrong": None}, "wrong is None; expected text"),
-        ({"kind": 3}, "kind is 3; expected text"),
-        ({"right": " \n"}, "right is empty"),
-        ({"right": "b"}, "right and wrong are the same text"),
-        ({"task": "row_argmin"}, "no task 'row_argmin'; did you mean row_argmax"),
+        ({**ROW, "wrong": None}, MINI, "pairs.jsonl:2: wrong is None; expected text"),
+        ({**ROW, "right": " \n"}, MINI, "pairs.jsonl:2: right is empty"),
+        ({**ROW, "right": "b"}, MINI, "pairs.jsonl:2: right and wrong are the same text"),
+        ({**ROW, "task": "row_argmin"}, MINI, "no task 'row_argmin'; did you mean row_argmax"),
+        (ROW, None, "pairs.jsonl:2: prompt is missing"),
+        ('{"task": "ro', MINI, "pairs.jsonl:2: not JSON"),
     ],
 )
-def test_a_row_that_is_no_pair_is_named(tmp_path, change, message):
-    path = written(tmp_path / "pairs.jsonl", ROW, {**ROW, **change})
-    with pytest.raises(PairsError, match=r"pairs\.jsonl:2: ") as caught:
-        read_pairs(path, MINI)
-    assert message in str(caught.value)
+def test_a_row_that_is_no_pair_is_named(tmp_path, line, tasks, message):
+    path = tmp_path / "pairs.jsonl"
+    last = line if isinstance(line, str) else json.dumps(line)
+    path.write_text(json.dumps({**ROW, "prompt": "Write it."}) + "\n" + last)
+    with pytest.raises(PairsError, match=re.escape(message)):
+        read_pairs(str(path), tasks)
 
 
 def test_files_that_cannot_be_used(tmp_path):
@@ -51,11 +52,6 @@ def test_files_that_cannot_be_used(tmp_path):
         read_pairs("nowhere.jsonl")
     with pytest.raises(PairsError, match="no pairs in this file"):
         read_pairs(written(tmp_path / "empty.jsonl"))
-    with pytest.raises(PairsError, match=r"pairs\.jsonl:1: prompt is missing; .* tasks=FILE"):
-        read_pairs(written(tmp_path / "pairs.jsonl", ROW))
-    (tmp_path / "torn.jsonl").write_text(json.dumps(ROW) + '\n{"task": "ro')
-    with pytest.raises(PairsError, match=r"torn\.jsonl:2: not JSON"):
-        read_pairs(str(tmp_path / "torn.jsonl"), MINI)
 
 
 def test_evenly_takes_as_many_of_each_task(tmp_path):

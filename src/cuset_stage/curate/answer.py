@@ -40,14 +40,8 @@ def run_answer(settings: AnswerSettings) -> Summary:
     rows = input_rows(settings, "adapt")
     samples, notes = _sample(rows, settings) if settings.model else ({}, [])
     keys = {key: getattr(settings, key) for key in ("model", "adapter", "samples", "answered")}
-    return run_stage(
-        settings.folder / "answer",
-        "answer",
-        rows,
-        partial(_answered, settings=settings, samples=samples),
-        settings=keys,
-        notes=notes,
-    )
+    work = partial(_answered, settings=settings, samples=samples)
+    return run_stage(settings.folder / "answer", "answer", rows, work, settings=keys, notes=notes)
 
 
 def _sample(rows: StageRows, settings: AnswerSettings) -> tuple[dict[str, list[Answer]], list[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ from .training_rows import (
     row_length,
     split_tasks,
     task_groups,
-    token_counter,
 )
 
 
@@ -46,13 +45,13 @@ def run_export(settings: ExportSettings) -> Summary:
     rows, target = list(input_rows(settings, "select")), settings.target
     files = {"train": target / f"{settings.name}.json", "eval": target / f"{settings.name}_eval.json"}
     info = _read_info(target / "dataset_info.json", files.values())
-    groups, count = task_groups(rows), token_counter(settings.tokenizer)
+    groups = task_groups(rows)
     sides, notes = split_tasks(rows, groups, settings.validation, settings.seed)
     remaining, made = iter(groups), list[Row]()
 
     def work(row: Row) -> list[Row]:
         task = next(remaining)
-        made.append(_exported(row, settings, task, sides[task], count))
+        made.append(_exported(row, settings, task, sides[task]))
         return made[-1:]
 
     keys = settings.model_dump(mode="json", exclude={"folder", "input"})
@@ -87,8 +86,8 @@ def _read_info(info_path: Path, files: Iterable[Path]) -> dict[str, Any]:
     return info
 
 
-def _exported(row: Row, settings: ExportSettings, task: int, side: str, count: Callable[[str], int]) -> Row:
-    """The texts of a row, and what the card counts. task: its group; side: of the split; count: tokens of a text."""
+def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
+    """The texts of a row, and what the card counts. task: its group; side: of the split."""
     prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=settings.reasoning)
     if not prompt:
         raise RowError("no_prompt", "nothing to ask a model")
@@ -108,7 +107,7 @@ def _exported(row: Row, settings: ExportSettings, task: int, side: str, count: C
         "system": (row.get("task") or {}).get("system") or "",
         "prompt": prompt,
         "answer": answer,
-        "tokens": row_length(count, prompt, answer),
+        "tokens": row_length(prompt, answer),
         "verdict": str(verified.get("verdict") or "not verified"),
         "mutant": (verified.get("mutants") or {}).get("found"),
         "answered_by": _author(row),
@@ -154,7 +153,7 @@ def data_card(settings: ExportSettings, rows: Sequence[Row], entries: Mapping[st
         today=f"{datetime.now(UTC):%Y-%m-%d}",
         rows=rows,
         verdicts=Counter(row["verdict"] for row in rows),
-        lengths=length_report([row["tokens"] for row in rows], settings),
+        lengths=length_report([row["tokens"] for row in rows], settings.cutoff_len),
         entries=entries,
         steps=steps,
         rates=sentences(pass_rates(settings.folder / "prove")),

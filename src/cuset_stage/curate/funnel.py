@@ -15,12 +15,10 @@ from .stage import settled_rows
 Step = dict[str, Any]
 _NAMED = 20  # tasks in a sentence
 _ADDED = ("read", "kept", "dropped", "unsettled", "seconds")
-WRITE_STEPS = ("written", "compiled", "cases_made", "references_agree", "right", "mutants_caught")
-"""How far a task came, in order. written: the reply has all parts and they fit together."""
 
 
 def read_funnel(folder: Path) -> list[Step]:
-    """The stages that have run, in order: what their summaries say, those of several sources added up; of `write` also `written`.
+    """The stages that have run, in order: what their summaries say, those of several sources added up.
 
     Raises:
         CurationError: none has.
@@ -39,7 +37,6 @@ def read_funnel(folder: Path) -> list[Step]:
                 "reasons": dict(reasons.most_common()),
                 "sources": [each["name"] for each in summaries if each["name"]],
                 "settings": summaries[-1].get("settings", {}),  # version 0.1 kept them elsewhere
-                "written": written_funnel(folder) if stage == "write" else {},
             }
         )
     if not steps:
@@ -48,7 +45,7 @@ def read_funnel(folder: Path) -> list[Step]:
 
 
 def print_funnel(steps: list[Step]) -> None:
-    """The funnel as a table, under it why rows were dropped, and how far the kernels came of which `write` had tasks made."""
+    """The funnel as a table, under it why rows were dropped."""
     from rich.console import Console
     from rich.table import Table
 
@@ -64,34 +61,8 @@ def print_funnel(steps: list[Step]) -> None:
         if step["reasons"]:
             why = ", ".join(f"{reason} {count:,}" for reason, count in step["reasons"].items())
             console.print(f"{step['stage']}: {why}")
-        if written := step["written"]:
-            reached = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in written["steps"].items())
-            console.print(f"write: {reached}")
-            # The last run had a GPU, or a finding came from a machine that has.
-            if not (step["settings"].get("gpu") or written["ran"]):
-                console.print("write: no GPU yet: nothing is known of right and mutants caught")
-            console.print(
-                f"write: {written['questions']:,} questions, tokens: {written['prompt_tokens']:,} asked, {written['tokens']:,} replied"
-            )
-
-
-def written_funnel(folder: Path) -> dict[str, Any]:
-    """Count how far kernels came in `write`, in their best try, and what their questions and replies took.
-
-    Empty where no kernel has been written of. ran: whether a finding came from a GPU.
-    """
-    reached: Counter[str] = Counter()
-    spent: Counter[str] = Counter()
-    ran = False
-    for row in (row for row, _ in settled_rows(folder / "write") if "written" in row):
-        tries = row["written"]["tries"]
-        best = max(("", *WRITE_STEPS).index(each["reached"]) for each in tries)
-        reached.update(("kernels", *WRITE_STEPS[:best]))
-        for each in tries:
-            spent.update({key: each[key] for key in ("tokens", "prompt_tokens")}, questions=len(each["questions"]))
-        ran = ran or bool((row.get("verified") or {}).get("gpu"))
-    steps = {step: reached[step] for step in ("kernels", *WRITE_STEPS)}
-    return {"steps": steps, "ran": ran, **spent} if reached else {}
+        if step["stage"] == "write" and step["settings"].get("gpu") is False:
+            console.print("write: no GPU yet: programs without a proof from elsewhere were compiled and not run")
 
 
 def pass_rates(prove: Path) -> list[dict[str, Any]]:

@@ -37,11 +37,9 @@ class SourceRow(RowModel):
     prompt: Text | None = None
     description: Text | None = None  # one or two sentences
     code: Text | None = None  # CUDA C++: a program, a kernel, or a torch extension
-    wrapper: Text | None = None  # a host function that launches `code`'s kernel
     intro: Text | None = None  # stands before the program in a training response
     answer: Text | None = None  # a whole answer of a model; its code is taken out by `adapt`
     reasoning: Text | None = None
-    cpu_code: Text | None = None  # C or C++ of the same function for the CPU
     module_code: Text | None = None  # PyTorch: Model, get_inputs, get_init_inputs
     functional_code: Text | None = None  # PyTorch: Model.forward(..., fn=module_fn), as the AI CUDA Engineer has it
     entry: Text | None = None  # the module's class when it is not called Model
@@ -174,7 +172,7 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
 # ---------------------------------------------------------------------------------------------------------- the stage
 
 # Fields that may state a licence in a comment.
-_CODE = ("code", "wrapper", "cpu_code", "module_code", "functional_code")
+_CODE = ("code", "module_code", "functional_code")
 
 
 def run_import(settings: ImportSettings) -> Summary:
@@ -190,14 +188,9 @@ def run_import(settings: ImportSettings) -> Summary:
     if preset == "kernelbench" and kind == "tree":  # a clone of it
         columns, suffixes = {"name": "path", **columns}, (".py",)
     # What is left open by the user, and found out once for all rows.
-    settled = settings.model_copy(
-        update={
-            "name": settings.label,
-            "format": kind,
-            "preset": preset,
-            "revision": settings.revision or readers.git_revision(path),
-        }
-    )
+    revision = settings.revision or readers.git_revision(path)
+    found = {"name": settings.label, "format": kind, "preset": preset, "revision": revision}
+    settled = settings.model_copy(update=found)
     column_map = choose_map(preset, columns)
     return run_stage(
         settings.folder / "import" / settings.label,

@@ -10,11 +10,12 @@ import multiprocessing
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from multiprocessing.pool import ThreadPool
+from multiprocessing.pool import AsyncResult, ThreadPool
 from typing import TypeVar
 
 from .rows import CurationError, Row
@@ -30,67 +31,42 @@ def cpu_count() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def in_threads(
-    work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int, finished: Callable[[], object]
-) -> Iterator[Outcome]:
+def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
     """Yield outcomes in the order of the rows, of programs that threads wait for; at most AHEAD times as many rows as threads are held, so
     that a program that hangs keeps no thread waiting.
 
     The threads are daemons: Ctrl-C waits for none of them, as what they make is kept when it is whole.
-
-    finished: called once for each row as soon as its work ends, also while an earlier row is still at work, and never twice at a time.
     """
-    counting = threading.Lock()
-
-    def counted(row: Row) -> Outcome:
-        outcome = work(row)
-        with counting:
-            finished()
-        return outcome
-
     if workers == 1:
-        yield from map(counted, rows)
+        yield from map(work, rows)
         return
-    room, stopped = threading.Semaphore(AHEAD * workers), threading.Event()
-
-    def given() -> Iterator[Row]:
-        for row in rows:
-            room.acquire()
-            if stopped.is_set():
-                return
-            yield row
-
+    given: deque[AsyncResult] = deque()
     with ThreadPool(workers) as pool:
-        try:
-            for outcome in pool.imap(counted, given()):
-                room.release()
-                yield outcome
-        finally:
-            stopped.set()
-            room.release()
+        for row in rows:
+            given.append(pool.apply_async(work, (row,)))
+            if len(given) == AHEAD * workers:
+                yield given.popleft().get()
+        for outcome in given:
+            yield outcome.get()
 
 
-def in_processes(
-    work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int, finished: Callable[[], object]
-) -> Iterator[Outcome]:
+def in_processes(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
     """As `in_threads`, of what Python computes. With one worker, or few rows, this process does the work."""
     rows = iter(rows)
     first = list(islice(rows, CHUNK))
+    rows = chain(first, rows)
     if workers == 1 or len(first) < CHUNK:
-        yield from in_threads(work, chain(first, rows), 1, finished)
+        yield from map(work, rows)
         return
     context = multiprocessing.get_context("forkserver")
     # Imported once, and shared by the processes: SciPy and what else comes with the stages.
     context.set_forkserver_preload([name for name in sys.modules if name.startswith(__package__)])
-    rows = chain(first, rows)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
-        while window := list(islice(rows, AHEAD * CHUNK * workers)):
-            try:
-                for outcome in pool.map(work, window, chunksize=CHUNK):
-                    finished()
-                    yield outcome
-            except BrokenProcessPool:
-                raise CurationError("a process at work was lost, perhaps for want of memory; try workers=1.") from None
+    try:
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
+            while window := list(islice(rows, AHEAD * CHUNK * workers)):
+                yield from pool.map(work, window, chunksize=CHUNK)
+    except BrokenProcessPool:
+        raise CurationError("a process at work was lost, perhaps for want of memory; try workers=1.") from None
 
 
 def _end_with_parent() -> None:

@@ -15,7 +15,7 @@ from .questions import Messages
 from .rows import CurationError, NotSettled
 from .settings import WriteSettings
 from .store import Store
-from .training_rows import token_counter
+from .training_rows import token_count
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,16 @@ class Reply:
 
 
 class Replies:
-    """The replies in `folder`, and the endpoint for those that are missing. Thread-safe."""
+    """The replies in `folder`, and the endpoint for those that are missing. Thread-safe.
+
+    used: tokens of all replies that are kept, and of their questions.
+    """
 
     def __init__(self, folder: Path, settings: WriteSettings) -> None:
-        self._store, self._settings = Store(folder), settings
+        self.folder, self._store, self._settings = folder, Store(folder), settings
         self._lock, self._backend = threading.Lock(), None
-        self._used = 0  # tokens of questions and replies
-        if settings.most_tokens:
-            replies = (self._store.load(path)["reply"] for path in folder.glob("*/*.json"))
-            self._used = sum(reply["tokens"] + reply["prompt_tokens"] for reply in replies)
+        replies = (self._store.load(path)["reply"] for path in folder.glob("*/*.json"))
+        self.used = sum(reply["tokens"] + reply["prompt_tokens"] for reply in replies)
 
     def ask(self, messages: Messages) -> Reply:
         """The reply to a question, from its file or from the endpoint.
@@ -58,13 +59,13 @@ class Replies:
         most = self._settings.most_tokens
         if self._settings.endpoint is None:
             raise NotSettled("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
-        if most and self._used >= most:
-            used = f"{self._used:,} of most_tokens={most}"
+        if most and self.used >= most:
+            used = f"{self.used:,} of most_tokens={most}"
             raise NotSettled("ceiling", f"Token budget used up ({used}). Raise most_tokens to continue.")
         reply = self._fetch(path.stem, messages)
         self._store.save(path, {**asked, "reply": asdict(reply)})
         with self._lock:
-            self._used += reply.prompt_tokens + reply.tokens
+            self.used += reply.prompt_tokens + reply.tokens
         return reply
 
     def _fetch(self, key: str, messages: Messages) -> Reply:
@@ -80,12 +81,11 @@ class Replies:
             raise CurationError(str(error)) from None
         if isinstance(outcome, Failure):
             raise NotSettled("endpoint", one_line(outcome.message, 500))
-        estimate = token_counter(None)
         tokens, asked = outcome.tokens, outcome.prompt_tokens
         return Reply(
             question=key,
             text=outcome.answer,
             finish_reason=outcome.finish_reason,
-            tokens=estimate((outcome.reasoning or "") + outcome.answer) if tokens is None else tokens,
-            prompt_tokens=estimate("".join(each["content"] for each in messages)) if asked is None else asked,
+            tokens=token_count((outcome.reasoning or "") + outcome.answer) if tokens is None else tokens,
+            prompt_tokens=token_count("".join(each["content"] for each in messages)) if asked is None else asked,
         )

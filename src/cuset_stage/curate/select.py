@@ -10,7 +10,6 @@ judge's flags counts as not measured.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from math import inf, nan
 from typing import Any
 
@@ -21,45 +20,30 @@ from .fingerprints import Sketches, device_sketch, fingerprints_of
 from .rows import Row, digest, number_of
 from .settings import SelectSettings
 from .stage import Summary, all_but, input_rows, run_stage
-from .training_rows import answer_text, prompt_text, row_length, task_groups, token_counter
+from .training_rows import answer_text, prompt_text, row_length, task_groups
 
 
 def run_select(settings: SelectSettings) -> Summary:
-    """Select among what `prove` left into `folder`/select/.
-
-    Raises:
-        CurationError: the tokenizer cannot be read.
-    """
+    """Select among what `prove` left into `folder`/select/."""
     rows = list(input_rows(settings, "prove"))
-    count = token_counter(settings.tokenizer)
     table = pd.DataFrame(
-        [{**_measured(row, count, settings.reasoning), "order": number_of(digest(row["id"]))} for row in rows],
+        [{**_measured(row), "order": number_of(digest(row["id"]))} for row in rows],
         columns=["id", "tokens", "speedup", "run_s", "bench", "order"],
     ).astype({"tokens": int, "speedup": float, "run_s": float})  # also of no rows
     table["group"] = np.array(task_groups(rows), np.uint64)
     dropped: dict[int, tuple[str, str]] = {}
-
-    def left() -> pd.DataFrame:
-        return table.drop(index=list(dropped))
-
-    def drop(reason: str, details: Mapping[int, str]) -> None:
-        dropped.update({number: (reason, detail) for number, detail in details.items()})
-
-    if settings.drop_long:
-        long = table.loc[table["tokens"] > settings.cutoff_len, "tokens"]
-        drop("too_long", {number: f"{n} tokens; cutoff_len is {settings.cutoff_len}" for number, n in long.items()})
     if settings.near < 1:
         sketches = Sketches(settings.near, settings.folder)
         for row in rows:
             sketches.append(device_sketch(fingerprints_of(row)))
-        drop("duplicate_near", alike(table, left(), sketches))
+        dropped |= alike(table, sketches)
     if settings.per_task is not None:
-        drop("not_among_best", worse_answers(left(), settings.per_task))
+        dropped |= worse_answers(table.drop(index=list(dropped)), settings.per_task)
     keys = settings.model_dump(exclude={"folder", "input"})
     return run_stage(settings.folder / "select", "select", rows, all_but(dropped), settings=keys)
 
 
-def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[str, Any]:
+def _measured(row: Row) -> dict[str, Any]:
     """A line of the table that the rules read."""
     verified, task = row.get("verified") or {}, row.get("task") or {}
     measured = verified if verified.get("per_gpu", 1) == 1 else {}  # what was only compiled has no such field
@@ -68,7 +52,7 @@ def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[st
     seconds = sum(min(case["run_s"]) for case in measured.get("cases") or ())
     return {
         "id": row["id"],
-        "tokens": row_length(count, prompt_text(row), answer_text(row, reasoning=reasoning)),
+        "tokens": row_length(prompt_text(row), answer_text(row)),
         "speedup": nan if speedup is None else float(speedup),
         "run_s": seconds or nan,
         # Other sizes take other times.
@@ -78,19 +62,22 @@ def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[st
 
 # ---------------------------------------------------------------------------------------------------------- the rules
 #
-# Each takes a table, a line a row, and returns the lines to drop, with why. Columns: `order`, which is as good as chance and
+# Each takes a table, a line a row, and returns the lines to drop, with reason and detail. Columns: `order`, which is as good as chance and
 # repeatable; `group`, equal for answers to one task; `tokens` of prompt and answer; `speedup` of a module over its reference; `run_s`,
 # seconds a program takes for all its cases; `bench`, equal for programs whose times can be compared. NaN stands for what there is not.
 
 
-def alike(table: pd.DataFrame, left: pd.DataFrame, sketches: Sketches) -> dict[int, str]:
-    """Answers to one task whose kernels are alike: the fastest stays, then the shortest. left: the lines of the table to choose from."""
+def alike(table: pd.DataFrame, sketches: Sketches) -> dict[int, tuple[str, str]]:
+    """Answers to one task whose kernels are alike: the fastest stays, then the shortest."""
     # Processes differ by tenths of a second.
-    ranked = left.assign(slowness=-left["speedup"].fillna(0.0), seconds=left["run_s"].round(1).fillna(inf))
+    ranked = table.assign(slowness=-table["speedup"].fillna(0.0), seconds=table["run_s"].round(1).fillna(inf))
     ranked = ranked.sort_values(["slowness", "seconds", "tokens", "order"])
     like, how = sketches.duplicates(ranked.index.to_numpy(), table["group"].to_numpy())
     return {
-        number: f"its kernels are like those of {table['id'][like[number]]} (similarity {how[number]:.2f})"
+        number: (
+            "duplicate_near",
+            f"its kernels are like those of {table['id'][like[number]]} (similarity {how[number]:.2f})",
+        )
         for number in np.flatnonzero(like >= 0).tolist()
     }
 
@@ -109,13 +96,13 @@ def speeds(table: pd.DataFrame) -> pd.Series:
     return speed.mask(speed.isna() & timed, 1.0)
 
 
-def worse_answers(table: pd.DataFrame, count: int) -> dict[int, str]:
+def worse_answers(table: pd.DataFrame, count: int) -> dict[int, tuple[str, str]]:
     """All but the `count` answers to each task with the highest `speeds`; of equal ones the shorter stay."""
     ranked = table.assign(speed=speeds(table).fillna(0.0))
     ranked = ranked.sort_values(["speed", "tokens", "order"], ascending=[False, True, True])
     groups = ranked.groupby("group")
     ranked = ranked.assign(place=groups.cumcount() + 1, answers=groups["speed"].transform("size"))
     return {
-        each.Index: f"place {each.place} of {each.answers} answers by speed-up ({each.speed:.3f})"
+        each.Index: ("not_among_best", f"place {each.place} of {each.answers} answers by speed-up ({each.speed:.3f})")
         for each in ranked[ranked["place"] > count].itertuples()
     }

@@ -53,6 +53,7 @@ def _columns(value: Any) -> Any:
 
 _RETIRED = {
     "concur": "per_task keeps the best answers to a task",
+    "drop_long": "LLaMA-Factory cuts rows at its cutoff_len; the data card says how many are longer",
     "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input=",
     "formats": "alpaca files are written, which LLaMA-Factory reads as well as others",
     "fresh": "stages are done anew each time; delete `proofs`, `replies` or samples-*.jsonl to make what they keep again",
@@ -64,7 +65,7 @@ _RETIRED = {
     "prices": "most_tokens is the ceiling",
     "retries": "a request that fails is tried five times more",
     "reward": "per_task ranks by measured speed-up",
-    "tokenizer": "tokens that the endpoint does not count are estimated",
+    "tokenizer": "tokens are estimated, at 3 bytes each; `cuset label` counts those of a data set",
 }
 
 
@@ -233,22 +234,15 @@ class ProveSettings(StageSettings, ProofSettings, _Workers):
     """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
 
 
-class _Lengths(Settings):
-    cutoff_len: PositiveInt = Field(4096, description="cutoff_len of the training run, which lengths are held against")
-    tokenizer: str | None = Field(None, description="counts tokens: a folder or a Hub name; without it an estimate")
-    reasoning: bool = Field(False, description="put a row's reasoning before its answer, and count it in its length")
-
-
 class _Select(_Near):
     per_task: PositiveInt | None = Field(
         None,
         description="most answers to one task, the best by the speed-up that prove measured: of a module over PyTorch, of a program over the "
         "median time of the answers to its task",
     )
-    drop_long: bool = Field(False, description="drop rows that are longer than cutoff_len")
 
 
-class SelectSettings(StageSettings, _Select, _Lengths):
+class SelectSettings(StageSettings, _Select):
     """Of answers that are alike keep the fastest; keep the best."""
 
 
@@ -261,6 +255,8 @@ class _Export(Settings):
     )
     validation: float = Field(0.05, ge=0, lt=1, description="share of the tasks that are held out")
     seed: int = Field(0, description="another seed holds other tasks out")
+    cutoff_len: PositiveInt = Field(4096, description="cutoff_len of the training run, which lengths are held against")
+    reasoning: bool = Field(False, description="put a row's reasoning before its answer")
 
     @field_validator("name")
     @classmethod
@@ -270,7 +266,7 @@ class _Export(Settings):
         return value
 
 
-class ExportSettings(StageSettings, _Export, _Lengths):
+class ExportSettings(StageSettings, _Export):
     """Write LLaMA-Factory data with its dataset_info.json entry and a data card, split by task."""
 
     @property
@@ -285,7 +281,7 @@ STAGE_SETTINGS: dict[str, type[Settings]] = {
 """The stages in their order."""
 
 
-class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Select, _Export, _Lengths):
+class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Select, _Export):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")

@@ -27,15 +27,8 @@ def run_split(settings: SplitSettings) -> Summary:
     Raises:
         CurationError: the stage before has not run.
     """
-    return run_stage(
-        settings.folder / "split",
-        "split",
-        input_rows(settings, "import"),
-        split_row,
-        settings={},
-        workers=settings.workers,
-        processes=True,
-    )
+    rows = input_rows(settings, "import")
+    return run_stage(settings.folder / "split", "split", rows, split_row, workers=settings.workers, processes=True)
 
 
 def is_whole(row: Row) -> bool:

@@ -92,7 +92,7 @@ def run_stage(
     rows: Iterable[Row],
     work: Work,
     *,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, Any] | None = None,
     name: str = "",
     workers: int | None = 1,
     processes: bool = False,
@@ -111,7 +111,7 @@ def run_stage(
     Raises:
         CurationError: a second process in the same folder.
     """
-    started, summary = time.perf_counter(), Summary(stage, name, settings, notes)
+    started, summary = time.perf_counter(), Summary(stage, name, settings or {}, notes)
     folder.mkdir(parents=True, exist_ok=True)
     take = in_processes if processes else in_threads
     with locked(folder):
@@ -122,7 +122,8 @@ def run_stage(
                 for file in ("rows", "dropped", "unsettled")
             }
             bar = opened.enter_context(Progress(desc=name or stage, unit="row", total=getattr(rows, "total", None)))
-            for outcome in take(partial(_outcome, work), rows, workers or cpu_count(), bar.update):
+            for outcome in take(partial(_outcome, work), rows, workers or cpu_count()):
+                bar.update()
                 files[outcome.file].write(outcome.lines)
                 summary.add(outcome)
         summary.reasons = dict(Counter(summary.reasons).most_common())
@@ -236,8 +237,8 @@ def settled_rows(folder: Path) -> Iterator[tuple[Row, str]]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[int]:
-    """The folder to ourselves, and to a process that is given the descriptor. The lock is on the folder and leaves no file behind.
+def locked(folder: Path) -> Iterator[None]:
+    """The folder to ourselves. The lock is on the folder and leaves no file behind.
 
     Raises:
         CurationError: another process has it.
@@ -249,6 +250,6 @@ def locked(folder: Path) -> Iterator[int]:
                 fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise CurationError(f"{folder}: another process is working in it; wait for it, or stop it.") from None
-        yield place
+        yield
     finally:
         os.close(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,13 +12,12 @@ import pandas as pd
 from ..answers import extract_code
 from .adapt import language_of, program_of, task_identity
 from .fingerprints import module_exact, own_prompt, prose_exact
-from .rows import CurationError, Row, digest, number_of
-from .settings import ExportSettings
+from .rows import Row, digest, number_of
 
 
 # -------------------------------------------------------------------------------------------------- texts and lengths
 
-BYTES_A_TOKEN = 3.0  # of CUDA C++ under the vocabularies of today's code models; only used without a tokenizer
+BYTES_A_TOKEN = 3.0  # of CUDA C++ under the vocabularies of today's code models
 TEMPLATE_TOKENS = 32  # what a chat template adds to a row, generously
 _BACKTICKS = re.compile(r"`{3,}")
 _THINK_TAG = re.compile(r"</?think>", re.IGNORECASE)
@@ -51,38 +50,25 @@ def is_read_back(row: Row, answer: str) -> bool:
     return (code or "").strip() == (program_of(row) or "").replace("\r\n", "\n").strip()
 
 
-def token_counter(tokenizer: str | None) -> Callable[[str], int]:
-    """Counts the tokens of a text; without a tokenizer an estimate from its bytes.
-
-    Raises:
-        CurationError: the tokenizer cannot be loaded.
-    """
-    if tokenizer is None:
-        return lambda text: round(len(text.encode("utf-8", errors="replace")) / BYTES_A_TOKEN)
-    from transformers import AutoTokenizer
-
-    try:
-        loaded = AutoTokenizer.from_pretrained(tokenizer)
-    except (OSError, ValueError) as error:
-        raise CurationError(f"tokenizer={tokenizer}: cannot be loaded ({str(error).splitlines()[0]}).") from None
-    return lambda text: len(loaded(text, add_special_tokens=False)["input_ids"])
+def token_count(text: str) -> int:
+    """The tokens of a text, estimated from its bytes: no tokenizer is loaded for it."""
+    return round(len(text.encode("utf-8", errors="replace")) / BYTES_A_TOKEN)
 
 
-def row_length(count: Callable[[str], int], prompt: str, answer: str) -> int:
+def row_length(prompt: str, answer: str) -> int:
     """Tokens of a row with its chat template."""
-    return count(prompt) + count(answer) + TEMPLATE_TOKENS
+    return token_count(prompt) + token_count(answer) + TEMPLATE_TOKENS
 
 
-def length_report(tokens: Sequence[int] | pd.Series, settings: ExportSettings) -> dict[str, Any]:
+def length_report(tokens: Sequence[int], cutoff_len: int) -> dict[str, Any]:
     """Counts and quantiles of row lengths in tokens; `over` is what training would cut."""
-    lengths, most = pd.Series(tokens, dtype="int64"), settings.cutoff_len
+    lengths = pd.Series(tokens, dtype="int64")
     quantiles = lengths.quantile([0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1], interpolation="lower").dropna()
     return {
-        "counted_by": settings.tokenizer or f"estimate: {BYTES_A_TOKEN:g} bytes a token",
-        "cutoff_len": most,
-        "over": int((lengths > most).sum()),
+        "cutoff_len": cutoff_len,
+        "over": int((lengths > cutoff_len).sum()),
         "tokens": int(lengths.sum()),
-        "tokens_lost": int((lengths - most).clip(lower=0).sum()),
+        "tokens_lost": int((lengths - cutoff_len).clip(lower=0).sum()),
         "quantiles": {f"{q:.0%}": int(length) for q, length in quantiles.items()},  # of no rows there are none
     }
 

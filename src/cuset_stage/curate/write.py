@@ -14,7 +14,7 @@ the stages: the same command on a machine with a GPU asks nothing again but what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..text import shorten
@@ -32,7 +32,7 @@ from .questions import (
     read_draft,
     read_reference,
 )
-from .replies import Replies, Reply
+from .replies import Replies
 from .rows import Row, RowError
 from .settings import WriteSettings
 from .split import is_whole
@@ -49,18 +49,15 @@ def run_write(settings: WriteSettings) -> Summary:
     rows = input_rows(settings, "deduplicate")
     folder = settings.folder / "write"
     if settings.model is None:
-        return run_stage(folder, "write", rows, lambda row: [row], settings={})
+        return run_stage(folder, "write", rows, lambda row: [row])
     replies = Replies(settings.folder / "replies", settings)
     proofs = Proofs(settings.folder / "proofs", settings.proof)
     benchmarks = Benchmarks(settings.against)
     writer = Writer(settings, replies, proofs, benchmarks)
-    recorded = {
-        "against": benchmarks.record,
-        **settings.sampling,
-        "tries": settings.tries,
-        "gpu": settings.runs_on_gpus,
-    }
-    return run_stage(folder, "write", rows, writer, settings=recorded, workers=settings.concurrency)
+    recorded = {**settings.sampling, "tries": settings.tries, "gpu": settings.runs_on_gpus}
+    recorded["against"] = benchmarks.record
+    summary = run_stage(folder, "write", rows, writer, settings=recorded, workers=settings.concurrency)
+    return replace(summary, notes=(f"replies: {replies.folder} ({replies.used:,} tokens, their questions included)",))
 
 
 @dataclass(frozen=True)
@@ -82,14 +79,13 @@ class Writer:
             reply = self.replies.ask(messages)
             if tries and reply.question == tries[-1]["questions"][0]:
                 break  # the model repeats itself, and the same question has the same reply
-            # The account of this reply, and of those to the questions that follow from it.
-            tries.append(
-                {"reached": "", "reason": "", "message": "", "questions": [], "tokens": 0, "prompt_tokens": 0}
-            )
-            _count(tries[-1], reply)
+            tries.append({"reason": "", "message": "", "questions": [reply.question]})
             try:
                 draft = read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
-                verified = self._prove(draft, row.get("kernel"), tries[-1])
+                self.proofs.check_program(draft)
+                self.proofs.check_cases(draft)
+                self._second_reference(draft, tries[-1]["questions"])
+                verified = self.proofs.run(draft, row.get("kernel")) or {"verdict": "compiled", "gpu": None}
             except RowError as error:
                 reason, message = error.reason, str(error)
                 tries[-1] |= {"reason": reason, "message": shorten(message, 1000)}
@@ -100,34 +96,17 @@ class Writer:
                 return [self._made(row, draft, verified, record)]
         raise RowError(reason, shorten(message), {**row, "written": record})
 
-    def _prove(self, draft: Draft, kernel: str | None, tried: dict[str, Any]) -> dict[str, Any]:
-        """Prove a task as far as this machine can. Returns the finding. Raises RowError with what is to be put right."""
-        tried["reached"] = "written"
-        self.proofs.check_program(draft)
-        tried["reached"] = "compiled"
-        self.proofs.check_cases(draft)
-        tried["reached"] = "cases_made"
-        self._second_reference(draft, tried)
-        tried["reached"] = "references_agree"
-        try:
-            verified = self.proofs.run(draft, kernel)
-        except RowError as error:
-            if error.reason == "weak_cases":
-                tried["reached"] = "right"
-            raise
-        if verified is None:
-            return {"verdict": "compiled", "gpu": None}
-        tried["reached"] = "mutants_caught" if verified["mutants"]["found"] else "right"
-        return verified
+    def _second_reference(self, draft: Draft, questions: list[str]) -> None:
+        """Have a second reference written, and mended where it does not work; what speaks against the task is raised as RowError.
 
-    def _second_reference(self, draft: Draft, tried: dict[str, Any]) -> None:
-        """Have a second reference written, and mended where it does not work; what speaks against the task is raised as RowError."""
+        questions: those of this try, to which these are added.
+        """
         question = messages = ask_for_reference(draft)
         for _ in range(self.settings.tries):
             reply = self.replies.ask(messages)
-            if reply.question == tried["questions"][-1]:
+            if reply.question == questions[-1]:
                 break  # as above
-            _count(tried, reply)
+            questions.append(reply.question)
             try:
                 self.proofs.check_reference(draft, read_reference(reply.text, reply.cut_off))
                 return
@@ -155,9 +134,3 @@ class Writer:
         if match := self.benchmarks.find(made):
             raise RowError("contaminated", str(match), made)
         return made
-
-
-def _count(tried: dict[str, Any], reply: Reply) -> None:
-    tried["questions"].append(reply.question)
-    tried["tokens"] += reply.tokens
-    tried["prompt_tokens"] += reply.prompt_tokens
