@@ -101,32 +101,27 @@ def test_a_lease_ends_with_its_process(own_caches):
         assert leased.result(60) == make(0)
 
 
-def test_a_fork_that_lives_on_keeps_no_lock(own_caches):
+def test_a_fork_keeps_no_lock_and_lets_go_of_none(own_caches):
     """It has the descriptor, too, so that closing ours is not enough."""
     path = own_caches / "x.lock"
-    with lease_gpu([make(0)]), file_lock(path), user_of_its_own() as uid:
-        worker = os.fork()
-        if worker == 0:
+    lock = file_lock(path)
+    with lock, lease_gpu([make(0)]), user_of_its_own() as uid:
+        leaving = os.fork()
+        if leaving == 0:
+            lock.__exit__(None, None, None)
+            os._exit(0)
+        os.waitpid(leaving, 0)
+        with file_lock(path, wait=False) as held:
+            assert not held
+        staying = os.fork()
+        if staying == 0:
             signal.pause()
     try:
-        for lock in (path, cache_root() / "locks" / "gpu-GPU-test-0-0.lock"):
-            with file_lock(lock, wait=False) as held:
+        for free in (path, cache_root() / "locks" / "gpu-GPU-test-0-0.lock"):
+            with file_lock(free, wait=False) as held:
                 assert held
         with user_of_its_own() as again:
             assert again == uid
     finally:
-        os.kill(worker, signal.SIGKILL)
-        os.waitpid(worker, 0)
-
-
-def test_a_fork_that_leaves_the_block_lets_go_of_nothing(own_caches):
-    path = own_caches / "x.lock"
-    lock = file_lock(path)
-    with lock:
-        worker = os.fork()
-        if worker == 0:
-            lock.__exit__(None, None, None)
-            os._exit(0)
-        os.waitpid(worker, 0)
-        with file_lock(path, wait=False) as held:
-            assert not held
+        os.kill(staying, signal.SIGKILL)
+        os.waitpid(staying, 0)

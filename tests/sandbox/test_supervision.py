@@ -171,7 +171,7 @@ run.stdout = run.stderr = loop.CappedFile("/tmp", 9)
 run.most, run.ended, run.pid, run.begin, run.stopped, run.look = {"wall_s": 0.1}, {}, 1, 0, None, lambda: time.sleep(600)
 run.watch(); print(run.stopped)
 """
-    command = [sys.executable, "-I", "-S", "-c", code, str(supervision.SUPERVISOR.parent)]
+    command = [sys.executable, "-I", "-S", "-c", code, str(Path(supervision.SUPERVISOR[-1]).parent)]
     assert subprocess.run(command, capture_output=True, text=True, timeout=300).stdout == "wall\n"
 
 
