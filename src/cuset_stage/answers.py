@@ -290,13 +290,19 @@ class Answer:
 
     def source(self, part: Container) -> str:
         """A container with all that is no code replaced by spaces: offsets are the answer's less `part.start`."""
-        text = _blanked(self.text, self._pieces(part), part.start, part.end)
+        pieces, behind = [], part.start
+        for start, end in self._pieces(part):
+            pieces += (" " * (start - behind), self.text[start:end])
+            behind = end
+        text = "".join((*pieces, " " * (part.end - behind)))
         mark = QUOTE_MARKS if ">" in part.margin else None if part.fenced or "`" not in text else _INLINE_CODE
         return mark.sub(lambda match: " " * len(match[0]), text) if mark else text
 
     def code(self, part: Container) -> str:
         """The code of a container, without reasoning, quote marks and the indentation of its fence; lines end with `\\n`."""
-        code = _joined(self.text, self._pieces(part)).replace("\r\n", "\n")
+        pieces = [self.text[start:end] for start, end in self._pieces(part)]  # each starts on a new line
+        code = "".join([piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]] + pieces[-1:])
+        code = code.replace("\r\n", "\n")
         width = len(part.margin)
         lines = code.split("\n")
         if ">" in part.margin:
@@ -422,21 +428,6 @@ def _gaps(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[t
         start = max(start, right)
     if start < end:
         yield start, end
-
-
-def _joined(text: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """The ranges of a text, each starting on a new line."""
-    pieces = [text[start:end] for start, end in ranges]
-    return "".join([piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]] + pieces[-1:])
-
-
-def _blanked(text: str, ranges: Iterable[tuple[int, int]], start: int = 0, end: int = 0) -> str:
-    """The text from `start` to `end`, or to the last of the ranges, with all but the ranges replaced by spaces."""
-    pieces = []
-    for left, right in ranges:
-        pieces += (" " * (left - start), text[left:right])
-        start = right
-    return "".join((*pieces, " " * (end - start)))
 
 
 def _is_any_code(text: str) -> bool:

@@ -1,6 +1,7 @@
 """The rule that finds the code in an answer: what it takes, what it leaves, and that nothing makes it fail or crawl."""
 
 import random
+import re
 
 import pytest
 from growth import cpu_seconds, grows_linearly
@@ -12,6 +13,12 @@ from cuset_stage.answers import REASONING_TAGS, ExtractRule, extract_code, open_
 
 KERNEL = "#include <cstdio>\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); }\n"
 MODULE = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    pass\n"
+DRAFT = "```cpp\nint main() { return 1; }\n```\n"
+ANALYSIS = "<|channel|>analysis<|message|>"
+
+
+def indented(by: str) -> str:
+    return "".join(by + line for line in KERNEL.splitlines(True))
 
 
 @pytest.mark.parametrize("fence", ["```", "````", "~~~", "~~~~~"])
@@ -22,122 +29,119 @@ def test_fenced_block_with_prose_around(fence, info):
     assert extract_code(f"Here it is:\n\n{fence}{info}\n{KERNEL}{fence}\n\nIt is fast.") == KERNEL
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        f"1. First\n   ```cpp\n{''.join(f'   {line}' for line in KERNEL.splitlines(True))}   ```\n",
-        f"- ```cpp\n{''.join(f'  {line}' for line in KERNEL.splitlines(True))}  ```\n",
-        f"\t```cpp\n{KERNEL}\t```\n",
-        f"```cpp\r\n{KERNEL}```\r\n".replace("\n", "\r\n").replace("\r\r", "\r"),
-        f"```cpp   \n{KERNEL}```   \n",
-        f"```cpp\n{KERNEL}````\n",  # closed by a longer run
-        f"```markdown\n```cpp\n{KERNEL}```\n```\n",
-        f"````md\nText\n```cpp\n{KERNEL}```\n````\n",
-        f"```\n```\n```cpp\n{KERNEL}```\n",  # an empty block first
-        f"Use ```nvcc``` to build.\n```cpp\n{KERNEL}```\n",
-    ],
-    ids=["list", "bullet", "tab", "crlf", "blanks", "longer", "markdown", "longer-markdown", "empty", "inline"],
-)  # fmt: skip
-def test_fences_in_all_their_forms(answer):
-    assert extract_code(answer) == KERNEL
+# Each holds KERNEL, and nothing else that is code.
+HOLD_KERNEL = {
+    "list": f"1. First\n   ```cpp\n{indented('   ')}   ```\n",
+    "bullet": f"- ```cpp\n{indented('  ')}  ```\n",
+    "tab": f"\t```cpp\n{KERNEL}\t```\n",
+    "crlf": f"```cpp\n{KERNEL}```\n".replace("\n", "\r\n"),
+    "blanks": f"```cpp   \n{KERNEL}```   \n",
+    "closed by a longer run": f"```cpp\n{KERNEL}````\n",
+    "markdown": f"```markdown\n```cpp\n{KERNEL}```\n```\n",
+    "longer markdown": f"````md\nText\n```cpp\n{KERNEL}```\n````\n",
+    "markdown before": f"```markdown\nA plan.\n```\n```cpp\n{KERNEL}```\n",
+    "markdown, prose behind": f"```markdown\n```cpp\n{KERNEL}```\n```\nProse.\n",
+    "an empty block first": f"```\n```\n```cpp\n{KERNEL}```\n",
+    "inline": f"Use ```nvcc``` to build.\n```cpp\n{KERNEL}```\n",
+    # CUDABench's rule finds these, and prose is no program
+    "prose": f"Here it is: ```cpp\n{KERNEL}```\nThis works.",
+    "glued": f"Answer:```cuda\n{KERNEL}```",
+    "heading": f"### ```c++\n{KERNEL}```\n",
+    "byte-order mark": f"\ufeff```cpp\n{KERNEL}```\n",
+    "tags": f"<answer>```cpp\n{KERNEL}```</answer>",
+    "closing tag": f"<answer>\n```cpp\n{KERNEL}```</answer>\n",
+    "reasoning before tags": f"<think>\nA kernel.\n</think>\n\n<answer>```cpp\n{KERNEL}```</answer>",
+    "prose behind": f"```cpp\n{KERNEL}``` This kernel does nothing.\n\nAnd a word on ```nvcc```.",
+    "prose before, no code": f"It begins with ```cpp\nas asked:\n```cpp\n{KERNEL}```\n",
+    "another language in prose": f"Not this: ```python\nimport torch\n```\n```cpp\n{KERNEL}```\n",
+    "a word of Mistral's as prose": f"[Think] of tiles.\n```cpp\n{KERNEL}```\n",
+    "reasoning left open behind": f"```cpp\n{KERNEL}```\n<think>\nor rather\n{DRAFT}",
+    "nested": f"<think>\na\n<think>\nb\n</think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+    "nested in a line": f"<think>a <think>b</think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+    "second": f"<think>a</think> Now <think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+    "second, adjacent": f"<think>a</think><think>\n{DRAFT}</think>```cpp\n{KERNEL}```\n",
+    "mention": f"<think>use <think> tags</think>\n```cpp\n{KERNEL}```\n",
+    "doubled": f"<think>\n<think>\na\n</think>\n```cpp\n{KERNEL}```\n",
+    "draft left open": f"a\n```cpp\nint main() {{}}\n</think>\n\n```cpp\n{KERNEL}```\n",
+    "channels": f"{ANALYSIS}{DRAFT}\n{ANALYSIS}{DRAFT}\n<|channel|>final<|message|>```cpp\n{KERNEL}```\n",
+    "fence and ending": f"a\n```cpp\nint main() {{}}\n```</think>\n\n```cpp\n{KERNEL}```\n",
+    "fence and ending, no tag": f"a\n```cpp\nint main() {{}}\n``` </think>\n\n```\n{KERNEL}```\n",
+    "fence, ending, fence": f"a\n```cpp\nint main() {{}}\n```</think>```cpp\n{KERNEL}```\n",
+    "glued fence and ending": f"a\n```cpp\nint main() {{}}```</think>\n```\n{KERNEL}```\n",
+    "tildes": f"a\n~~~cpp\nint main() {{}}\n~~~</think>\n\n~~~cpp\n{KERNEL}~~~\n",
+    "a stray fence": f"{KERNEL}```\n",
+}
+for other in ("bash", "sh", "text", "python", "cmake", "json", "output", "Makefile", "{.bash}"):
+    HOLD_KERNEL[f"behind {other}"] = f"```{other}\nnvcc -o a a.cu\n```\n```cpp\n{KERNEL}```\n"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        f"Here it is: ```cpp\n{KERNEL}```\nThis works.",
-        f"Answer:```cuda\n{KERNEL}```",
-        f"### ```c++\n{KERNEL}```\n",
-        f"\ufeff```cpp\n{KERNEL}```\n",
-        f"<answer>```cpp\n{KERNEL}```</answer>",
-        f"<answer>\n```cpp\n{KERNEL}```</answer>\n",
-        f"<think>\nA kernel.\n</think>\n\n<answer>```cpp\n{KERNEL}```</answer>",
-        f"```cpp\n{KERNEL}``` This kernel does nothing.\n\nAnd a word on ```nvcc```.",
-    ],
-    ids=["prose", "glued", "heading", "byte-order-mark", "tags", "closing-tag", "reasoning", "prose-behind"],
-)
-def test_fences_in_other_text(answer):
-    """CUDABench's rule finds these, and prose is no program."""
+@pytest.mark.parametrize("answer", HOLD_KERNEL.values(), ids=HOLD_KERNEL)
+def test_the_kernel_in_all_forms_of_an_answer(answer):
     assert extract_code(answer) == KERNEL == extract_code(answer, rule="last")
 
 
-def test_fences_in_other_text_are_the_last_resort():
-    block = f"```cpp\n{KERNEL}```\n"
-    assert extract_code(f"It begins with ```cpp\nas asked:\n{block}") == KERNEL
-    assert extract_code(f"```cpp\n// built by ``` make all\n{KERNEL}```\n") == f"// built by ``` make all\n{KERNEL}"
-    assert extract_code("It begins with ```cpp\nand there is none.") is None
-    assert extract_code(f"Not this: ```python\nimport torch\n```\n{block}") == KERNEL
-
-
-def test_only_the_indentation_of_the_fence_is_taken_off():
-    answer = "  ```python\n  class ModelNew:\n      def forward(self):\n          pass\n no less\n  ```\n"
-    assert (
-        extract_code(answer, language="python") == "class ModelNew:\n    def forward(self):\n        pass\nno less\n"
-    )
-
-
-def test_longer_fence_holds_a_shorter_one():
-    inner = f"// usage:\n```\nnvcc kernel.cu\n```\n{KERNEL}"
-    assert extract_code(f"````cpp\n{inner}````\n") == inner
-    assert extract_code(f"~~~cpp\n{inner}~~~\n") == inner
-
-
-def test_closing_fence_glued_to_the_last_line():
-    assert extract_code("```cpp\nint main() { return 0; }```\nDone.") == "int main() { return 0; }\n"
-
-
-def test_answer_cut_off_by_the_token_limit():
-    found = read_answer("```cpp\n" + KERNEL[:-10])
-    assert [(block.tag, found.code(block)) for block in found.blocks] == [("cpp", KERNEL[:-10])]
-    assert extract_code("Text.\n```cpp\n" + KERNEL[:-10]) == KERNEL[:-10]
-
-
-@pytest.mark.parametrize("other", ["bash", "sh", "text", "python", "cmake", "json", "output", "Makefile", "{.bash}"])
-def test_blocks_of_other_languages_are_passed_over(other):
-    answer = f"```{other}\nnvcc -o a a.cu\n```\n```cpp\n{KERNEL}```\n"
-    assert extract_code(answer) == KERNEL
-    assert extract_code(f"```{other}\nint main() {{}}\n```\n") == "int main() {}\n"  # unless there is nothing else
-
-
-def test_python_tasks_pass_over_cpp_blocks():
-    answer = f"```cpp\n{KERNEL}```\n```python\n{MODULE}```\n"
-    assert extract_code(answer, language="python") == MODULE
-    assert extract_code(answer, language="cuda") == KERNEL
-
-
-def test_first_last_and_first_any():
-    answer = f"```bash\nls\n```\n```cpp\n{KERNEL}```\n```c++\nint main() {{}}\n```\n```json\n{{}}\n```\n"
-    assert extract_code(answer) == extract_code(answer, rule=ExtractRule.FIRST) == KERNEL
-    assert extract_code(answer, rule="last") == "int main() {}\n"
-    assert extract_code(answer, rule="first-any") == "ls"
+INNER = f"// usage:\n```\nnvcc kernel.cu\n```\n{KERNEL}"
+SEVERAL = f"```bash\nls\n```\n```cpp\n{KERNEL}```\n```c++\nint main() {{}}\n```\n```json\n{{}}\n```\n"
+CPP_FIRST = f"```cpp\n{KERNEL}```\n```python\n{MODULE}```\n"
 
 
 @pytest.mark.parametrize(
-    ("answer", "code"),
+    ("answer", "code", "options"),
     [
-        ("```cpp\nint main() {}\n```", "int main() {}"),
-        ("```c++ int main() {}```", "++ int main() {}"),
-        ("text ```cuda\nint main() {}\n``` more ```cpp\nx```", "int main() {}"),
-        ("<think>```cpp\nbad```</think>```cpp\ngood```", "bad"),
-        ("```cpp\nint main() {}\n", None),
-        ("int main() {}", None),
-        ("``````", None),
+        (f"```cpp\n// built by ``` make all\n{KERNEL}```\n", f"// built by ``` make all\n{KERNEL}", {}),
+        ("It begins with ```cpp\nand there is none.", None, {}),
+        (f"````cpp\n{INNER}````\n", INNER, {}),
+        (f"~~~cpp\n{INNER}~~~\n", INNER, {}),
+        ("```cpp\nint main() { return 0; }```\nDone.", "int main() { return 0; }\n", {}),
+        ("Text.\n```cpp\n" + KERNEL[:-10], KERNEL[:-10], {}),  # cut off by the token limit
+        ("```bash\nint main() {}\n```\n", "int main() {}\n", {}),  # there is nothing else
+        (CPP_FIRST, MODULE, {"language": "python"}),
+        (CPP_FIRST, KERNEL, {"language": "cuda"}),
+        (SEVERAL, KERNEL, {}),
+        (SEVERAL, KERNEL, {"rule": ExtractRule.FIRST}),
+        (SEVERAL, "int main() {}\n", {"rule": "last"}),
+        (SEVERAL, "ls", {"rule": "first-any"}),
+        # no fence
+        (KERNEL, KERNEL, {}),
+        ("__global__ void f() {}", "__global__ void f() {}", {}),
+        ("int main () {}", "int main () {}", {}),
+        ("I cannot help with that.", None, {}),
+        ("The domain() function", None, {}),
+        (MODULE, None, {}),
+        (MODULE, MODULE, {"language": "python"}),
+        (KERNEL, None, {"language": "python"}),
+        ("", None, {}),
+        # CUDABench's rule, worked out by hand from its regular expression: an optional word, blanks, up to the next run
+        ("```cpp\nint main() {}\n```", "int main() {}", {"rule": "first-any"}),
+        ("```c++ int main() {}```", "++ int main() {}", {"rule": "first-any"}),
+        ("text ```cuda\nint main() {}\n``` more ```cpp\nx```", "int main() {}", {"rule": "first-any"}),
+        ("<think>```cpp\nbad```</think>```cpp\ngood```", "bad", {"rule": "first-any"}),
+        ("```cpp\nint main() {}\n", None, {"rule": "first-any"}),
+        ("int main() {}", None, {"rule": "first-any"}),
+        ("``````", None, {"rule": "first-any"}),
     ],
 )
-def test_first_any_is_cudabenchs_rule(answer, code):
-    """Expected values worked out by hand from its regular expression: an optional word, blanks, up to the next run."""
-    assert extract_code(answer, rule="first-any") == code
+def test_what_comes_out(answer, code, options):
+    assert extract_code(answer, **options) == code
+
+
+@pytest.mark.parametrize("before", ["10. ", "  - ", "- ", "   "])
+def test_only_the_indentation_of_the_fence_is_taken_off(before):
+    answer = "  ```python\n  class ModelNew:\n      def forward(self):\n          pass\n no less\n  ```\n"
+    code = "class ModelNew:\n    def forward(self):\n        pass\nno less\n"
+    assert extract_code(answer, language="python") == code
+    code = "class ModelNew:\n    def forward(self, x):\n        if x:\n          return x\n"
+    assert extract_code(f"{before}```python\n{code}```\n", language="python") == code  # not indented with its fence
 
 
 @pytest.mark.parametrize(("opening", "ending"), REASONING_TAGS, ids=[opening for opening, _ in REASONING_TAGS])
 def test_code_inside_reasoning_is_no_answer(opening, ending):
-    draft = "```cpp\nint main() { return 1; }\n```\n"
-    assert extract_code(f"{opening}\n{draft}{ending}\n\n```cpp\n{KERNEL}```\n") == KERNEL
-    assert extract_code(f"{opening.upper()}{draft}{ending.upper()}{KERNEL}") == KERNEL
-    assert extract_code(f"Text first.\n{opening}\n{draft}{ending}\n```cpp\n{KERNEL}```\n") == KERNEL
-    assert extract_code(f"{opening}\n{draft}{ending}\nNothing else.") is None
-    assert extract_code(f"{opening}\n{draft}") is None  # cut off
-    assert extract_code(f"{draft}{ending}\n```cpp\n{KERNEL}```\n") == KERNEL  # opened by the prompt
+    assert extract_code(f"{opening}\n{DRAFT}{ending}\n\n```cpp\n{KERNEL}```\n") == KERNEL
+    assert extract_code(f"{opening.upper()}{DRAFT}{ending.upper()}{KERNEL}") == KERNEL
+    assert extract_code(f"Text first.\n{opening}\n{DRAFT}{ending}\n```cpp\n{KERNEL}```\n") == KERNEL
+    assert extract_code(f"{opening}\n{DRAFT}{ending}\nNothing else.") is None
+    assert extract_code(f"{opening}\n{DRAFT}") is None  # cut off
+    assert extract_code(f"{DRAFT}{ending}\n```cpp\n{KERNEL}```\n") == KERNEL  # opened by the prompt
 
 
 def strip_reasoning(text):
@@ -154,10 +158,6 @@ def test_reasoning_parts_of_different_kinds():
     assert strip_reasoning("text\n<think>a</thinking>") == "text\n"
 
 
-DRAFT = "```cpp\nint main() { return 1; }\n```\n"
-ANALYSIS = "<|channel|>analysis<|message|>"
-
-
 @pytest.mark.parametrize(
     "code",
     [
@@ -172,69 +172,16 @@ def test_tags_in_a_closed_block_are_code(before, code):
     assert extract_code(f"{before}```cpp\n{code}```\n") == code
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        f"[Think] of tiles.\n```cpp\n{KERNEL}```\n",
-        f"```cpp\n{KERNEL}```\n<think>\nor rather\n{DRAFT}",
-        f"<think>\na\n<think>\nb\n</think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
-        f"<think>a <think>b</think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
-        f"<think>a</think> Now <think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
-        f"<think>a</think><think>\n{DRAFT}</think>```cpp\n{KERNEL}```\n",
-        f"<think>use <think> tags</think>\n```cpp\n{KERNEL}```\n",
-        f"<think>\n<think>\na\n</think>\n```cpp\n{KERNEL}```\n",
-        f"a\n```cpp\nint main() {{}}\n</think>\n\n```cpp\n{KERNEL}```\n",
-        f"{ANALYSIS}{DRAFT}\n{ANALYSIS}{DRAFT}\n<|channel|>final<|message|>```cpp\n{KERNEL}```\n",
-        f"a\n```cpp\nint main() {{}}\n```</think>\n\n```cpp\n{KERNEL}```\n",
-        f"a\n```cpp\nint main() {{}}\n``` </think>\n\n```\n{KERNEL}```\n",
-        f"a\n```cpp\nint main() {{}}\n```</think>```cpp\n{KERNEL}```\n",
-        f"a\n```cpp\nint main() {{}}```</think>\n```\n{KERNEL}```\n",
-        f"a\n~~~cpp\nint main() {{}}\n~~~</think>\n\n~~~cpp\n{KERNEL}~~~\n",
-    ],
-    ids=["prose", "dangling", "nested", "nested-in-line", "second", "second-adjacent", "mention", "doubled", "draft-left-open",
-         "channels", "fence-and-ending", "fence-and-ending-no-tag", "fence-ending-fence", "glued-fence-and-ending", "tildes"],
-)  # fmt: skip
-def test_reasoning_in_all_its_forms(answer):
-    assert extract_code(answer) == KERNEL
-
-
-def test_a_markdown_fence_ends_at_its_own():
-    assert extract_code(f"```markdown\nA plan.\n```\n```cpp\n{KERNEL}```\n") == KERNEL
-    assert extract_code(f"```markdown\n```cpp\n{KERNEL}```\n```\nProse.\n", rule="last") == KERNEL
-
-
-@pytest.mark.parametrize("before", ["10. ", "  - ", "- ", "   "])
-def test_code_that_is_not_indented_with_its_fence_stays_as_it_is(before):
-    code = "class ModelNew:\n    def forward(self, x):\n        if x:\n          return x\n"
-    assert extract_code(f"{before}```python\n{code}```\n", language="python") == code
-
-
 def test_reasoning_that_a_prompt_leaves_open():
     assert open_reasoning("<|im_start|>assistant\n<think>\n") == "<think>"
     assert open_reasoning("<|im_start|>assistant\n<think>\n\n</think>\n\n") == ""
     assert open_reasoning("<|im_start|>assistant\n") == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "found"),
-    [
-        (KERNEL, "cuda", True),
-        ("__global__ void f() {}", "cuda", True),
-        ("int main () {}", "cuda", True),
-        ("I cannot help with that.", "cuda", False),
-        ("The domain() function", "cuda", False),
-        (MODULE, "cuda", False),
-        (MODULE, "python", True),
-        (KERNEL, "python", False),
-        ("", "cuda", False),
-    ],
-)
-def test_answer_without_fences(text, language, found):
-    assert extract_code(text, language=language) == (text if found else None)
-
-
-def test_stray_fence_after_bare_code():
-    assert extract_code(f"{KERNEL}```\n") == KERNEL
+def test_an_open_block_and_a_quoted_one_in_a_list():
+    found = read_answer("```cpp\n" + KERNEL[:-10])
+    assert [(block.tag, found.code(block)) for block in found.blocks] == [("cpp", KERNEL[:-10])]
+    assert extract_code("- > ```cpp\n- > int main() {}\n- > ```\n") is not None
 
 
 def test_unknown_rule_and_language_are_refused():
@@ -272,91 +219,54 @@ def test_whatever_stands_in_a_block_comes_out(code, fence):
     assert extract_code(f"Text\n{fence}cpp\n{code}{fence}\nText") == code
 
 
-def test_a_quoted_block_in_a_list():
-    assert extract_code("- > ```cpp\n- > int main() {}\n- > ```\n") is not None
+# Between « and » stands what is repeated.
+HOSTILE = [
+    "«`»", "«```\n»", "«```\nx\n»", "«`»\n«x`\n»", "```cpp« »", "«- »```", "«1. »```", "«> »```\n> x", "«> ```\n»", "«\n<think>»", "«</think>»",
+    "«<think></think>»", "«<think>\n</thought>\n»", "«```cpp\nx\n<think>\n</think>\n»", "<think></think>« x <think>»\n<think>\n<think>\n</think>",
+    "«```\n<think>\n```\n»", "```cpp\n«\n<think></think>x»", "«<think></think>```x\n»", "«x ```</think>»", "«x ```cpp\n»", "«x ```cpp\nint x;\n»",
+    "«```cpp\nint x;\n»", "«```markdown\n»", "«int x;\n```\n»", "« »", f"«{' ' * 1000}<think>\n»", "main« »", "«class »", "«x<»", "«`x` »", "«\n»",
+    "```cpp\n«<think></think>x»", "«<think></think>x»```", "```cpp\n«<think></think>x»~~~ y\n", "~~~cpp\n«<think></think>x~~~ y»",
+    "```cpp\n«<think></think>x»```«y»", "```cpp\n«<think></think>x»```cpp\n« »", "```cpp\n«<think></think>x```y»«\r»\n",
+    "```bash\n«cat <<A\n__global__\nA\n»", "«```bash\ncat <<A\n```\n»", "```cpp\n«x << y;\n»«x << y »", "«%%cu\nmain()\n»",
+    "«```\n%%cu\nint main() {\n!nvcc\n```\n»", "«<code>x</code>»", "«<code>\n»«</answer>»", 'x "«<code>»', "«```cpp\nint x;\n</code>\n»",
+    "«<think>\n</think>\n```\nx\n```\nint x;\n</code>\n»", "«<a>»```«<a»```", "«<code »", "«```x\n``````cpp\n»", "«``````\nint x;\n»```",
+    "«``` ```cpp »", "«x\n``` ```cpp\n»", "«````\nx\n```cpp\n»", "«````\n»```cpp\n", "«```\nmain()\n```\n</think>\n»",
+    "```cpp\n«main(»«main() »", '```cpp\nmain() «R"(»«"»«/*»',
+]  # fmt: skip
 
 
-HOSTILE = {
-    "backticks": lambda n: "`" * n,
-    "fences": lambda n: "```\n" * (n // 4),
-    "blocks": lambda n: "```\nx\n" * (n // 6),
-    "a long fence and short ones": lambda n: "`" * (n // 2) + "\n" + "x`\n" * (n // 6),
-    "longer and longer fences": lambda n: "".join("`" * width + "\nx\n" for width in range(3, int((2 * n) ** 0.5))),
-    "shorter and shorter fences": lambda n: "".join("`" * w + "\nx\n" for w in range(int((2 * n) ** 0.5), 3, -1)),
-    "blanks behind a tag": lambda n: "```cpp" + " " * n,
-    "bullets": lambda n: "- " * (n // 2) + "```",
-    "numbers": lambda n: "1. " * (n // 3) + "```",
-    "quote marks": lambda n: "> " * (n // 2) + "```\n> x",
-    "quoted fences": lambda n: "> ```\n" * (n // 6),
-    "openings": lambda n: "\n<think>" * (n // 8),
-    "endings": lambda n: "</think>" * (n // 8),
-    "pairs": lambda n: "<think></think>" * (n // 15),
-    "wrong pairs": lambda n: "<think>\n</thought>\n" * (n // 19),
-    "tags in blocks": lambda n: "```cpp\nx\n<think>\n</think>\n" * (n // 26),
-    "mentions": lambda n: "<think></think>" + " x <think>" * (n // 10) + "\n<think>\n<think>\n</think>",
-    "openings in blocks": lambda n: "```\n<think>\n```\n" * (n // 16),
-    "pairs in a block": lambda n: "```cpp\n" + "\n<think></think>x" * (n // 16),
-    "pairs and fences": lambda n: "<think></think>```x\n" * (n // 19),
-    "fences and endings": lambda n: "x ```</think>" * (n // 12),
-    "fences behind text": lambda n: "x ```cpp\n" * (n // 9),
-    "blocks behind text": lambda n: "x ```cpp\nint x;\n" * (n // 16),
-    "blocks left open": lambda n: "```cpp\nint x;\n" * (n // 14),
-    "wrappers": lambda n: "```markdown\n" * (n // 12),
-    "heads": lambda n: "int x;\n```\n" * (n // 11),
-    "blanks": lambda n: " " * n,
-    "blanks before tags": lambda n: (" " * 1000 + "<think>\n") * (n // 1008),
-    "blanks behind a word": lambda n: "main" + " " * n,
-    "words": lambda n: "class " * (n // 6),
-    "brackets": lambda n: "x<" * (n // 2),
-    "inline code": lambda n: "`x` " * (n // 4),
-    "lines": lambda n: "\n" * n,
-    "pairs in a line of a block": lambda n: "```cpp\n" + "<think></think>x" * (n // 16),
-    "pairs in a line before a fence": lambda n: "<think></think>x" * (n // 16) + "```",
-    "pairs and a fence that closes nothing": lambda n: "```cpp\n" + "<think></think>x" * (n // 16) + "~~~ y\n",
-    "pairs and fences that close nothing": lambda n: "~~~cpp\n" + "<think></think>x~~~ y" * (n // 21),
-    "pairs before a long word": lambda n: "```cpp\n" + "<think></think>x" * (n // 32) + "```" + "y" * (n // 2),
-    "pairs before blanks": lambda n: "```cpp\n" + "<think></think>x" * (n // 32) + "```cpp\n" + " " * (n // 2),
-    "pairs and line endings": lambda n: "```cpp\n" + "<think></think>x```y" * (n // 40) + "\r" * (n // 2) + "\n",
-    "here-documents": lambda n: "```bash\n" + "cat <<A\n__global__\nA\n" * (n // 22),
-    "here-documents left open": lambda n: "```bash\ncat <<A\n```\n" * (n // 20),
-    "shifts": lambda n: "```cpp\n" + "x << y;\n" * (n // 16) + "x << y " * (n // 16),
-    "words of here-documents": lambda n: "```sh\n" + "".join(f"cat <<A{i}\nx\nA{i}\n" for i in range(n // 20)),
-    "cells": lambda n: "%%cu\nmain()\n" * (n // 12),
-    "cells in blocks": lambda n: "```\n%%cu\nint main() {\n!nvcc\n```\n" * (n // 32),
-    "tags around code": lambda n: "<code>x</code>" * (n // 14),
-    "tags around code, left open": lambda n: "<code>\n" * (n // 14) + "</answer>" * (n // 18),
-    "tags in a literal": lambda n: 'x "' + "<code>" * (n // 6),
-    "tags in blocks left open": lambda n: "```cpp\nint x;\n</code>\n" * (n // 22),
-    "tags, blocks and reasoning": lambda n: "<think>\n</think>\n```\nx\n```\nint x;\n</code>\n" * (n // 42),
-    "tags before fences": lambda n: "<a>" * (n // 6) + "```" + "<a" * (n // 4) + "```",
-    "openings that never end": lambda n: "<code " * (n // 6),
-    "runs of six": lambda n: "```x\n``````cpp\n" * (n // 15),
-    "runs of six without a language": lambda n: "``````\nint x;\n" * (n // 14) + "```",
-    "fences in one line": lambda n: "``` ```cpp " * (n // 11),
-    "fences in lines": lambda n: "x\n``` ```cpp\n" * (n // 13),
-    "longer fences around blocks": lambda n: "````\nx\n```cpp\n" * (n // 14),
-    "longer fences": lambda n: "````\n" * (n // 10) + "```cpp\n",
-    "endings behind blocks": lambda n: "```\nmain()\n```\n</think>\n" * (n // 24),
-    "mains": lambda n: "```cpp\n" + "main(" * (n // 10) + "main() " * (n // 14),
-    "literals": lambda n: "```cpp\nmain() " + 'R"(' * (n // 6) + '"' * (n // 4) + "/*" * (n // 8),
-    "anything": lambda n: "".join(random.Random(0).choices("`~\n<think>/ ", k=n)),
-}
+def repeated(form: str, length: int) -> str:
+    parts = re.split("[«»]", form)
+    share = length // (len(parts) // 2)
+    return "".join(part * (share // len(part)) if number % 2 else part for number, part in enumerate(parts))
 
 
-@pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(lambda n, form=form: repeated(form, n) for form in HOSTILE),
+        lambda n: "".join("`" * width + "\nx\n" for width in range(3, int((2 * n) ** 0.5))),
+        lambda n: "".join("`" * width + "\nx\n" for width in range(int((2 * n) ** 0.5), 3, -1)),
+        lambda n: "```sh\n" + "".join(f"cat <<A{i}\nx\nA{i}\n" for i in range(n // 20)),
+        lambda n: "".join(random.Random(0).choices("`~\n<think>/ ", k=n)),
+    ],
+    ids=[*map(repr, HOSTILE), "longer fences", "shorter fences", "words of here-documents", "anything"],
+)
 def test_time_grows_with_the_length_and_not_with_its_square(make):
     assert grows_linearly(extract_code, make(10_000), make(80_000))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["fences", "pairs", "tags in blocks", "bullets"])
-def test_fifty_megabytes_end(kind):
+@pytest.mark.parametrize(
+    "form", ["«```\n»", "«<think></think>»", "«```cpp\nx\n<think>\n</think>\n»", "«- »```"], ids=repr
+)
+def test_fifty_megabytes_end(form):
     """Seconds on one core: no more than MARKS_LIMIT fences and tags are read."""
-    assert len(extract_code(HOSTILE[kind](50_000_000)) or "") < 10
+    assert len(extract_code(repeated(form, 50_000_000)) or "") < 10
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [kind for kind in HOSTILE if kind.startswith("pairs ")])
-def test_fifty_megabytes_of_reasoning_in_one_line_take_as_long_as_their_length(kind):
-    small, large = (cpu_seconds(extract_code, HOSTILE[kind](length)) for length in (6_250_000, 50_000_000))
+@pytest.mark.parametrize("form", [form for form in HOSTILE if "<think></think>" in form], ids=repr)
+def test_fifty_megabytes_of_reasoning_in_one_line_take_as_long_as_their_length(form):
+    small, large = (cpu_seconds(extract_code, repeated(form, length)) for length in (6_250_000, 50_000_000))
     assert large < 30 * small + 0.05

@@ -85,19 +85,6 @@ def test_a_draft_in_reasoning_is_neither_judged_nor_labelled(opening, ending, dr
     assert labelled(f"{opening}\n{draft}") == []
 
 
-def test_a_draft_on_the_scratchpad():
-    answer = f"<scratchpad>\n```cuda\n{DRAFT}```\n</scratchpad>\n\nThe kernel:\n\n```cuda\n{FINAL}```\n"
-    assert extract_code(answer) == FINAL
-    assert labelled(answer) == LABELS
-
-
-@pytest.mark.parametrize("ending", ["</thinking>", "</scratchpad>", "[/THINK]"])
-def test_reasoning_that_ends_with_the_wrong_tag(ending):
-    answer = f"<think>\n```cuda\n{DRAFT}```\n{ending}\n```cuda\n{FINAL}```\n"
-    assert extract_code(answer) == FINAL
-    assert labelled(answer) == LABELS
-
-
 @pytest.mark.parametrize("mention", ['"<think>"', "`</think>`", "'</think>'", 'puts("</think>\\n");', '"<think>\\n"'])
 def test_a_tag_in_quotes_is_a_mention(mention):
     answer = f"// prints {mention}\n{FINAL}"
@@ -166,17 +153,19 @@ CONTAINERS = {
     "ending of reasoning behind": "```cuda\n{}```\n</think>\n\nIt calls `last<<<1, 2>>>(x)`.\n",
     "ending of reasoning behind, twice": "```bash\nnvcc\n```\n```cuda\n{}```\n</think>\nBuild:\n```bash\nnvcc a.cu\n```\n</think>\n",
     "ending of reasoning, output": "```cuda\n{}```\n</think>\n```\n./a.out\n1.0\n```\n",
+    "quoted": "> The kernel:\n> ```cuda\n{quoted}> ```\n",
 }
+for ending in ("</thinking>", "</scratchpad>", "[/THINK]"):
+    CONTAINERS[f"wrong ending {ending}"] = f"<think>\n```cuda\n{{draft}}```\n{ending}\n```cuda\n{{}}```\n"
 
 
 @pytest.mark.parametrize("form", CONTAINERS.values(), ids=CONTAINERS)
 @pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_every_container(form, ends):
-    forms = {"{}": FINAL}
-    forms |= {
-        f"{{{name}}}": re.sub("^", by, FINAL, flags=re.M)[: -len(by)] for name, by in (("tabs", "\t"), ("list", "   "))
-    }
-    for place, code in forms.items():
+    places = {"{}": FINAL, "{draft}": DRAFT}
+    for name, margin in (("tabs", "\t"), ("list", "   "), ("quoted", "> ")):
+        places[f"{{{name}}}"] = re.sub("^", margin, FINAL, flags=re.M)[: -len(margin)]
+    for place, code in places.items():
         form = form.replace(place, code)
     answer = form.replace("{{", "{").replace("\n", ends)
     for rule in ("first", "last"):
@@ -220,12 +209,6 @@ def test_a_block_that_is_not_closed_ends_before_the_next(again):
     assert extract_code(answer).startswith(FINAL) and "draft" not in extract_code(answer)
     assert extract_code(answer, rule="last") == DRAFT
     assert labelled(answer)[:2] == LABELS and len(labelled(answer)) == 4
-
-
-def test_a_quoted_block():
-    answer = "".join(f"> {line}\n" for line in f"The kernel:\n```cuda\n{FINAL}```".splitlines())
-    assert extract_code(answer) == FINAL
-    assert [squeezed(label) for label in labelled(answer)] == [squeezed(label) for label in LABELS]
 
 
 def test_a_module_and_the_source_inside_it():

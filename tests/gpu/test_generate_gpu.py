@@ -25,6 +25,10 @@ def wide_model(tmp_path_factory, load_script, request):
     return path
 
 
+def settings_of(model, **more):
+    return RecordedSettings(backend="hf", model=str(model), **more)
+
+
 def requests(count, words):
     messages = ({"role": "user", "content": "word " * words},)
     return [Request("t", sample, messages, sample, "") for sample in range(count)]
@@ -38,7 +42,7 @@ def test_noise_is_the_same_on_the_gpu():
 
 def test_bfloat16_batches_repeat_themselves(tiny_model):
     dtype = resolve_dtype("auto", "cuda")
-    settings = RecordedSettings(backend="hf", model=str(tiny_model), temperature=1.0, max_tokens=16, dtype=dtype)
+    settings = settings_of(tiny_model, temperature=1.0, max_tokens=16, dtype=dtype)
     backend = HFBackend(settings, batch_size=8, device="cuda")
     assert {parameter.dtype for parameter in backend.model.parameters()} == {torch.bfloat16}
     first, second = ([reply.answer for reply in backend.replies(requests(20, 30))] for _ in range(2))
@@ -52,25 +56,16 @@ def deep_backend(tmp_path_factory, tiny_model, request):
     from transformers import AutoTokenizer, Qwen2Config, Qwen2ForCausalLM
 
     tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    config = Qwen2Config(
-        vocab_size=32000,
-        hidden_size=3584,
-        intermediate_size=18944,
-        num_hidden_layers=2,
-        num_attention_heads=28,
-        num_key_value_heads=4,
-        tie_word_embeddings=False,
-        eos_token_id=tokenizer.eos_token_id,
-    )
+    shape = dict(hidden_size=3584, intermediate_size=18944, num_attention_heads=28, num_key_value_heads=4)
+    shape |= dict(vocab_size=32000, num_hidden_layers=2, tie_word_embeddings=False)
+    config = Qwen2Config(**shape, eos_token_id=tokenizer.eos_token_id)
     torch.manual_seed(0)
     with torch.device("cuda"):
         model = Qwen2ForCausalLM(config).bfloat16()
     path = tmp_path_factory.mktemp("deep")
     model.save_pretrained(path)
     tokenizer.save_pretrained(path)
-    settings = RecordedSettings(
-        backend="hf", model=str(path), temperature=request.param, top_p=0.95, max_tokens=48, seed=1, dtype="bfloat16"
-    )
+    settings = settings_of(path, temperature=request.param, top_p=0.95, max_tokens=48, seed=1, dtype="bfloat16")
     return HFBackend(settings, batch_size=64, device="cuda")
 
 
@@ -94,13 +89,8 @@ def test_no_bit_depends_on_the_batch(deep_backend, monkeypatch):
             for number, request in enumerate(requests(30, words))
         ]
     seeds = {(request.task, request.sample): request.seed for request in questions}
-    for batch_size, asked, shortest in (
-        (64, questions, 512),
-        (128, questions[::-1], 512),
-        (1, questions[::11], 512),
-        (7, questions[:30], 64),
-        (500, questions, 2048),
-    ):
+    turns = [(64, questions, 512), (128, questions[::-1], 512), (1, questions[::11], 512), (7, questions[:30], 64)]
+    for batch_size, asked, shortest in (*turns, (500, questions, 2048)):
         sums = torch.zeros(91, 80, dtype=torch.int64, device="cuda")
         monkeypatch.setattr(slots, "SHORTEST", shortest)
         monkeypatch.setattr(deep_backend, "batch_size", batch_size)
@@ -115,17 +105,14 @@ def test_no_bit_depends_on_the_batch(deep_backend, monkeypatch):
 
 def test_graphs_write_what_the_plain_model_says(tiny_model):
     """In float32, where rounding turns no decision: against batches of `generate`, with a cache that grows."""
-    settings = RecordedSettings(
-        backend="hf", model=str(tiny_model), temperature=0.8, top_p=0.9, max_tokens=300, dtype="float32"
-    )
+    settings = settings_of(tiny_model, temperature=0.8, top_p=0.9, max_tokens=300, dtype="float32")
     backend = HFBackend(settings, batch_size=5, device="cuda")
     asked = [*requests(6, 20), Request("long", 9, ({"role": "user", "content": "word " * 600},), 3, "")]
     answers = {}
     for backend.continuous in (True, False):
         for reply in backend.replies(asked):
-            answers.setdefault((reply.task, reply.sample), []).append(
-                (reply.answer, reply.tokens, reply.finish_reason)
-            )
+            said = (reply.answer, reply.tokens, reply.finish_reason)
+            answers.setdefault((reply.task, reply.sample), []).append(said)
     assert len(answers) == 7
     assert all(first == second for first, second in answers.values())
 
@@ -142,13 +129,7 @@ def test_four_bits_and_an_adapter(wide_model, tmp_path):
     AutoTokenizer.from_pretrained(wide_model).save_pretrained(tmp_path / "model")
     lora = LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False)
     get_peft_model(model, lora).save_pretrained(tmp_path / "adapter")
-    settings = RecordedSettings(
-        backend="hf",
-        model=str(tmp_path / "model"),
-        adapter=str(tmp_path / "adapter"),
-        max_tokens=24,
-        dtype="float32",
-    )
+    settings = settings_of(tmp_path / "model", adapter=str(tmp_path / "adapter"), max_tokens=24, dtype="float32")
     backend = HFBackend(settings, batch_size=3, device="cuda")
     assert backend.continuous
     texts = []
@@ -159,7 +140,7 @@ def test_four_bits_and_an_adapter(wide_model, tmp_path):
 
 
 def test_memory_that_runs_out_halves_the_batch(wide_model, caplog):
-    settings = RecordedSettings(backend="hf", model=str(wide_model), temperature=1.0, max_tokens=4, dtype="bfloat16")
+    settings = settings_of(wide_model, temperature=1.0, max_tokens=4, dtype="bfloat16")
     backend = HFBackend(settings, batch_size=64, device="cuda")
     gc.collect()
     torch.cuda.empty_cache()

@@ -21,7 +21,7 @@ from cuset_stage.judge import gpu_work
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.judge.judgement import Judgement
-from cuset_stage.sandbox import Isolation, SandboxError, Verdict, resolve_isolation
+from cuset_stage.sandbox import Isolation, Verdict
 from cuset_stage.tasks import ProgramTask, load_tasks
 
 
@@ -52,23 +52,17 @@ def test_an_honest_program_is_not_flagged(bench: Bench, task: ProgramTask, name:
     assert sum(kernel.launches for kernel in judged.kernels) == 2 and "kernel" in judged.kernels[0].name
 
 
-@pytest.mark.parametrize(
-    "programs, flag",
-    [
-        (NOTHING, "NOTHING_RAN"),
-        (UPLOADED, "RESULT_UPLOADED"),
-        (NOT_FROM_GPU, "NOT_FROM_GPU"),
-        (NOT_NEEDED, "NOT_NEEDED"),
-    ],
-)
+FLAGGED = {"NOTHING_RAN": NOTHING, "RESULT_UPLOADED": UPLOADED, "NOT_FROM_GPU": NOT_FROM_GPU, "NOT_NEEDED": NOT_NEEDED}
+
+
+@pytest.mark.parametrize(("flag", "programs"), FLAGGED.items(), ids=FLAGGED)
 def test_a_program_without_gpu_work_fails(
     bench: Bench, task: ProgramTask, programs: Mapping[str, str], flag: str
 ) -> None:
-    found = {name: judge(bench, task, source) for name, source in programs.items()}
     wanted = (Verdict.NO_GPU_WORK, (getattr(gpu_work, flag),), None)
-    assert {name: (one.verdict, one.flags, one.speedup) for name, one in found.items()} == dict.fromkeys(
-        programs, wanted
-    )
+    for name, source in programs.items():
+        judged = judge(bench, task, source)
+        assert (judged.verdict, judged.flags, judged.speedup) == wanted, name
 
 
 @pytest.mark.parametrize("source", [CONVERTS, DECODED, VARIABLE])
@@ -89,11 +83,6 @@ def test_it_passes_where_gpu_work_is_not_required(task: ProgramTask) -> None:
     assert (judged.verdict, judged.flags) == (Verdict.PASSED, (gpu_work.NOTHING_RAN,))
 
 
-@pytest.mark.parametrize("isolation", [Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
 def test_recorded_in_each_sandbox(task: ProgramTask, isolation: Isolation) -> None:
-    try:
-        resolve_isolation(isolation)
-    except SandboxError as error:
-        pytest.skip(str(error))
     judged = judge(Bench(EvaluationSpec(seed=1, isolation=isolation), "cuda"), task, HONEST["plain"])
     assert judged.passed and judged.cases[1].gpu.launches == 1 and judged.cases[1].gpu.bytes_to_gpu == 400_000

@@ -36,12 +36,7 @@ def assert_same(found, expected, rel):
 @pytest.mark.parametrize("liger", [False, True], ids=["", "liger"])
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_the_fused_head_trains_as_materialised_logits_do(llamafactory, precision, liger):
-    keys = {
-        **KEYS,
-        "per_device_train_batch_size": 2,
-        "bf16": precision == "bf16",
-        "enable_liger_kernel": liger,
-    }
+    keys = {**KEYS, "per_device_train_batch_size": 2, "bf16": precision == "bf16", "enable_liger_kernel": liger}
     fused = llamafactory({**keys, "cuset_fused": "on"}, CUDA_VISIBLE_DEVICES="0")
     logits = llamafactory({**keys, "cuset_fused": "off"}, CUDA_VISIBLE_DEVICES="0")
     assert "computed by the fused head" in fused.output
@@ -77,14 +72,9 @@ def test_a_quantised_model_trains_as_under_sft(llamafactory, load_script, tmp_pa
     """LoRA on bitsandbytes' layers in bf16, with all parts off."""
     pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
     load_script("make_tiny_model").make_model(tmp_path, ROOT / "data", hidden_size=128, layers=2, vocab_size=1024)
-    keys = {
-        "model_name_or_path": str(tmp_path),
-        "quantization_bit": bits,
-        "bf16": True,
-        "use_cpu": False,
-        "learning_rate": 1.0e-4,
-    }
-    keys |= {"max_steps": STEPS, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
+    keys = {"model_name_or_path": str(tmp_path), "quantization_bit": bits, "bf16": True, "use_cpu": False}
+    keys |= {"learning_rate": 1.0e-4, "max_steps": STEPS}
+    keys |= {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
     off = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 
     def numbers(more):
@@ -111,25 +101,22 @@ def on_one_gpu(llamafactory):
     return run
 
 
+WRAPPED = {"transformer_layer_cls_to_wrap": ["Qwen2DecoderLayer"]}
+FSDP_1, FSDP_2 = {**WRAPPED, "use_orig_params": True}, {**WRAPPED, "fsdp_version": 2}
+WRAPPERS = {
+    "DDP": {},
+    "ZeRO-2": {"deepspeed": str(DEEPSPEED / "ds_z2_config.json")},
+    "ZeRO-3": {"deepspeed": str(DEEPSPEED / "ds_z3_config.json")},
+    "FSDP 1": {"fsdp": "full_shard auto_wrap", "fsdp_config": FSDP_1},
+    "FSDP 2": {"fsdp": "full_shard auto_wrap", "fsdp_config": FSDP_2},
+}
+
+
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
 @pytest.mark.parametrize("tuning", ["lora", "full"])
-@pytest.mark.parametrize("wrapper", ["DDP", "ZeRO-2", "ZeRO-3", "FSDP 1", "FSDP 2"])
+@pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_two_gpus_train_as_one(llamafactory, on_one_gpu, wrapper, tuning):
     keys = {**KEYS, "finetuning_type": tuning, "learning_rate": 1.0e-3}
-    more = {
-        "DDP": {},
-        "ZeRO-2": {"deepspeed": str(DEEPSPEED / "ds_z2_config.json")},
-        "ZeRO-3": {"deepspeed": str(DEEPSPEED / "ds_z3_config.json")},
-        "FSDP 1": {
-            "fsdp": "full_shard auto_wrap",
-            "fsdp_config": {"transformer_layer_cls_to_wrap": ["Qwen2DecoderLayer"], "use_orig_params": True},
-        },
-        "FSDP 2": {
-            "fsdp": "full_shard auto_wrap",
-            "fsdp_config": {"fsdp_version": 2, "transformer_layer_cls_to_wrap": ["Qwen2DecoderLayer"]},
-        },
-    }[wrapper]
-    two = llamafactory(
-        {**keys, **more, "per_device_train_batch_size": 2, "cuset_fused": "on"}, ranks=2, CUDA_VISIBLE_DEVICES="0,1"
-    )
+    fused = {**keys, **WRAPPERS[wrapper], "per_device_train_batch_size": 2, "cuset_fused": "on"}
+    two = llamafactory(fused, ranks=2, CUDA_VISIBLE_DEVICES="0,1")
     assert_same(trajectory(two), on_one_gpu(keys), 1e-3)

@@ -14,9 +14,8 @@ assert not [name for name in ("torch", "transformers", "datasets", "llamafactory
 {page}
 marked = "".join(text[start:end] for (start, end), bit in zip(offsets, mask, strict=True) if bit)
 assert "{{ x[threadIdx.x] = 1; }}" in marked and "Here" not in marked and "float" not in marked, marked
-from cuset_stage.spans import LANGUAGES
 assert find_spans("@triton.jit\\ndef k(x):\\n    f(x)\\n", language="auto")
-assert all(isinstance(find_spans(text, language=language), list) for language in LANGUAGES)
+assert isinstance(find_spans(text, language="triton"), list)
 print("works")
 """
 PROGRAM = """
@@ -27,7 +26,7 @@ assert not present, present
 
 import torch
 from cuset_stage import cuset_loss, find_spans, fused_linear_cuset_loss
-from cuset_stage.spans import LANGUAGES, token_mask
+from cuset_stage.spans import token_mask
 import cuset_stage.stage.head
 
 code = "__global__ void k(float *x) { x[threadIdx.x] = 1; }"
@@ -35,7 +34,7 @@ code = "__global__ void k(float *x) { x[threadIdx.x] = 1; }"
 assert (kind, code[start:end]) == ("kernel_body", "{ x[threadIdx.x] = 1; }")
 mask = token_mask([(at, at + 1) for at in range(len(code))], find_spans(code))
 assert sum(mask) == end - start
-for language in (*LANGUAGES, "auto"):
+for language in ("triton", "auto"):
     find_spans(code, language=language)
 
 torch.manual_seed(0)

@@ -29,13 +29,10 @@ def place():
         yield place
 
 
-def marked(attacks):
-    return [
-        pytest.param(attack, id=attack.name, marks=[pytest.mark.slow] if attack.slow else []) for attack in attacks
-    ]
-
-
-@pytest.mark.parametrize("attack", marked(ATTACKS))
+@pytest.mark.parametrize(
+    "attack",
+    [pytest.param(attack, id=attack.name, marks=[pytest.mark.slow] * attack.slow) for attack in ATTACKS],
+)
 def test_contained(place, attack, isolation):
     if not attack_table.is_safe_here(attack, isolation):
         pytest.skip("nothing but our watcher would hold this here")
@@ -85,13 +82,10 @@ def test_table_is_whole():
     assert {attack.group for attack in ATTACKS if not attack.slow} == {attack.group for attack in ATTACKS}
 
 
-def test_a_right_program_passes(place, isolation):
+def test_a_right_program_passes_and_an_attack_that_is_not_held_is_noticed(place, isolation):
+    """The range itself can fail: a verdict other than expected, and a file that is left."""
     outcome = place.run(attack_table.GOOD, isolation)
     assert outcome.contained, outcome.problems
-
-
-def test_an_attack_that_is_not_held_is_noticed(place, isolation):
-    """The range itself can fail: a verdict other than expected, and a file that is left."""
     outcome = place.run(attack_table.Attack("exit_3", "", "", ("ok",)), isolation)
     assert not outcome.contained and "verdict runtime_error" in outcome.problems[0]
     (place.scratch / "left").touch()

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from fake_nvml import fake_nvml
 
@@ -27,10 +28,7 @@ def test_list_gpus(monkeypatch):
     for visible, indices in [("1", [1]), ("1,0", [1, 0]), ("GPU-6666", [1]), ("", []), ("-1", []), ("0,7,1", [0])]:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
         assert [gpu.index for gpu in list_gpus()] == indices, visible
-
-
-def test_no_driver_is_no_gpu(monkeypatch):
-    monkeypatch.setattr(gpus_module, "nvml", lambda: None)
+    monkeypatch.setattr(gpus_module, "nvml", lambda: None)  # no driver is no GPU
     assert list_gpus() == [] and gpus_module.used_memory(make(0)) == (0, {})
 
 
@@ -53,55 +51,34 @@ def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
                 with lock:
                     now[gpu.index] -= 1
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(6) as pool:
+        for _ in range(6):
+            pool.submit(work)
     assert most == {0: 1, 1: 1} and len(used) == 30
 
 
-def test_one_of_the_threads_that_wait_asks(own_caches, monkeypatch):
-    asking, lock = set(), gpus_module.file_lock
+def test_one_of_the_threads_that_wait_asks_and_holds_up_none_who_takes_another_slot(own_caches, monkeypatch):
+    """A reference wants the first slot of a GPU, a program any of three."""
+    gpus, asking, lock, had = [make(0), make(1)], set(), gpus_module.file_lock, []
     monkeypatch.setattr(
         gpus_module, "file_lock", lambda *args, **how: asking.add(threading.get_ident()) or lock(*args, **how)
     )
-    had = []
 
     def work() -> None:
-        with lease_gpu([make(0), make(1)]) as gpu:
+        with lease_gpu(gpus) as gpu:
             had.append(gpu)
 
-    threads = [threading.Thread(target=work) for _ in range(5)]
-    with lease_gpu([make(0), make(1)]), lease_gpu([make(0), make(1)]):
+    with ThreadPoolExecutor(5) as pool, lease_gpu(gpus), lease_gpu(gpus):
         asking.clear()
-        for thread in threads:
-            thread.start()
+        for _ in range(5):
+            pool.submit(work)
         while not asking:
             time.sleep(0.01)
         time.sleep(0.2)
         assert len(asking) == 1 and not had
-    for thread in threads:
-        thread.join()
-    assert len(had) == len(asking) == 5
-
-
-def test_who_waits_for_a_slot_holds_up_none_who_takes_another(own_caches):
-    """A reference wants the first slot of a GPU, a program any of three."""
-    gpus = [make(0), make(1)]
-
-    def wait() -> None:
-        with lease_gpu(gpus):
-            pass
-
-    thread = threading.Thread(target=wait)
-    with lease_gpu(gpus), lease_gpu(gpus):
-        thread.start()
-        while not any(lock.locked() for lock in gpus_module._asking.values()):
-            time.sleep(0.01)
         with lease_gpu(gpus, slots=3):
-            assert thread.is_alive()
-    thread.join()
+            assert not had
+    assert len(had) == 5 and len(asking - {threading.get_ident()}) == 5
 
 
 HOLDER = """
@@ -116,47 +93,35 @@ HOLDER = """
 def test_a_lease_ends_with_its_process(own_caches):
     holder = subprocess.Popen([sys.executable, "-c", textwrap.dedent(HOLDER)], stdout=subprocess.PIPE)
     assert holder.stdout.readline() == b"held\n"
-    leased = threading.Event()
-
-    def wait() -> None:
-        with lease_gpu([make(0)]):
-            leased.set()
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    assert not leased.wait(0.2)
-    holder.kill()
-    holder.wait()
-    assert leased.wait(60)
-    thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        leased = pool.submit(lease_gpu([make(0)]).__enter__)
+        assert not wait([leased], 0.2).done
+        holder.kill()
+        holder.wait()
+        assert leased.result(60) == make(0)
 
 
-def test_a_fork_that_lives_on_keeps_no_lock(own_caches):
+def test_a_fork_keeps_no_lock_and_lets_go_of_none(own_caches):
     """It has the descriptor, too, so that closing ours is not enough."""
     path = own_caches / "x.lock"
-    with lease_gpu([make(0)]), file_lock(path), user_of_its_own() as uid:
-        worker = os.fork()
-        if worker == 0:
+    lock = file_lock(path)
+    with lock, lease_gpu([make(0)]), user_of_its_own() as uid:
+        leaving = os.fork()
+        if leaving == 0:
+            lock.__exit__(None, None, None)
+            os._exit(0)
+        os.waitpid(leaving, 0)
+        with file_lock(path, wait=False) as held:
+            assert not held
+        staying = os.fork()
+        if staying == 0:
             signal.pause()
     try:
-        for lock in (path, cache_root() / "locks" / "gpu-GPU-test-0-0.lock"):
-            with file_lock(lock, wait=False) as held:
+        for free in (path, cache_root() / "locks" / "gpu-GPU-test-0-0.lock"):
+            with file_lock(free, wait=False) as held:
                 assert held
         with user_of_its_own() as again:
             assert again == uid
     finally:
-        os.kill(worker, signal.SIGKILL)
-        os.waitpid(worker, 0)
-
-
-def test_a_fork_that_leaves_the_block_lets_go_of_nothing(own_caches):
-    path = own_caches / "x.lock"
-    lock = file_lock(path)
-    with lock:
-        worker = os.fork()
-        if worker == 0:
-            lock.__exit__(None, None, None)
-            os._exit(0)
-        os.waitpid(worker, 0)
-        with file_lock(path, wait=False) as held:
-            assert not held
+        os.kill(staying, signal.SIGKILL)
+        os.waitpid(staying, 0)

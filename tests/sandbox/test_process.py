@@ -29,8 +29,16 @@ from cuset_stage.sandbox import process as process_module
 from cuset_stage.sandbox.isolation import bubblewrap_here
 
 
+GPU = Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
+
+
 def shell(script: str, folder: Path, isolation, **options):
     return run_sandboxed(["/bin/sh", "-c", script], folder=folder, isolation=isolation, **options)
+
+
+def python(code: str, folder: Path, isolation, **options):
+    command = [sys.executable, "-I", "-S", "-c", code]
+    return run_sandboxed(command, folder=folder, isolation=isolation, visible=python_paths(), **options)
 
 
 def test_reports_how_a_command_ended(folder, isolation):
@@ -42,8 +50,7 @@ def test_reports_how_a_command_ended(folder, isolation):
 
 
 def test_a_command_on_a_gpu_sees_the_devices(folder, isolation):
-    gpu = Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
-    done = shell("test -d /sys/devices/system && ls /sys/devices", folder, isolation, gpu=gpu)
+    done = shell("test -d /sys/devices/system && ls /sys/devices", folder, isolation, gpu=GPU)
     assert done.returncode == 0 and "system" in done.stdout, done.stderr
 
 
@@ -53,10 +60,9 @@ def test_a_command_talks_to_the_judge_until_it_is_stopped(folder, isolation):
     ours.settimeout(60)
     stop = threading.Event()
     found = []
+    how = {"channel": its, "stop": stop}
     script = "read word; echo $word back >&0; sleep 100"
-    run = threading.Thread(
-        target=lambda: found.append(shell(script, folder, isolation, channel=its, stop=stop)), daemon=True
-    )
+    run = threading.Thread(target=lambda: found.append(shell(script, folder, isolation, **how)), daemon=True)
     run.start()
     ours.sendall(b"there\n")
     assert ours.recv(100) == b"there back\n"
@@ -88,29 +94,35 @@ def test_what_runs_a_program_in_bubblewrap_holds_nothing_open_for_it(folder, iso
 HUNGRY = """
 import sys
 from pathlib import Path
-from cuset_stage.sandbox import run_sandboxed
-Path(sys.argv[1], "cgroup.procs").write_text("0")
-eat = [sys.executable, "-I", "-S", "-c", "len(bytearray(1 << 30))"]
-Path(sys.argv[3], "inner").mkdir()
-print(run_sandboxed(eat, folder=Path(sys.argv[3], "inner"), isolation=sys.argv[2], visible=[sys.base_prefix, sys.prefix]))
+from cuset_stage.sandbox import Compiler, run_sandboxed
+_, group, isolation, folder, how = sys.argv
+Path(group, "cgroup.procs").write_text("0")
+if how == "compiler":
+    source = "#include <regex>\\n#include <thrust/sort.h>\\nint main() { std::regex expression(sys); }"
+    print(Compiler(isolation=isolation).compile(source).verdict)
+else:
+    eat = [sys.executable, "-I", "-S", "-c", "len(bytearray(1 << 30))"]
+    Path(folder, "inner").mkdir()
+    done = run_sandboxed(eat, folder=Path(folder, "inner"), isolation=isolation, visible=[sys.base_prefix, sys.prefix])
+    print("infra_error" if done.infra else done)
 """
 
 
-def test_a_command_killed_for_want_of_memory_is_no_fault_of_the_command(own_caches, isolation, small_memory):
-    """The kernel's SIGKILL; one that the command sends itself is its own (see above)."""
-    said = subprocess.run(
-        [sys.executable, "-c", HUNGRY, small_memory, isolation, own_caches], capture_output=True, text=True
-    )
-    assert "Finished(" in said.stdout and "infra=None" not in said.stdout, said
+@pytest.mark.parametrize("how", ["compiler", "command"])
+def test_what_is_killed_for_want_of_memory_is_not_charged(own_caches, isolation, small_memory, how):
+    """The kernel's SIGKILL; one that a command sends itself is its own (see above)."""
+    command = [sys.executable, "-c", HUNGRY, small_memory, isolation, own_caches, how]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.stdout == "infra_error\n", said
+    assert not list((own_caches.parent / "cache" / "programs").glob("??/*/record.json"))
 
 
 def test_a_program_for_a_gpu_may_name_its_threads(folder, landlock):
     """CUDA's driver does, and calls the operating system unfit where it may not."""
-    gpu = Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)
-    done = shell("echo named > /proc/self/comm && cat /proc/$$/comm", folder, Isolation.LANDLOCK, gpu=gpu)
+    done = shell("echo named > /proc/self/comm && cat /proc/$$/comm", folder, landlock, gpu=GPU)
     assert (done.returncode, done.stderr) == (0, ""), done
     judge = Path("/proc/self/comm").read_text()
-    done = shell(f"echo named > /proc/{os.getpid()}/comm", folder, Isolation.LANDLOCK, gpu=gpu)
+    done = shell(f"echo named > /proc/{os.getpid()}/comm", folder, landlock, gpu=GPU)
     assert done.returncode != 0 and Path("/proc/self/comm").read_text() == judge
 
 
@@ -153,8 +165,7 @@ one, two = socket.socketpair(); one.send(b"x"); assert two.recv(1) == b"x"
 with open("file", "wb") as file: os.posix_fallocate(file.fileno(), 0, 1 << 20)
 assert os.path.getsize("file") == 1 << 20; print("done")
 """
-    command = [sys.executable, "-I", "-S", "-c", code]
-    done = run_sandboxed(command, folder=folder, isolation=isolation, visible=python_paths())
+    done = python(code, folder, isolation)
     assert done.stdout == "done\n", done
 
 
@@ -166,14 +177,6 @@ def test_long_output_keeps_its_head_and_tail(folder, isolation):
     missing = int(done.stdout.split("[... ")[1].split()[0])
     whole = len("first\n") + sum(len(f"{n}\n") for n in range(1, 100001)) + len("last\n")
     assert missing == whole - 1000
-
-
-def test_root_gives_each_program_in_bubblewrap_a_user_of_its_own(folder):
-    how = bubblewrap_here()
-    if os.geteuid() != 0 or how is None or shutil.which("setpriv") is None:
-        pytest.skip("about root's bubblewrap")
-    assert how.own_user, "bubblewrap works for root, but not with a user of its own"
-    assert int(shell("id -u", folder, Isolation.BUBBLEWRAP).stdout) >= process_module.FIRST_USER
 
 
 @pytest.fixture
@@ -213,12 +216,10 @@ import confine, errno, os
 {change}
 sys.exit(confine.probe())
 """
+    no_rules = "lambda *paths, same_user: confine._prctl(confine._PR_SET_NO_NEW_PRIVS, 1)"
     for change, said in (
         ("", ""),
-        (
-            "confine.restrict_files = lambda *paths, same_user: confine._prctl(confine._PR_SET_NO_NEW_PRIVS, 1)",
-            "can still open a file",
-        ),
+        (f"confine.restrict_files = {no_rules}", "can still open a file"),
         ("confine.install_filter = lambda **options: None", "can still open a socket"),
         ("confine.LEAST_LANDLOCK = confine.LEAST_FOR_SAME_USER = 99", "99 is needed"),
         ("confine._LANDLOCK_CREATE = 9999", "Landlock: Function not implemented"),
@@ -281,11 +282,7 @@ time.sleep(100)
 
 
 def test_connections_that_nobody_accepts_count_where_they_are_allowed(folder, bubblewrap):
-    command = [sys.executable, "-I", "-S", "-c", UNACCEPTED]
-    limits = Limits(memory_bytes=192 << 20)
-    done = run_sandboxed(
-        command, folder=folder, isolation=bubblewrap, visible=python_paths(), limits=limits, network=True
-    )
+    done = python(UNACCEPTED, folder, bubblewrap, limits=Limits(memory_bytes=192 << 20), network=True)
     assert done.stopped == "memory", done
 
 
@@ -299,8 +296,11 @@ def test_bubblewrap_shows_system_folders_only(folder, bubblewrap):
     assert all(line.startswith(("/dev/shm", "/proc", str(folder))) for line in writable.splitlines()), writable
 
 
-def test_bubblewrap_has_a_network_of_its_own(folder, bubblewrap):
+def test_bubblewrap_gives_a_network_and_as_root_a_user_of_its_own(folder, bubblewrap):
     assert os.readlink("/proc/self/ns/net") != shell("readlink /proc/self/ns/net", folder, bubblewrap).stdout.strip()
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        assert bubblewrap_here().own_user, "bubblewrap works for root, but not with a user of its own"
+        assert int(shell("id -u", folder, bubblewrap).stdout) >= process_module.FIRST_USER
 
 
 @pytest.mark.parametrize(
@@ -310,8 +310,7 @@ def test_bubblewrap_has_a_network_of_its_own(folder, bubblewrap):
 def test_no_sockets_that_leave_the_machine(folder, isolation, family, may):
     kind = "SOCK_RAW" if family in ("AF_PACKET", "AF_NETLINK") else "SOCK_DGRAM"
     code = f"import socket; socket.socket(socket.{family}, socket.{kind})"
-    command = [sys.executable, "-I", "-S", "-c", code]
     for network in (False, True):
-        done = run_sandboxed(command, folder=folder, isolation=isolation, visible=python_paths(), network=network)
+        done = python(code, folder, isolation, network=network)
         own = network and isolation is Isolation.BUBBLEWRAP and family.startswith("AF_INET")
         assert (done.returncode == 0) == (may or own), done.stderr

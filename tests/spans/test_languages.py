@@ -1,4 +1,4 @@
-"""Triton: exact substrings, every form of an answer, Python's own parser as the other opinion. Functions of one's own."""
+"""Triton: exact places (« and »), every form of an answer, Python's own parser as the other opinion. Functions of one's own."""
 
 import ast
 import re
@@ -7,16 +7,29 @@ from pathlib import Path
 
 import pytest
 import python_oracle
-from growth import grows_linearly
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marked_spans import check_marks, unmarked
 
-from cuset_stage.spans import DEFAULT_KINDS, KINDS, LANGUAGES, find_spans
+from cuset_stage.spans import DEFAULT_KINDS, find_spans
 from cuset_stage.spans.languages import NAMES, check_language
 from cuset_stage.text import InputError
 
 
-TRITON_BODY = '''"""Adds.
+TRITON = '''import torch
+import triton
+import triton.language as tl
+
+
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": 128}, num_warps=w) for w in (4, 8)],
+    key=["n"],
+)
+@triton.heuristics({"EVEN": lambda args: args["n"] % 128 == 0})
+@triton.jit
+def add_kernel(x, out, n,
+               BLOCK: tl.constexpr):  # the head
+    «"""Adds.
 
 Not at the margin:
 dedented text ( [
@@ -26,29 +39,15 @@ dedented text ( [
     mask = (offsets <
 n)  # a line of its own level
     tl.store(out + offsets, tl.load(x + offsets, mask=mask) + 1, mask=mask)
-    # the end'''
-TRITON = f"""import torch
-import triton
-import triton.language as tl
-
-
-@triton.autotune(
-    configs=[triton.Config({{"BLOCK": 128}}, num_warps=w) for w in (4, 8)],
-    key=["n"],
-)
-@triton.heuristics({{"EVEN": lambda args: args["n"] % 128 == 0}})
-@triton.jit
-def add_kernel(x, out, n,
-               BLOCK: tl.constexpr):  # the head
-    {TRITON_BODY}
+    # the end»
 
 def add(x):
     out, n = torch.empty_like(x), x.numel()
     table["x"](n); stages[0](n)
-    add_kernel[(triton.cdiv(n, 128),)](x, out, n)
+    add_kernel«[(triton.cdiv(n, 128),)]»(x, out, n)
     return out
-"""
-SPANS = [TRITON_BODY, "[(triton.cdiv(n, 128),)]"]
+'''
+DRAFT = unmarked(TRITON)[0]
 
 
 def labelled(text: str, language: str, *kinds: str) -> list[str]:
@@ -63,34 +62,31 @@ def test_every_form_of_an_answer(language):
         f"{prose}```\n{TRITON}```\nDone; don't run `k[g](x)`.",
         f"{prose}```python\n{TRITON}```\n",
         f"{prose}```triton\n{TRITON}",
-        f"<think>\n```\n{TRITON}```\n</think>\n```\n{TRITON}```",
+        f"<think>\n```\n{DRAFT}```\n</think>\n```\n{TRITON}```",
         f"```bash\nls [a](b)\n```\n\n```triton\n{TRITON}```<|im_end|>",
         f"```bash\ncat > k << 'EOF'\n{TRITON}EOF\n```",
+        f"```\n{TRITON}```".replace("\n", "\r\n"),
+        "Here:\n\n```triton\nkernel«[grid]»(x)\n```\n",
     ):
-        assert labelled(text, language) == SPANS, text
-    windows = f"```\n{TRITON}```".replace("\n", "\r\n")
-    assert labelled(windows, language) == [span.replace("\n", "\r\n") for span in SPANS]
-
-
-def test_the_default_reads_cuda_alone():
-    assert find_spans(TRITON) == []
-
-
-def test_the_fence_tells_the_language():
-    assert labelled("Here:\n\n```triton\nkernel[grid](x)\n```\n", "auto") == ["[grid]"]
+        check_marks(text, find_spans, language=language)
 
 
 def test_several_languages():
-    cuda = "__global__ void k() { f(); }\nvoid h() { k<<<1, 2>>>(); }\n"
-    text = f"```cuda\n{cuda}```\n\n```python\n{TRITON}```\n"
-    expected = ["{ f(); }", "<<<1, 2>>>", *SPANS]
-    assert labelled(text, "auto") == labelled(text, "cuda, triton") == labelled(text, "hip,triton") == expected
-    assert labelled(text, "triton") == expected[2:] and labelled(text, "cuda") == labelled(text, "hip") == expected[:2]
+    assert find_spans(DRAFT) == []  # the default reads CUDA alone
+    cuda = "__global__ void k() «{ f(); }»\nvoid h() { k«<<<1, 2>>>»(); }\n"
+    text = "```cuda\n{}```\n\n```python\n{}```\n"
+    for languages, first, second in (
+        (("auto", "cuda, triton", "hip,triton"), cuda, TRITON),
+        (("triton",), unmarked(cuda)[0], TRITON),
+        (("cuda", "hip"), cuda, DRAFT),
+    ):
+        for language in languages:
+            check_marks(text.format(first, second), find_spans, language=language)
 
 
 @pytest.mark.parametrize("head", ["", "Text.\n\n```\n"])
 def test_every_cut_has_the_spans_of_the_whole_up_to_it(head):
-    text = head + TRITON
+    text = head + DRAFT
     whole = find_spans(text, language="triton")
     for cut in range(len(head), len(text) + 1):
         found = [(start, end) for start, end, _ in find_spans(text[:cut], language="triton")]
@@ -103,99 +99,67 @@ def test_every_cut_has_the_spans_of_the_whole_up_to_it(head):
 
 
 TRITON_FORMS = {
-    "arguments of jit": ("@triton.jit(do_not_specialize=['n'])\ndef k(x, n):\n    f(x)\n", ["f(x)"]),
-    "imported": ("from triton import jit\n@jit\ndef k(x):\n    f(x)\n", ["f(x)"]),
-    "another name": ("import triton as tr\n@tr.jit\ndef k(x):\n    f(x)\n", ["f(x)"]),
-    "other jits": ("@jit\ndef k(x):\n    f(x)\n@numba.jit\ndef g(x):\n    f(x)\n@torch.jit.script\ndef h():\n    f()\n", []),
-    "gluon": ("@gluon.jit\ndef k(x):\n    f(x)\n", ["f(x)"]),
-    "called": ("def k(x):\n    f(x)\nk = triton.jit(k)\nk[1, 2](x)\n", ["f(x)", "[1, 2]"]),
-    "partial": ("@partial(triton.jit, noinline=True)\ndef k(x):\n    f(x)\n", ["f(x)"]),
-    "one line": ("@triton.jit\ndef k(x): return x + 1  # one\ny = 2\n", ["return x + 1  # one"]),
-    "a type of the result": ("@triton.jit\ndef k(x: tl.tensor = {1: 2}) -> dict[str, int]:\n    f(x)\n", ["f(x)"]),
-    "in a class, tabs": ("class A:\n\t@staticmethod\n\t@triton.jit\n\tdef k(x):\n\t\tf(x)\n\tdef g(x):\n\t\tpass\n", ["f(x)"]),
-    "comments around": ("@triton.jit\n# why\ndef k(x):\n\n    # first\n    f(x)\n# no\n    g(x)  # last\n\n# after\ny = 1\n", ["# first\n    f(x)\n# no\n    g(x)  # last"]),
-    "a bracket too many": ("@triton.jit\ndef k(x):\n    f((x)\n    g(x)\n\ndef host(x):\n    pass\n", ["f((x)\n    g(x)"]),
-    "a quote too many": ("@triton.jit\ndef k(x):\n    f('x)\n    g(x)\ndef z():\n    g()\n", ["f('x)\n    g(x)"]),
-    "a backslash": ("@triton.jit\ndef k(x):\n    y = x + \\\n1\nz = 1\n", ["y = x + \\\n1"]),
-    "twice": ("@triton.jit\ndef a(x):\n    f(x)\n@triton.jit\ndef b(x):\n    g(x)\n", ["f(x)", "g(x)"]),
-    "in a comment": ("# @triton.jit\ndef k(x):\n    f(x)\n", []),
-    "in a docstring": ('"""\n@triton.jit\ndef k(x):\n    f(x)\nk[grid](x)\n"""\n', []),
-    "no definition": ("@triton.jit\nx = 1\ndef k(x):\n    f(x)\n", []),
-    "unknown kernels": ("my_kernel[grid](x)\nfwd[grid,](x)\nself.fwd_kernel[lambda m: (1,)](x)\n", ["[grid]", "[grid,]", "[lambda m: (1,)]"]),
-    "wrapped": ("wrap_triton(k)[(n,)](x)\n", ["[(n,)]"]),
-    "by a number": ("@triton.jit\ndef k(x):\n    f(x)\nk[1](x)\n", ["f(x)", "[1]"]),
-    "no launches": ("a['k'](x); b[0](x); c[key](x); Dict[str, int](x); d[i, j]; kernels[0](x); List[int]()\n", []),
-    "json": ('[{"code": "@triton.jit\\ndef k(x):\\n    f(x)\\n\\nk[(1,)](x)\\n"}]', ["f(x)", "[(1,)]"]),
+    "arguments of jit": "@triton.jit(do_not_specialize=['n'])\ndef k(x, n):\n    «f(x)»\n",
+    "imported": "from triton import jit\n@jit\ndef k(x):\n    «f(x)»\n",
+    "another name": "import triton as tr\n@tr.jit\ndef k(x):\n    «f(x)»\n",
+    "other jits": "@jit\ndef k(x):\n    f(x)\n@numba.jit\ndef g(x):\n    f(x)\n@torch.jit.script\ndef h():\n    f()\n",
+    "gluon": "@gluon.jit\ndef k(x):\n    «f(x)»\n",
+    "called": "def k(x):\n    «f(x)»\nk = triton.jit(k)\nk«[1, 2]»(x)\n",
+    "partial": "@partial(triton.jit, noinline=True)\ndef k(x):\n    «f(x)»\n",
+    "one line": "@triton.jit\ndef k(x): «return x + 1  # one»\ny = 2\n",
+    "a type of the result": "@triton.jit\ndef k(x: tl.tensor = {1: 2}) -> dict[str, int]:\n    «f(x)»\n",
+    "in a class, tabs": "class A:\n\t@staticmethod\n\t@triton.jit\n\tdef k(x):\n\t\t«f(x)»\n\tdef g(x):\n\t\tpass\n",
+    "comments around": "@triton.jit\n# why\ndef k(x):\n\n    «# first\n    f(x)\n# no\n    g(x)  # last»\n\n# after\ny = 1\n",
+    "a bracket too many": "@triton.jit\ndef k(x):\n    «f((x)\n    g(x)»\n\ndef host(x):\n    pass\n",
+    "a quote too many": "@triton.jit\ndef k(x):\n    «f('x)\n    g(x)»\ndef z():\n    g()\n",
+    "a backslash": "@triton.jit\ndef k(x):\n    «y = x + \\\n1»\nz = 1\n",
+    "twice": "@triton.jit\ndef a(x):\n    «f(x)»\n@triton.jit\ndef b(x):\n    «g(x)»\n",
+    "in a comment": "# @triton.jit\ndef k(x):\n    f(x)\n",
+    "in a docstring": '"""\n@triton.jit\ndef k(x):\n    f(x)\nk[grid](x)\n"""\n',
+    "no definition": "@triton.jit\nx = 1\ndef k(x):\n    f(x)\n",
+    "unknown kernels": "my_kernel«[grid]»(x)\nfwd«[grid,]»(x)\nself.fwd_kernel«[lambda m: (1,)]»(x)\n",
+    "wrapped": "wrap_triton(k)«[(n,)]»(x)\n",
+    "by a number": "@triton.jit\ndef k(x):\n    «f(x)»\nk«[1]»(x)\n",
+    "no launches": "a['k'](x); b[0](x); c[key](x); Dict[str, int](x); d[i, j]; kernels[0](x); List[int]()\n",
+    "json": '[{"code": "@triton.jit\\ndef k(x):\\n    «f(x)»\\n\\nk«[(1,)]»(x)\\n"}]',
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), TRITON_FORMS.values(), ids=TRITON_FORMS)
-def test_triton(text, expected):
-    assert labelled(text, "triton") == expected
+@pytest.mark.parametrize("text", TRITON_FORMS.values(), ids=TRITON_FORMS)
+def test_triton(text):
+    check_marks(text, find_spans, language="triton")
 
 
 # ---- Python's own parser
 
 
 names = st.sampled_from(["a", "b", "k", "add_kernel", "x1"])
-expressions = st.sampled_from(
-    [
-        "x",
-        "(x,\n y)",
-        "'it\\'s'",
-        "f(x)[0]",
-        '"""a\n b"""',
-        "[\n1, # one\n2]",
-        "{'a': '#'}",
-        "x if y else z",
-        "lambda q: q",
-        "'''\n@triton.jit\ndef n():\n'''",
-    ]
-)
-simple = (
-    st.builds("{} = {}".format, names, expressions)
-    | expressions
-    | st.sampled_from(["pass", "return", "# why", "x = \\\n 1", "assert x, 'y'  # z"])
-)
+expressions = st.sampled_from([
+    "x", "(x,\n y)", "'it\\'s'", "f(x)[0]", '"""a\n b"""', "[\n1, # one\n2]", "{'a': '#'}", "x if y else z", "lambda q: q",
+    "'''\n@triton.jit\ndef n():\n'''",
+])  # fmt: skip
+lines = st.sampled_from(["pass", "return", "# why", "x = \\\n 1", "assert x, 'y'  # z"])
+simple = st.builds("{} = {}".format, names, expressions) | expressions | lines
 
 
-def indented(lines: list[str], by: str) -> str:
-    return "\n".join(by + line for line in lines)
+def nested(body: list[str]) -> str:
+    return "if x:\n" + "\n".join("  " + line for line in [*body, "pass"] if "\n" not in line)
 
 
 def function(decorators: list[str], name: str, body: list[str], by: str) -> str:
     head = [*decorators, f"def {name}(x, y=(1,\n 2)) -> int:  # head"]
-    return "\n".join(head) + "\n" + indented([*body, "pass"], by)
+    return "\n".join([*head, *(by + line for line in [*body, "pass"])])
 
 
-statements = st.recursive(
-    simple,
-    lambda inner: st.builds(
-        lambda body: "if x:\n" + "\n".join("  " + line for line in [*body, "pass"] if "\n" not in line),
-        st.lists(inner, max_size=3),
-    ),
-    max_leaves=6,
-)
-decorators = st.lists(
-    st.sampled_from(
-        [
-            "@triton.jit",
-            "@triton.jit(a=1)",
-            "@triton.autotune(\n  configs=[],\n)",
-            "@other",
-            "# comment",
-            "@functools.partial(triton.jit, x=1)",
-        ]
-    ),
-    max_size=3,
-)
-launches = st.builds(
-    "{}[{}]({})".format,
-    names,
-    st.sampled_from(["grid", "(1,)", "lambda m: (m['B'],)", "1, 2", "'a'"]),
-    st.sampled_from(["", "x, B=1", "\n x,\n"]),
-)
-programs = st.lists(st.builds(function, decorators, names, st.lists(statements, max_size=5), st.sampled_from(["    ", "\t", " "])) | simple | launches, max_size=6).map("\n".join)  # fmt: skip
+statements = st.recursive(simple, lambda inner: st.builds(nested, st.lists(inner, max_size=3)), max_leaves=6)
+jits = ["@triton.jit", "@triton.jit(a=1)", "@functools.partial(triton.jit, x=1)"]
+others = ["@triton.autotune(\n  configs=[],\n)", "@other", "# comment"]
+decorators = st.lists(st.sampled_from(jits + others), max_size=3)
+grids = st.sampled_from(["grid", "(1,)", "lambda m: (m['B'],)", "1, 2", "'a'"])
+launches = st.builds("{}[{}]({})".format, names, grids, st.sampled_from(["", "x, B=1", "\n x,\n"]))
+margins = st.sampled_from(["    ", "\t", " "])
+functions = st.builds(function, decorators, names, st.lists(statements, max_size=5), margins)
+programs = st.lists(functions | simple | launches, max_size=6).map("\n".join)
 
 
 @settings(max_examples=400, deadline=None)
@@ -207,42 +171,11 @@ def test_the_lexer_finds_what_python_finds(text):
         return
     truth = python_oracle.find(text, tree, python_oracle.triton_names([tree]))
     found = find_spans(f"`````\n{text}\n`````", language="triton")
-    bodies = [(span.start - 6, span.end - 6) for span in found if span.kind == "kernel_body"]
+    bodies, inside = (
+        [(start - 6, end - 6) for start, end, found_kind in found if found_kind == kind] for kind in DEFAULT_KINDS
+    )
     assert bodies == truth.bodies
-    inside = [(span.start - 6, span.end - 6) for span in found if span.kind == "launch_config"]
     assert set(truth.launches) <= set(inside) <= {*truth.launches, *truth.unknown}
-
-
-# ---- nothing raises, nothing hangs
-
-PIECES = [
-    "@triton.jit\n", "def k(x):\n", "    f(x)\n", "k[grid](x)\n", "triton.jit(k)", "__global__ void k(", "{", "}", "(", ")", "[", "]", ":", ";", "\n", "\r\n",
-    " ", "\t", "#", "'", '"', '"""', "'''", 'R"x(', ')x"', "\\", "```", "```python\n", "```cuda\n", "<think>",
-    "k<<<1, ", "#define K __global__\n", "K", "<|im_end|>", "é", "\0", "\ud800", "lambda", "->", "import triton\n",
-]  # fmt: skip
-anything = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
-
-
-@settings(max_examples=300, deadline=None)
-@given(anything, st.sampled_from([*LANGUAGES, "auto"]))
-def test_no_text_raises(text, language):
-    found = find_spans(text, tuple(KINDS), language=language)
-    assert found == sorted(found)
-    assert all(0 <= start < end <= len(text) for start, end, _ in found)
-
-
-HARDEST = ["```python\n", "```cuda\n", "(", "[", "k[", "@triton.jit\ndef k(x):\n"]
-OTHERS = ["k[1](", "@triton.jit\ndef k(x):\n    x\n", 'x = "__global__ ']
-OTHERS += [piece for piece in PIECES if piece.strip() and piece not in HARDEST]
-
-
-@pytest.mark.parametrize(
-    "unit", [*HARDEST, *(pytest.param(unit, marks=pytest.mark.slow) for unit in OTHERS)], ids=repr
-)
-def test_time_grows_with_the_length(unit):
-    begin = "import triton\n@triton.jit\n__global__ void\n"
-    texts = (begin + unit * (length // len(unit)) for length in (5_000, 40_000))
-    assert grows_linearly(lambda text: find_spans(text, tuple(KINDS), language="auto"), *texts)
 
 
 # ---- names, and functions of one's own
@@ -250,7 +183,7 @@ def test_time_grows_with_the_length(unit):
 
 def test_names():
     assert check_language("auto") == ("auto",) and check_language(" triton , cuda,triton ") == ("triton", "cuda")
-    assert set(NAMES) == {"cuda", "hip", "auto", *LANGUAGES}
+    assert NAMES == ("cuda", "hip", "triton", "auto")
     for wrong, message in [
         ("tritn", "'tritn' is no language.* did you mean triton"), ("", "expected one of cuda"), (3, "cuset_language=3"),
         ("auto,cuda", "name it alone"), (None, "expected one of"),
@@ -290,61 +223,47 @@ CUTE = """import cutlass.cute as cute
 @cute.kernel
 def copy_kernel(gA: cute.Tensor,
                 gC: cute.Tensor):
-    tidx, _, _ = cute.arch.thread_idx()
+«    tidx, _, _ = cute.arch.thread_idx()
 
     gC[tidx] = gA[tidx]
 
-class Copy:
+»class Copy:
     @cute.kernel
     def kernel(self, a):
-        f(a)
-    def __call__(self, a):
-        self.kernel(a).launch(grid=(n, 1, 1), block=[256, 1, 1])
+«        f(a)
+»    def __call__(self, a):
+        self.kernel(a).launch«(grid=(n, 1, 1), block=[256, 1, 1])»
 """
 TILELANG = """@T.prim_func
 def main(A: T.Tensor((128,), "float")):
-    with T.Kernel(T.ceildiv(N, 128), threads=128) as bx:
+«    with T.Kernel«(T.ceildiv(N, 128), threads=128)» as bx:
         A[bx] = 1
-main(2)"""
+»main(2)"""
 
 
 def test_the_example_of_the_docs(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "labels.md").read_text(encoding="utf-8")
     name = tmp_path / "spans.py"
     name.write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
-    cute = ["    tidx, _, _ = cute.arch.thread_idx()\n\n    gC[tidx] = gA[tidx]\n\n", "        f(a)\n"]
-    assert labelled(CUTE, f"{name}:find_spans") == [*cute, "(grid=(n, 1, 1), block=[256, 1, 1])"]
-    body = TILELANG[TILELANG.index("    with") : TILELANG.index("main(2)")]
-    assert labelled(TILELANG, f"{name}:find_spans") == [body, "(T.ceildiv(N, 128), threads=128)"]
+    for text in (CUTE, TILELANG):
+        check_marks(text, find_spans, language=f"{name}:find_spans")
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("return [(0, 900)]", r"returned \(0, 900\) for a text of 9 characters. Return 0 <= start < end"),
-        ("return [(3, 3)]", r"returned \(3, 3\)"),
-        ("return [(-1, 3)]", r"returned \(-1, 3\)"),
-        (
-            "return [(4, 5), (1, 2)]",
-            r"returned \(1, 2, 'kernel_body'\) after \(4, 5, 'kernel_body'\). Return the spans sorted",
-        ),
-        ("return [(1, 2, 'kernel')]", "returned the kind 'kernel'; did you mean"),
-        ("return [1]", r"returned 1; expected \(start, end\)"),
-        ("return [('a', 'b')]", r"returned \('a', 'b'\); expected \(start, end\)"),
-        ("return [(1.5, 2.5)]", r"returned \(1.5, 2.5\); expected \(start, end\)"),
-        (
-            "return None",
-            "failed with TypeError: 'NoneType' object is not iterable on the text that begins 'some text'",
-        ),
-        ("return {}['x']", "failed with KeyError: 'x'"),
-    ],
-)
+@pytest.mark.parametrize(("body", "message"), [
+    ("return [(0, 900)]", r"returned \(0, 900\) for a text of 9 characters. Return 0 <= start < end"),
+    ("return [(3, 3)]", r"returned \(3, 3\)"),
+    ("return [(-1, 3)]", r"returned \(-1, 3\)"),
+    ("return [(4, 5), (1, 2)]", r"returned \(1, 2, 'kernel_body'\) after \(4, 5, 'kernel_body'\). Return the spans sorted"),
+    ("return [(1, 2, 'kernel')]", "returned the kind 'kernel'; did you mean"),
+    ("return [1]", r"returned 1; expected \(start, end\)"),
+    ("return [('a', 'b')]", r"returned \('a', 'b'\); expected \(start, end\)"),
+    ("return [(1.5, 2.5)]", r"returned \(1.5, 2.5\); expected \(start, end\)"),
+    ("return None", "failed with TypeError: 'NoneType' object is not iterable on the text that begins 'some text'"),
+    ("return {}['x']", "failed with KeyError: 'x'"),
+])  # fmt: skip
 def test_what_a_function_of_ones_own_gets_wrong(own, body, message):
     name = own(body)
     with pytest.raises(InputError, match=f"cuset_language='{re.escape(name)}' {message}"):
         find_spans("some text", language=name)
-
-
-def test_a_function_that_is_not_there():
     with pytest.raises(InputError, match=r"cuset_language='no_such.py:find': there is no file"):
         find_spans("some text", language="no_such.py:find")

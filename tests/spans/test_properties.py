@@ -44,7 +44,10 @@ PIECES = [
     "#define K __global__ void\n", "K", "<think>", "</think>", "<|im_end|>", "import torch\n", 's = f"""', "RAFT_KERNEL",
     "__attribute__((global))", "__device__", "__shared__", "dim3", "atomicAdd(", "threadIdx.x", "é", "\0", "\ud800", ";", "`", "> ",
     "<< <", ">> >", "{{ x }}", "${x}", "{% if x %}", "{% endif %}\n", "<%= x %>", "% if x:\n", "P<Q<", "#undef ", "GPU_KERNEL", "case ",
+    "@triton.jit\n", "def k(x):\n", "    f(x)\n", "k[grid](x)\n", "triton.jit(k)", "[", "]", ":", "\t", "#", "```python\n", "lambda", "->",
+    "import triton\n",
 ]  # fmt: skip
+ALL = tuple(KINDS)
 anything = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
@@ -60,15 +63,15 @@ def check(text: str, found) -> None:
 @given(anything)
 @example("__global__ void k() {\ud800\0é")
 def test_no_text_raises(text):
-    for kinds in (DEFAULT_KINDS, tuple(KINDS)):
-        check(text, find_spans(text, kinds))
+    for kinds, language in ((DEFAULT_KINDS, "cuda"), (ALL, "cuda"), (ALL, "triton"), (ALL, "auto")):
+        check(text, find_spans(text, kinds, language=language))
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, len(CODE)), anything)
 def test_code_in_the_middle_of_anything(at, text):
     mixed = CODE[:at] + text + CODE[at:]
-    check(mixed, find_spans(mixed, tuple(KINDS)))
+    check(mixed, find_spans(mixed, ALL))
 
 
 @pytest.mark.parametrize("head", ["", "Text.\n\n```cuda\n", 'import torch\ns = r"""'])
@@ -117,45 +120,45 @@ UNITS = [
     "\0", "\ud800", "é", "\r", "\n", " ", "__device__ int f() {", "extern ", "__shared__ ", "dim3 a", "atomicAdd(", "word ",
     "don't ", "- ", "> ", "1'", "cat << A\n", "``` ", "```cpp ", "a<think> ", "# ", "; {", 'x = """', "x = ''.format(", 'f<1', "dim3 a(", "{{[(", "\n}\n", "<|im_end|>", 'f"{',
     "< ", "> ", "a<<<P<", "{{", "{{ x }}", "${", "{%", "<%", "% if ", "{% if x %}\n", "__global__ {x} ", "GPU_KERNEL(", "#define A <<<\n", "# ",
+    "[", "k[", ":", ";", "@triton.jit\ndef k(x):\n", "k[1](", "@triton.jit\ndef k(x):\n    x\n", "import triton\n", "lambda",
+    "#define A __global__\n#define B A\n",
 ]  # fmt: skip
+LEADS = [
+    "", "```cuda\n__global__ void k() {\n", 'import torch\nx = """__global__ void k() {\n', "import triton\n@triton.jit\n__global__ void\n",
+]  # fmt: skip
+HARDEST = ["{", "<<<", "```cuda\n", "__global__ void k() {\n#if A\n", "<think>\n", '"""', "a<<<1>>>("]
+HARDEST_TRITON = ["```python\n", "```cuda\n", "(", "[", "k[", "@triton.jit\ndef k(x):\n"]
 
 
-def find_all_kinds(text: str) -> list:
-    return find_spans(text, tuple(KINDS))
+def find_all(text: str) -> list:
+    return find_spans(text, ALL, language="auto")
 
 
-LEADS = ["", "```cuda\n__global__ void k() {\n", 'import torch\nx = """__global__ void k() {\n']
-
-
-@pytest.mark.parametrize("unit", UNITS, ids=[repr(unit) for unit in UNITS])
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
 @pytest.mark.parametrize("lead", LEADS)
 def test_any_unit_repeated_gives_sane_spans(unit, lead):
     text = lead + unit * (5_000 // len(unit))
-    check(text, find_spans(text, tuple(KINDS)))
+    check(text, find_all(text))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", [*UNITS, "#define A __global__\n#define B A\n"], ids=repr)
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
 @pytest.mark.parametrize("lead", LEADS)
 def test_time_grows_with_the_length_and_not_with_its_square(unit, lead):
-    assert grows_linearly(find_all_kinds, *(lead + unit * (size // len(unit)) for size in (25_000, 200_000)))
+    assert grows_linearly(find_all, *(lead + unit * (size // len(unit)) for size in (25_000, 200_000)))
 
 
 @pytest.mark.parametrize(
-    "unit", ["{", "<<<", "```cuda\n", "__global__ void k() {\n#if A\n", "<think>\n", '"""', "a<<<1>>>("]
+    "make",
+    [
+        *(lambda size, unit=unit: unit * (size // len(unit)) for unit in HARDEST),
+        *(lambda size, unit=unit: LEADS[3] + unit * (size // len(unit)) for unit in HARDEST_TRITON),
+        # what stands outside of blocks is read with the blocks as one long line of spaces
+        lambda size: "```cpp\n" + "int x;\n" * (size // 20) + "```\nk<<<1, 2>>>(x)\n",
+        # the macros that stand for `__global__` are looked for together, and 50 of a round at most
+        lambda size: "".join(f"#define A{i} __global__\n" for i in range(size // 20)),
+    ],
+    ids=[*map(repr, HARDEST + HARDEST_TRITON), "a block without kernels", "macros by the thousand"],
 )
-def test_time_grows_with_the_length_for_the_hardest(unit):
-    assert grows_linearly(find_all_kinds, *(unit * (size // len(unit)) for size in (10_000, 80_000)))
-
-
-def test_a_long_block_without_kernels_beside_a_kernel_in_prose():
-    """What stands outside of blocks is read with the blocks as one long line of spaces."""
-    texts = ("```cpp\n" + "int x;\n" * size + "```\nk<<<1, 2>>>(x)\n" for size in (500, 4000))
-    assert grows_linearly(find_all_kinds, *texts)
-
-
-def test_macros_by_the_thousand():
-    """The macros that stand for `__global__` are looked for together, and 50 of a round at most."""
-    texts = ["".join(f"#define A{i} __global__\n" for i in range(number)) for number in (500, 4000)]
-    assert find_spans(texts[1]) == []
-    assert grows_linearly(find_all_kinds, *texts)
+def test_time_grows_with_the_length_for_the_hardest(make):
+    assert grows_linearly(find_all, make(10_000), make(80_000))

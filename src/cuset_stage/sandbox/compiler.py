@@ -166,10 +166,9 @@ class Compiler:
         try:
             record = json.loads((entry / "record.json").read_text(encoding="utf-8"))
             verdict = Verdict(record["verdict"]) if record["verdict"] else None
-            binary = entry / "program" if verdict is None else None
-            if binary is not None and file_sha256(binary) != record["sha256"]:
-                return None
-            return Compiled(verdict, binary, record["seconds"], True, record["message"])
+            binary = None if verdict else entry / "program"
+            is_whole = binary is None or file_sha256(binary) == record["sha256"]
+            return Compiled(verdict, binary, record["seconds"], True, record["message"]) if is_whole else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -189,8 +188,7 @@ class Compiler:
             )
 
             def result(verdict: Verdict | None, message: str) -> Compiled:
-                binary = entry / "program" if verdict is None else None
-                return Compiled(verdict, binary, finished.seconds, False, message)
+                return Compiled(verdict, None if verdict else entry / "program", finished.seconds, False, message)
 
             if finished.infra is not None:
                 return result(Verdict.INFRA_ERROR, finished.infra)
@@ -212,21 +210,18 @@ class Compiler:
                 # for want of memory or of disk space the source is not to blame
                 if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
                     return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
+                record = {"verdict": verdict, "message": message, "seconds": finished.seconds}
                 try:
-                    self._store(entry, product, verdict, finished.seconds, message)
+                    with self._entries.new(entry) as fresh:
+                        if verdict is None:
+                            shutil.move(product, fresh / "program")
+                            (fresh / "program").chmod(0o755)
+                            record["sha256"] = file_sha256(fresh / "program")
+                        (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
+                    self._entries.drop()
                 except OSError as error:
                     return result(Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}")
             return result(verdict, message)
-
-    def _store(self, entry: Path, product: Path, verdict: Verdict | None, seconds: float, message: str) -> None:
-        record = {"verdict": verdict, "message": message, "seconds": seconds}
-        with self._entries.new(entry) as fresh:
-            if verdict is None:
-                shutil.move(product, fresh / "program")
-                (fresh / "program").chmod(0o755)
-                record["sha256"] = file_sha256(fresh / "program")
-            (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
-        self._entries.drop()
 
 
 @functools.cache

@@ -8,10 +8,10 @@ import random
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import cycle, takewhile
 from typing import Any
 
 from ..files import file_lock
@@ -59,23 +59,18 @@ def list_gpus() -> list[Gpu]:
     for index in range(library.nvmlDeviceGetCount() if library else 0):
         with suppress(library.NVMLError):  # one that fell off the bus
             gpu = library.nvmlDeviceGetHandleByIndex(index)
-            uuid, name, driver = (
-                library.nvmlDeviceGetUUID(gpu),
-                library.nvmlDeviceGetName(gpu),
-                library.nvmlSystemGetDriverVersion(),
-            )
+            uuid, name = library.nvmlDeviceGetUUID(gpu), library.nvmlDeviceGetName(gpu)
             capability = "{}.{}".format(*library.nvmlDeviceGetCudaComputeCapability(gpu))
-            gpus.append(Gpu(index, uuid, name, driver, capability, library.nvmlDeviceGetMemoryInfo(gpu).total))
+            memory_bytes, driver = library.nvmlDeviceGetMemoryInfo(gpu).total, library.nvmlSystemGetDriverVersion()
+            gpus.append(Gpu(index, uuid, name, driver, capability, memory_bytes))
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return gpus
-    chosen = []
-    for name in (part.strip() for part in visible.split(",")):
-        match = [gpu for gpu in gpus if name and (str(gpu.index) == name or gpu.uuid.startswith(name))]
-        if not match:
-            break  # CUDA, too, ignores what follows a name it does not know
-        chosen.append(match[0])
-    return chosen
+    named = (
+        next((gpu for gpu in gpus if name and (str(gpu.index) == name or gpu.uuid.startswith(name))), None)
+        for name in map(str.strip, visible.split(","))
+    )
+    return list(takewhile(bool, named))  # CUDA, too, ignores what follows a name it does not know
 
 
 @functools.cache  # the driver takes milliseconds, and longer while GPUs are busy
@@ -89,13 +84,10 @@ def minor_number(gpu: Gpu) -> int | None:
 def gpu_devices(gpu: Gpu) -> list[str]:
     """The device nodes one GPU needs; those of the other GPUs are left out when the driver says which is which."""
     minor = minor_number(gpu)
-    nodes = []
-    for name in sorted(os.listdir("/dev")):
-        number = name.removeprefix("nvidia")
-        other = number.isdigit() and minor is not None and int(number) != minor
-        if (name.startswith("nvidia") and not other) or name == "dxg":
-            nodes.append(f"/dev/{name}")
-    return nodes
+    nodes = [name for name in sorted(os.listdir("/dev")) if name.startswith("nvidia") or name == "dxg"]
+    if minor is not None:
+        nodes = [name for name in nodes if name == f"nvidia{minor}" or not name.removeprefix("nvidia").isdigit()]
+    return [f"/dev/{name}" for name in nodes]
 
 
 def used_memory(gpu: Gpu) -> tuple[int, dict[int, int]]:
@@ -130,16 +122,10 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
     places = [(slot, gpu) for slot in range(slots) for gpu in random.sample(list(gpus), len(gpus))]
     with ExitStack() as stack:
         with _asking[frozenset((gpu.uuid, slots) for gpu in gpus)]:
-            while (leased := _try_places(locks, places, stack)) is None:
-                time.sleep(LEASE_PAUSE_S)
-        yield leased
-
-
-def _try_places(locks: Path, places: Iterable[tuple[int, Gpu]], stack: ExitStack) -> Gpu | None:
-    """The GPU of the first of these places that is free, whose lock `stack` then holds; None where none is."""
-    for slot, gpu in places:
-        with ExitStack() as trying:
-            if trying.enter_context(file_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock", wait=False)):
-                stack.push(trying.pop_all())
-                return gpu
-    return None
+            for slot, gpu in cycle(places):
+                if stack.enter_context(file_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock", wait=False)):
+                    break
+                stack.pop_all()  # it holds nothing
+                if (slot, gpu) == places[-1]:
+                    time.sleep(LEASE_PAUSE_S)
+        yield gpu

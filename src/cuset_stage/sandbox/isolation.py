@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import os
 import shutil
 import stat
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from ..files import file_sha256
 from .folders import cache_root, scratch_folder
 from .gpus import Gpu, gpu_devices
 from .limits import SandboxError
@@ -66,10 +66,9 @@ def may_look_at_others() -> bool:
     return bool(int(status.split("CapEff:")[1].split()[0], 16) & 1 << 19)
 
 
-def bubblewrap_here() -> Bubblewrap | None:
-    """How bubblewrap works on this machine; None when it does not."""
-    how = _probe_bubblewrap(os.environ.get("CUSET_BWRAP") or "bwrap")
-    return how if isinstance(how, Bubblewrap) else None
+def bubblewrap_here() -> Bubblewrap | str:
+    """How bubblewrap works on this machine, or what is wrong with it."""
+    return _probe_bubblewrap(os.environ.get("CUSET_BWRAP") or "bwrap")
 
 
 def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
@@ -84,10 +83,9 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
         return wanted
     problems = []
     if wanted is not Isolation.LANDLOCK:
-        how = _probe_bubblewrap(os.environ.get("CUSET_BWRAP") or "bwrap")
-        if isinstance(how, Bubblewrap):
+        if isinstance(problem := bubblewrap_here(), Bubblewrap):
             return Isolation.BUBBLEWRAP
-        problems.append(how)
+        problems.append(problem)
     if wanted is not Isolation.BUBBLEWRAP:
         said = _probe_landlock()
         if said is None:
@@ -121,7 +119,6 @@ def _fails(command: Sequence[str]) -> str | None:
 
 @functools.lru_cache(maxsize=8)
 def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
-    """How bubblewrap works on this machine, or what is wrong with it."""
     program = shutil.which(wanted)
     if program is None:
         return "bubblewrap is not installed"
@@ -153,13 +150,13 @@ def landlock_version() -> int:
 @functools.cache
 def _probe_landlock() -> str | None:
     """None when a process that Landlock and seccomp confine can do nothing that it must not; else the reason."""
-    return _fails([sys.executable, "-I", "-S", str(SUPERVISOR), "probe"])
+    return _fails([*SUPERVISOR, "probe"])
 
 
 @functools.cache
 def memory_account() -> str:
     """What counts the memory of runs here: "cgroup v2", or "watcher": our own, of what /proc shows now and then."""
-    command = [sys.executable, "-I", "-S", str(SUPERVISOR), "memory"]
+    command = [*SUPERVISOR, "memory"]
     return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "watcher"
 
 
@@ -174,15 +171,15 @@ def python_paths() -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if not path.is_relative_to("/usr") and path != Path("/")))
 
 
-@functools.cache
-def _shell_digest() -> str:
-    return hashlib.sha256(Path("/bin/sh").read_bytes()).hexdigest()[:16]
+_shell_digest = functools.cache(file_sha256)
 
 
 def closed_shell() -> Path:
     """A copy of /bin/sh that nobody may read: the kernel then lets no process of its user look into it, or write to its memory, while it
     waits for the program and says how that ended."""
-    shell = cache_root() / f"sh-{_shell_digest()}" / "sh"  # the cache may be shared with other machines
+    shell = (
+        cache_root() / f"sh-{_shell_digest(Path('/bin/sh'))[:16]}" / "sh"
+    )  # the cache may be shared with other machines
     if not shell.exists():
         shell.parent.mkdir(parents=True, exist_ok=True)
         copy = Path(tempfile.mkdtemp(dir=shell.parent), "sh")
@@ -231,16 +228,8 @@ def bubblewrap_prefix(
     uid: int | None,
 ) -> list[str]:
     """bubblewrap and its arguments up to the command."""
-    command = [
-        how.program,
-        "--die-with-parent",
-        "--as-pid-1",
-        "--unshare-ipc",
-        "--unshare-pid",
-        "--unshare-uts",
-        "--unshare-net",
-    ]
-    command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
+    command = [how.program, "--die-with-parent", "--as-pid-1", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
+    command += ["--unshare-net", "--unshare-cgroup-try", "--cap-drop", "ALL"]
     if how.own_user:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:

@@ -24,7 +24,7 @@ from .gpus import Gpu, used_memory
 from .limits import Limits, SandboxError
 
 
-SUPERVISOR = Path(__file__).parent / "supervisor" / "__main__.py"
+SUPERVISOR = (sys.executable, "-I", "-S", str(Path(__file__).parent / "supervisor" / "__main__.py"))
 PATIENCE_S = 90.0
 """What the supervisor may need beyond the program's own time: copies before, the end of everything after."""
 GPU_QUERY_S = 1.0
@@ -84,12 +84,11 @@ class _Supervisor:
 
     def __init__(self) -> None:
         self.socket, its = socket.socketpair()
-        command = [sys.executable, "-I", "-S", str(SUPERVISOR)]
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
         none = subprocess.DEVNULL
         with its:  # in a session of its own: Ctrl-C reaches the judge alone; when that goes, this socket closes
             self.process = subprocess.Popen(
-                command, stdin=its, stdout=none, stderr=none, start_new_session=True, env=environment, cwd="/"
+                SUPERVISOR, stdin=its, stdout=none, stderr=none, start_new_session=True, env=environment, cwd="/"
             )
 
     def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any]:

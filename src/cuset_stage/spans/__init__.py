@@ -4,7 +4,6 @@ This subpackage needs the standard library alone, so that any trainer can use it
 """
 
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, KINDS, LABEL_VERSION, Span
-from .languages import LANGUAGES
 from .spans import find_spans
 from .tokenizers import token_mask
 
@@ -14,7 +13,6 @@ __all__ = [
     "KERNEL_ALIASES",
     "KINDS",
     "LABEL_VERSION",
-    "LANGUAGES",
     "Span",
     "find_spans",
     "token_mask",

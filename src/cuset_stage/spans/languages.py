@@ -15,8 +15,7 @@ from .triton import triton
 
 KEY = "cuset_language"
 CUDA = ("cuda", "hip")  # one lexer
-LANGUAGES = ("triton",)
-NAMES = (*CUDA, *LANGUAGES, "auto")
+NAMES = (*CUDA, "triton", "auto")
 _GONE = frozenset({"cute", "tilelang", "opencl", "metal"})
 # What a text must hold for reading it as Triton to be worth the time, and what only Triton has; `auto` looks for the second.
 _HINT = re.compile(r"jit\b|\[")

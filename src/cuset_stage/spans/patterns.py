@@ -9,7 +9,7 @@ from .lexer import Lexed
 from .templates import without_fields
 
 
-_CALLS: dict[str, str] = {
+_NAMES: dict[str, str] = {
     "synchronization": (
         r"__syncthreads\w*|__syncwarp|__threadfence\w*|__barrier_sync\w*|__cluster_barrier_\w+|__builtin_amdgcn_s_barrier"
         r"|(?:cuda|hip)(?:Device|Stream|Event|Thread)Synchronize|(?:cuda|hip)StreamWaitEvent|cuCtxSynchronize"
@@ -28,8 +28,6 @@ _CALLS: dict[str, str] = {
         r"(?:cuda|hip)Launch(?:Cooperative)?Kernel\w*|hipLaunchKernelGGL|hipExtLaunchKernel\w*|cuLaunchKernel\w*"
         r"|(?:cuda|hip)FuncSet\w+|(?:cuda|hip)Occupancy\w+|dim3"
     ),
-}
-_WORDS: dict[str, str] = {
     "thread_indexing": (
         r"(?:threadIdx|blockIdx|blockDim|gridDim)(?:\s*\.\s*[xyz])?|warpSize|hip(?:Thread|Block)(?:Idx|Dim)_[xyz]"
         r"|hipGridDim_[xyz]|\w+(?:\.|->)(?:thread_rank|thread_index|group_index|meta_group_rank|block_rank|group_dim|dim_threads)"
@@ -53,7 +51,7 @@ _HINTS: dict[str, tuple[str, ...]] = {
     "memory_api": ("cuda", "hip", "cuMem"),
     "launch_setup": ("dim3", "Launch", "Occupancy", "FuncSet"),
 }
-_COMPILED = {kind: re.compile(rf"(?<!\w)(?:{source})(?!\w)") for kind, source in {**_CALLS, **_WORDS}.items()}
+_COMPILED = {kind: re.compile(rf"(?<!\w)(?:{source})(?!\w)") for kind, source in _NAMES.items()}
 _CALL_OPEN = re.compile(r"\s*(?:<[\w\s,:*]{0,200}>\s*)?\(")
 
 
@@ -64,15 +62,13 @@ def might_match(text: str, kinds: Iterable[str]) -> bool:
 
 def pattern_spans(full: str, kind: str) -> list[tuple[int, int]]:
     """Extents of one kind in scrubbed text."""
-    if kind in _WORDS:
+    if kind == "thread_indexing":  # the only names that need no call
         return [match.span() for match in _COMPILED[kind].finditer(full)]
     if kind == "shared_memory":
         return [(_with_qualifiers(full, match.start()), match.end()) for match in _SHARED.finditer(full)]
-    found = (
-        [(match.start(), _statement_end(full, match.end())) for match in _DIM3.finditer(full)]
-        if kind == "launch_setup"
-        else []
-    )
+    found = []
+    if kind == "launch_setup":
+        found = [(match.start(), _statement_end(full, match.end())) for match in _DIM3.finditer(full)]
     done = 0
     closing: dict[int, int] | None = None
     for match in _COMPILED[kind].finditer(full):
