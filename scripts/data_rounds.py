@@ -3,13 +3,14 @@
     python scripts/data_rounds.py --add r2-results.jsonl --round 2 --seed 0 --set cudabench    # the verdicts of a judged run
     python scripts/data_rounds.py                                                              # writes benchmarks/data_rounds.json
 
-benchmarks/data_rounds.jsonl has a row an answer (round, set, seed, operation, task, verdict, compiled: no text of a benchmark),
+benchmarks/data_rounds.jsonl.gz has a row an answer (round, set, seed, operation, task, verdict, compiled: no text of a benchmark),
 benchmarks/data_rounds.yaml says of each round what was trained on and what changed; round 0 is the model as it is. Failed answers are
 read on `develop`, the 100 operations that are kept for it; CUDABench's are counted only. Intervals are over operations: seeds and sizes of
 one are averaged.
 """
 
 import argparse
+import gzip
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -17,13 +18,12 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from cuset_stage.jsonl import read_objects
 from cuset_stage.judge.results import read_results
 from cuset_stage.report.statistics import estimate_means
 
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
-ROWS = FOLDER / "data_rounds.jsonl"
+ROWS = FOLDER / "data_rounds.jsonl.gz"
 SETS = ("develop", "cudabench", "mini")
 
 
@@ -62,7 +62,8 @@ def rounds() -> list[dict]:
 
     `restated` names operations of CUDABench that some of the training ones restated; `without_restated` leaves them out.
     """
-    rows = [row for _, row in read_objects(ROWS)]
+    with gzip.open(ROWS, "rt") as file:
+        rows = list(map(json.loads, file))
     found = []
     for number, said in yaml.safe_load((FOLDER / "data_rounds.yaml").read_text(encoding="utf-8")).items():
         of = {name: [row for row in rows if row["round"] == number and row["set"] == name] for name in SETS}
@@ -81,7 +82,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.add:
         key = {"round": options.round, "set": options.set, "seed": options.seed}
-        with ROWS.open("a", encoding="utf-8") as file:
+        with gzip.open(ROWS, "at") as file:
             for sample in read_results(options.add).charged:
                 operation = sample["name" if options.set == "mini" else "family"]
                 names = {"operation": operation, "task": sample["task"], "verdict": sample["verdict"]}
