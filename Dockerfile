@@ -8,6 +8,7 @@ FROM nvidia/cuda:13.0.2-devel-ubuntu24.04
 
 # python3-dev and a C compiler: Triton builds its launchers when training starts. bubblewrap: the better isolation, where the container
 # may use it. Versions are the distribution's: its archive keeps only the latest of each, so a pin would break the build.
+# hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends build-essential bubblewrap ca-certificates python3-dev python3-venv \
     && rm -rf /var/lib/apt/lists/*

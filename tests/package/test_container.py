@@ -3,9 +3,12 @@
 import fnmatch
 import re
 import shlex
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path, PurePosixPath
+
+import pytest
 
 from cuset_stage.cli._app import COMMANDS
 
@@ -82,3 +85,10 @@ def test_the_commands_that_are_told_fit():
     assert (ROOT / recipe).is_file()
     _, name, *keys = shlex.split(evaluate.partition(" cuset-stage ")[2])
     COMMANDS[name].read(keys)
+
+
+def test_hadolint_finds_nothing():
+    if shutil.which("hadolint") is None:
+        pytest.skip("no hadolint here: pip install -e '.[dev]' brings it")
+    done = subprocess.run(["hadolint", str(ROOT / "Dockerfile")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
