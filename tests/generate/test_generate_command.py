@@ -25,6 +25,8 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
     assert done.exit_code == 0, done.output
     assert "(4 made, 0 there before, 0 failed)" in done.output
     lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    cut = sum(line["finish_reason"] == "length" for line in lines)
+    assert cut and f"note: {cut} of 4 answers were cut at max_tokens=8" in done.output
     assert {(line["task"], line["sample"]) for line in lines} == {
         (task, sample) for task in ("tiled_sgemm", "row_argmax") for sample in (0, 1)
     }

@@ -1,6 +1,5 @@
 """`cuset_pairs` in a recipe: what is logged is what the model's own differences say, however the run is made."""
 
-
 import pytest
 from features import deepspeed
 from llamafactory.hparams import DataArguments

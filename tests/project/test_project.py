@@ -118,7 +118,7 @@ def test_what_fits_is_chosen_and_the_batch_is_the_paper_s(shape, gpus, memory, e
 def test_what_does_not_fit_says_what_would():
     with pytest.raises(
         InputError,
-        match=r"32.8 B parameters do not fit into 16 GiB on a GPU: qlora .* of 1024 tokens needs about 22\.\d\.",
+        match=r"32.8 B parameters do not fit a GPU with 16 GiB: qlora .* of 1024 tokens needs about 22\.\d GiB\.",
     ):
         choose_plan(QWEN_32B, 1, 16)
     with pytest.raises(InputError, match="4-bit weights need a GPU"):
@@ -160,10 +160,13 @@ LLAMA = (
 )
 
 
-def test_a_template_that_asks_otherwise_than_the_model_s_own_is_warned_of(init, tiny_model):
+def test_a_template_that_asks_otherwise_than_the_model_s_own_is_warned_of(init, tiny_model, tmp_path):
     assert differs(str(tiny_model), "llama3") and not differs(str(tiny_model), "chatml")
     assert not differs("someone/on-the-hub", "llama3")
-    said = init(f"model={tiny_model}", "gpus=0", "template=llama3")[1]
+    link = tmp_path / "my-model"
+    link.symlink_to(tiny_model)
+    folder, said = init(f"model={link}", "gpus=0", "template=llama3")
+    assert f"model_name_or_path: {link}\n" in (folder / "train.yaml").read_text()  # the user's own name of it
     assert "warning: template=llama3 asks otherwise than the model's own chat template" in said
 
 
@@ -393,9 +396,10 @@ def test_the_table_of_the_page_is_what_is_planned():
 
 def test_what_is_missing_is_asked_for(init, tmp_path):
     assert "init: model: missing; say model=..." in init(code=2)[1]
-    assert "init: there is no such folder" in init("model=no/such/folder", "gpus=0", code=2)[1]
+    assert "init: model=no/such/folder: there is no such folder" in init("model=no/such/folder", "gpus=0", code=2)[1]
     here = "Qwen/Qwen2.5-Coder-7B-Instruct"
     assert "init: memory_gib is missing" in init(f"model={here}", "gpus=1", code=2)[1]
+    assert "or say that it trains on GPUs (gpus=1)" in init(f"model={here}", "gpus=0", "memory_gib=24", code=2)[1]
     init(f"model={here}", "gpus=1", "memory_gib=24")
     assert "train.yaml exists" in init(f"model={here}", "gpus=1", "memory_gib=24", code=2)[1]
 

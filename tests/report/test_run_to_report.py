@@ -107,7 +107,8 @@ def test_a_part_of_the_tasks_is_reported_as_a_part(run: Any, tmp_path: Path) -> 
     assert summary(limit=1)[:2] == summary(only=["one"])[:2] == (1, 1.0)
     with pytest.raises(ReportError, match="only=onne: the results have no such task; did you mean one"):
         summary(only=["onne"])
-    run([first, second], "limit=2")
+    run([answer_row("one", 0, f"{PROGRAM}// cut", finish_reason="length"), second], "limit=2")
+    assert "Answers cut at max_tokens: answers 1 of 2" in summary()[2]
     tasks, rate, notes = summary()
     assert (tasks, rate) == (2, 0.5) and "A part of the task set alone: answers 2 tasks of 3." in notes
     part = [{**answer, "chosen_tasks": {"only": ["one", "two"]}} for answer in (first, second)]

@@ -58,6 +58,11 @@ def generate(settings: GenerateSettings) -> None:
         )
     failed = len(summary.failures)
     typer.echo(f"answers: {output} ({summary.made} made, {summary.kept} there before, {failed} failed)")
+    if summary.cut:
+        typer.echo(
+            f"note: {summary.cut} of {summary.made} answers were cut at max_tokens={settings.max_tokens}: a program without its end does not "
+            "compile. Give more."
+        )
     if failed:
         first = summary.failures[0]
         what = f"the first, {first.request.task} sample {first.request.sample}: {first.message}"

@@ -64,9 +64,12 @@ def init(settings: InitSettings) -> None:
         raise fail(f"init: {recipe} exists; give another folder, or remove that file.")
     try:
         check_model(model)
+    except ValueError as error:
+        raise fail(f"init: model={model}: {error}") from None
+    try:
         is_own = data != "bundled"
         file = read_form(Path(data).expanduser() if is_own else bundled.data() / "cuset_kernels.json")
-        model = str(local.resolve()) if local.is_dir() else model
+        model = str(local.absolute()) if local.is_dir() else model
         template, shape = template_of(model, template), shape_of(model)
         plan = choose_plan(shape, gpus, memory_gib, tuning=tuning)
         bf16 = all(float(gpu.compute_capability) >= 8 for gpu in here)

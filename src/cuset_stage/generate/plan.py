@@ -45,10 +45,11 @@ class Failure:
 
 
 class Summary(NamedTuple):
-    """What a run did: samples that were in the file before, that were made, and that failed."""
+    """What a run did: samples that were in the file before, that were made, of which some were cut at max_tokens, and that failed."""
 
     kept: int
     made: int
+    cut: int
     failures: tuple[Failure, ...]
 
 
@@ -135,7 +136,7 @@ def generate(
     plan = make_plan(tasks, settings, samples, prompts)
     record = settings.model_dump(mode="json")
     known = {name: record.pop(name) for name in list(record) if name in Answer.__dataclass_fields__}
-    made, failures = 0, []
+    made, cut, failures = 0, 0, []
     with Appender(output) as appender:
         todo = missing(plan, settings, read_answers(output))
         requests = {(request.task, request.sample): request for request in todo}
@@ -149,6 +150,6 @@ def generate(
             request = requests[outcome.task, outcome.sample]
             extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **outcome.extra}
             appender.append(replace(outcome, **known, chosen_tasks=chosen, extra=extra).to_record())
-            made += 1
+            made, cut = made + 1, cut + (outcome.finish_reason == "length")
             progress(kept + made, len(plan))
-    return Summary(kept, made, tuple(failures))
+    return Summary(kept, made, cut, tuple(failures))

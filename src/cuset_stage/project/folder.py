@@ -271,7 +271,7 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
         generate = (
             f"cuset generate {trained(output)}{bits} template={project.template} tasks={tasks}{short} output={answers}"
         )
-        return [generate, f"cuset evaluate {answers} tasks={tasks}{compiled} method={name} output={judged}"]
+        return [generate, f"cuset evaluate {answers} tasks={tasks}{compiled} method={name} seed=0 output={judged}"]
 
     before = f" before={model}" if full else ""
     look = f"cuset heatmap {trained(OUTPUT)}{before}{bits} dataset={dataset} {data} output={path('confidence.html')}"

@@ -234,8 +234,9 @@ def choose_plan(shape: Shape, gpus: int, memory_gib: float, *, tuning: str | Non
             needed = gpu_gib(training_gib(shape, one, length, gpus=gpus, zero=zero))
             if needed <= memory_gib:
                 return Plan(one, length, zero, max(1, round(BATCH / max(gpus, 1))), gpus, needed)
-    where = f"on each of {gpus} GPUs" if gpus > 1 else "on a GPU" if gpus else "in this machine's memory"
+    where = f"each of {gpus} GPUs with" if gpus > 1 else "a GPU with" if gpus else "a CPU with"
+    fix = "or GPUs with more memory (memory_gib=)" if gpus else "or say that it trains on GPUs (gpus=1)"
     raise InputError(
-        f"{shape.parameters / 1e9:.1f} B parameters do not fit into {memory_gib:g} GiB {where}: {one} with rows of "
-        f"{length} tokens needs about {needed:.1f}. Take a smaller model, or GPUs with more memory (memory_gib=)."
+        f"{shape.parameters / 1e9:.1f} B parameters do not fit {where} {memory_gib:g} GiB: {one} with rows of {length} tokens needs about "
+        f"{needed:.1f} GiB. Take a smaller model, {fix}."
     )

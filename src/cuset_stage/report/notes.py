@@ -13,9 +13,9 @@ from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
 NAMED = 8  # tasks a note names with what was said of them; more are counted
 JUDGE = {
     *("gpus", "toolkit", "arch", "flags", "isolation", "torch", "extract", "cuset_stage", "compile_only", "thorough"),
-    *("level", "samples a task"),
+    *("level", "samples a task", "generation.max_tokens", "generation.temperature", "generation.top_p"),
 }
-"""Settings of the judge, not of the method, whose difference is noted; the limits as well."""
+"""Settings of the judge and of sampling, not of the method, whose difference is noted; the limits as well."""
 NO_SETTINGS = {
     "type",
     "format",
@@ -109,6 +109,9 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
     if cells[NO_ANSWER]:
         text = "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number."
         yield text, f"{cells[NO_ANSWER]} {of_all}"
+    if cut := int(collection.lines(run)["finish_reason"].eq("length").sum()):
+        text = "Answers cut at max_tokens: {}. A program without its end does not compile: sample again with more of them."
+        yield text, f"{cut} {of_all}"
     if flagged := int(collection.lines(run)["flags"].astype(bool).sum()):
         yield "Samples with a suspicion of the judge: {}. Look at them before you quote a number.", str(flagged)
     if extra := len(run.judged - run.asked):
