@@ -84,25 +84,31 @@ def test_the_code_written_last_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "says"),
+    ("place", "key", "value", "says"),
     [
-        ("task", None, "task is None; expected text"),
-        ("cases", [1], "cases is [1]; expected a list of objects with name, verdict and numbers"),
-        ("compiled", "yes", "compiled is 'yes'; expected true or false"),
-        ("tokens", 10**400, "expected an integer from 0 below 2**53"),
-        ("tokens", -1, "tokens is -1; expected an integer from 0"),
-        ("run_s", 10**400, "expected a number up to 2**53"),
-        ("speedup", float("nan"), "speedup is nan; expected a number"),
-        ("sample", 10**9, "sample is 1000000000; expected an integer from 0 below"),
-        ("level", "one", "level is 'one'; expected an integer"),
+        (0, "tasks", True, "the header's tasks is True; expected an object, or null"),
+        (0, "tasks", {"count": "x"}, "tasks.count is 'x'; expected an integer from 0 below 1,000,000, or null"),
+        (0, "answers", {"levels": {"one": 3}}, "answers.levels is {'one': 3}; expected an object of level -> count"),
+        (0, "limits", [1], "limits is [1]; expected an object, or null"),
+        (0, "gpus", ["H200"], "gpus is ['H200']; expected a list of objects, or null"),
+        (1, "task", None, "task is None; expected text"),
+        (1, "cases", [1], "cases is [1]; expected a list of objects with name, verdict and numbers"),
+        (1, "compiled", "yes", "compiled is 'yes'; expected true or false"),
+        (1, "tokens", 10**400, "expected an integer from 0 below 2**53"),
+        (1, "tokens", -1, "tokens is -1; expected an integer from 0"),
+        (1, "run_s", 10**400, "expected a number up to 2**53"),
+        (1, "speedup", float("nan"), "speedup is nan; expected a number"),
+        (1, "sample", 10**9, "sample is 1000000000; expected an integer from 0 below"),
+        (1, "level", "one", "level is 'one'; expected an integer"),
     ],
 )
-def test_a_value_that_no_run_writes_is_named(tmp_path: Path, key: str, value: Any, says: str) -> None:
+def test_a_value_that_no_run_writes_is_named(tmp_path: Path, place: int, key: str, value: Any, says: str) -> None:
     path = write(tmp_path, "one", {"a": [P]})
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    lines[1][key] = value
+    lines[place][key] = value
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(ResultsError, match=rf"results\.jsonl:2: .*{re.escape(says)}.*take it out"):
+    fix = "take it out" if place else "judge again into another file"
+    with pytest.raises(ResultsError, match=rf"results\.jsonl:{place + 1}: .*{re.escape(says)}.*{fix}"):
         collect([path])
 
 

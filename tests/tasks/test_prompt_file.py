@@ -42,7 +42,7 @@ def test_the_messages_are_the_benchmarks(clone, tmp_path):
     for place in (file, file.parent, file.parents[1]):
         messages = chat_messages(task, level=3, prompts=read_prompts(place))
         assert messages == [{"role": "system", "content": SYSTEM}, {"role": "user", "content": expected}]
-    named = chat_messages(task, gpu="H100", prompts=read_prompts(file))[1]["content"]
+    named = chat_messages(load_row(tmp_path, {**row, "gpu": "H100"}), prompts=read_prompts(file))[1]["content"]
     assert "{braces} H100" in named and "one thread an element" in named
     of_row = chat_messages(load_row(tmp_path, cudabench_row()), prompts=read_prompts(file))[1]["content"]
     assert "{braces} Some GPU" in of_row
@@ -51,26 +51,34 @@ def test_the_messages_are_the_benchmarks(clone, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "message"),
     [
-        "PROMPT = '{task_description}'",
-        "SYSTEM_PROMPT = 'a'",
-        "SYSTEM_PROMPT = 'a'\nPROMPT = make()",
-        "SYSTEM_PROMPT = 3\nPROMPT = '{task_description}'",
-        "SYSTEM_PROMPT = 'a'\nPROMPT = f'{x}'",
-        "def f(:",
-        "SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {level}'",
-        "SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {gpu.name}'",
-        "SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {'",
-        "SYSTEM_PROMPT = 'a'\nPROMPT = '{task_name}'",
+        ("PROMPT = '{task_description}'", "SYSTEM_PROMPT is not there; expected CUDABench's Generate/prompt.py"),
+        ("SYSTEM_PROMPT = 'a'", "PROMPT is not there"),
+        ("SYSTEM_PROMPT = 'a'\nPROMPT = make()", "PROMPT is not a string literal"),
+        ("SYSTEM_PROMPT = 3\nPROMPT = '{task_description}'", "SYSTEM_PROMPT is not a string literal"),
+        ("SYSTEM_PROMPT = ' '\nPROMPT = '{task_description}'", "SYSTEM_PROMPT is not a string literal"),
+        ("SYSTEM_PROMPT = 'a'\nPROMPT = f'{x}'", "PROMPT is not a string literal"),
+        ("def f(:", "not Python in UTF-8"),
+        (
+            "SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {level}'",
+            "PROMPT cannot be filled (KeyError('level')); expected",
+        ),
+        ("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {gpu.name}'", "PROMPT cannot be filled (AttributeError"),
+        ("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {}'", "PROMPT cannot be filled (IndexError"),
+        ("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {'", "PROMPT cannot be filled (ValueError"),
+        ("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_name}'", "PROMPT lacks {task_description}"),
     ],
 )
-def test_another_file_is_refused_with_what_was_expected(clone, text):
-    file = clone(text)
-    for path, named in ((file, file), (file.parents[2], file.parents[2])):  # the second: no clone
-        with pytest.raises(TaskError, match="where SYSTEM_PROMPT and PROMPT are string literals") as error:
-            read_prompts(path)
-        assert str(error.value).startswith(f"prompts={named}: ") and "Generate/prompt.py" in str(error.value)
+def test_another_file_is_refused_with_what_was_expected(clone, text, message):
+    with pytest.raises(TaskError) as error:
+        read_prompts(clone(text))
+    assert message in str(error.value) and "prompt.py" in str(error.value)
+
+
+def test_there_must_be_a_file(tmp_path):
+    with pytest.raises(TaskError, match=r"prompts=.*: .*; expected CUDABench's Generate/prompt.py, or the folder"):
+        read_prompts(tmp_path)
 
 
 def test_the_prompts_of_another_set_stay_its_own(clone, tmp_path):

@@ -69,7 +69,7 @@ def test_messages_name_files_sizes_and_the_gpu(tmp_path):
     shown = "Double", "one thread an element", "float, 4 bytes each", "(64,)", "data/x.bin", "data/y.bin", "Some GPU"
     for part in shown:
         assert part in user["content"]
-    other = chat_messages(task, level=3, gpu="H100")[1]["content"]
+    other = chat_messages(load_row(tmp_path, cudabench_row(gpu="H100")), level=3)[1]["content"]
     assert "Double." in other and "H100" in other and "Some GPU" not in other
     assert "GPU:" not in chat_messages(load_row(tmp_path, cudabench_row(gpu="unknown")))[1]["content"]
 

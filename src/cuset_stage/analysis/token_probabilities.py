@@ -102,9 +102,8 @@ class _Reader:
         """[num_valid] float32 on the model's device."""
         run = partial(self._model, use_cache=False)
         if self.head.reason is None and not self.head.is_verified:
-            self.head.verify(
-                lambda: run(input_ids=ids[:1, :PROBED_TOKENS])
-            )  # few tokens: a whole batch takes minutes on a CPU
+            # Few tokens: a whole batch takes minutes on a CPU.
+            self.head.verify(lambda: run(input_ids=ids[:1, :PROBED_TOKENS]))
         if self.head.reason is None:
             hidden, (weight, bias) = self.head.inputs_of(lambda: run(input_ids=ids), with_head=True)
             _, terms = fused_objective(hidden, weight, labels.to(hidden.device), None, None, _PLAIN, bias=bias)

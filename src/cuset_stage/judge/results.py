@@ -15,15 +15,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, create_model
 
 from .. import __version__
 from ..answers import ExtractRule
 from ..files import file_sha256, write_atomically
 from ..jsonl import Appender, LinesError, read_objects, to_line
-from ..row_checks import Count, RowModel, SampleNumber, Text, Truth, wrong_value
+from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
 from ..sandbox import Verdict
 from ..tasks import Task, TaskError, TaskSet, choose_tasks
 from ..tasks.answers_file import Answer, AnswersError
@@ -38,6 +38,18 @@ GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_toke
 
 class ResultsError(LinesError):
     """A results file that cannot be read or written; the message names the file, the line and the fix."""
+
+
+TaskCount = Annotated[int, Field(strict=True, ge=0, lt=1_000_000, description="an integer from 0 below 1,000,000")]
+Levels = Annotated[
+    dict[Annotated[str, Field(pattern="^[0-9]{1,5}$")], Count],
+    Field(description='an object of level -> count, such as {"1": 500}'),
+]
+
+
+def _object(**kinds: Any) -> type[RowModel]:
+    """An object in which each of these keys may be missing or null. Further keys may hold anything."""
+    return create_model("Object", __base__=RowModel, **{key: (kind | None, None) for key, kind in kinds.items()})
 
 
 class SampleLine(RowModel):
@@ -57,6 +69,18 @@ class SampleLine(RowModel):
     same_as_sample: SampleNumber | None = None
     key: Text | None = None
     code: Text | None = None
+
+
+Tasks = _object(
+    path=Text, format=Text, sha256=Text, split=Text, count=TaskCount, set_size=TaskCount, level=SampleNumber, ids=Texts
+)
+Answers = _object(path=Text, sha256=Text, count=Count, chosen=Count, levels=Levels)
+Gpus = Annotated[list[dict[str, Any]], Field(description="a list of objects")]
+Findings = Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")]
+Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth, "thorough": Truth, "seed": Count}
+Audited = {"findings": Findings, "audited": Count}
+# The header: `describe_run` makes it.
+RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generation=Object, **Judging, **Audited)
 
 
 @dataclass(frozen=True)
@@ -95,19 +119,14 @@ def read_results(path: Path) -> Results:
         raise ResultsError(f"{error} {fix}") from None
     for number, record in lines:
         if record.get("type") == "run":
+            _check(record, f"{path}:{number}: the header's ", "or judge again into another file", RunLine)
             run = record
             if (prompts := prompts_of(run)) is not None:
                 run["generation"] = (run.get("generation") or {}) | {"prompts": prompts}
         elif record.get("type") == "sample":
             which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
-            for model in (SampleLine, Judgement):
-                try:
-                    _adapter(model).validate_python(record)
-                except ValidationError as error:
-                    fix = "Correct the line, or take it out to have the sample judged again."
-                    raise ResultsError(
-                        f"{path}:{number}: {which}: {wrong_value(error, model, record)}. {fix}"
-                    ) from None
+            way_out = "or take it out to have the sample judged again"
+            _check(record, f"{path}:{number}: {which}: ", way_out, SampleLine, Judgement)
             key = (record["task"], record["sample"], record["code_sha256"], record.get("level") or 1)
             samples.pop(key, None)  # what was written last also stands last
             samples[key] = record
@@ -133,6 +152,14 @@ def inputs_seed(output: Path) -> int:
 
 
 _adapter = functools.cache(TypeAdapter)
+
+
+def _check(record: Mapping[str, Any], where: str, way_out: str, *models: type) -> None:
+    for model in models:
+        try:
+            _adapter(model).validate_python(record)
+        except ValidationError as error:
+            raise ResultsError(f"{where}{wrong_value(error, model, record)}. Correct the line, {way_out}.") from None
 
 
 def describe_run(

@@ -123,9 +123,10 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
     with ExitStack() as stack:
         with _asking[frozenset((gpu.uuid, slots) for gpu in gpus)]:
             for slot, gpu in cycle(places):
-                if stack.enter_context(file_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock", wait=False)):
-                    break
-                stack.pop_all()  # it holds nothing
+                with ExitStack() as trying:
+                    if trying.enter_context(file_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock", wait=False)):
+                        stack.push(trying.pop_all())
+                        break
                 if (slot, gpu) == places[-1]:
                     time.sleep(LEASE_PAUSE_S)
         yield gpu

@@ -177,9 +177,8 @@ _shell_digest = functools.cache(file_sha256)
 def closed_shell() -> Path:
     """A copy of /bin/sh that nobody may read: the kernel then lets no process of its user look into it, or write to its memory, while it
     waits for the program and says how that ended."""
-    shell = (
-        cache_root() / f"sh-{_shell_digest(Path('/bin/sh'))[:16]}" / "sh"
-    )  # the cache may be shared with other machines
+    # The cache may be shared with other machines.
+    shell = cache_root() / f"sh-{_shell_digest(Path('/bin/sh'))[:16]}" / "sh"
     if not shell.exists():
         shell.parent.mkdir(parents=True, exist_ok=True)
         copy = Path(tempfile.mkdtemp(dir=shell.parent), "sh")

@@ -122,9 +122,7 @@ class ProgramTask:
     alternative: str | None = None  # another right program, when the set has one: the pairs of two right programs
     project: Project | None = None
     time_limit: float | None = None  # seconds that the set gives a run
-    row: Mapping[str, Any] | None = (
-        None  # of CUDABench, as it is published: the benchmark's own prompts are filled with it
-    )
+    row: Mapping[str, Any] | None = None  # of CUDABench, as published: fills the benchmark's own prompts
     language: str = field(default="cuda", init=False)
 
     @property

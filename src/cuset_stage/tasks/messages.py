@@ -27,13 +27,11 @@ def prompts_of(run: Mapping[str, Any]) -> Any:
     return (run.get("generation") or {}).get("prompts") or EDITIONS[0]
 
 
-def chat_messages(
-    task: Task, *, level: int = 1, gpu: str | None = None, prompts: PromptFile | None = None
-) -> list[dict[str, str]]:
+def chat_messages(task: Task, *, level: int = 1, prompts: PromptFile | None = None) -> list[dict[str, str]]:
     """The messages for a task: [{"role": "system", ...},] {"role": "user", ...}.
 
     level: 1 is the paper's, CUDABench has 1 to 3; of our own format 2 is the bare wording and 3 the detailed one; other sets have 1 only.
-    gpu: the GPU that the prompts of CUDABench name, in place of the one in the row. prompts: CUDABench's own, in place of our wording.
+    prompts: CUDABench's own, in place of our wording.
 
     Raises:
         TaskError: the task has no prompt of the level, or `prompts` are given for a task of another set.
@@ -52,12 +50,12 @@ def chat_messages(
             task_description=row[f"level{level}_prompt"],
             input_spec="\n".join(map(_SPEC.format_map, row["inputs"])),
             output_spec="\n".join(map(_SPEC.format_map, row["outputs"])),
-            gpu=gpu or row.get("gpu") or "unknown",
+            gpu=row.get("gpu") or "unknown",
         )
         return [{"role": "system", "content": prompts.system}, {"role": "user", "content": user}]
     prompt = task.prompts[level]
-    if isinstance(task, ProgramTask) and isinstance(task.oracle, ScriptOracle) and (gpu or task.gpu):
-        prompt = f"{prompt}\n\nGPU: {gpu or task.gpu}"
+    if isinstance(task, ProgramTask) and isinstance(task.oracle, ScriptOracle) and task.gpu:
+        prompt = f"{prompt}\n\nGPU: {task.gpu}"
     messages = [{"role": "user", "content": prompt}]
     if task.system:
         messages.insert(0, {"role": "system", "content": task.system})

@@ -15,10 +15,7 @@ from .base import TaskError
 FILE = "Generate/prompt.py"
 NAMES = ("SYSTEM_PROMPT", "PROMPT")
 PLACEHOLDERS = ("task_name", "task_description", "input_spec", "output_spec", "gpu")
-_EXPECTED = (
-    f"expected CUDABench's {FILE}, or the folder of your clone, where {' and '.join(NAMES)} are string literals and PROMPT has the "
-    f"placeholders {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}, other braces doubled"
-)
+_EXPECTED = f"expected CUDABench's {FILE}, or the folder of your clone"
 
 
 @dataclass(frozen=True)
@@ -42,16 +39,34 @@ def read_prompts(path: Path) -> PromptFile:
     """
     file = next((place for place in (path / FILE, path / Path(FILE).name) if place.is_file()), path)
     try:
-        texts = {}
-        for statement in ast.parse(file.read_text(encoding="utf-8")).body:
-            for target in getattr(statement, "targets", [getattr(statement, "target", None)]):
-                if isinstance(target, ast.Name) and target.id in NAMES:
-                    texts[target.id] = ast.literal_eval(statement.value)
-        system, prompt = (texts[name] for name in NAMES)
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TaskError(f"prompts={path}: {error.strerror}; {_EXPECTED}.") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise TaskError(f"prompts={file}: not Python in UTF-8 ({error}); {_EXPECTED}.") from None
+    texts = {}
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in NAMES:
+                texts[target.id] = getattr(getattr(statement, "value", None), "value", None)
+    for name in NAMES:
+        if not isinstance(texts.get(name), str) or not texts[name].strip():
+            what = "is not a string literal" if name in texts else "is not there"
+            raise TaskError(
+                f"prompts={file}: {name} {what}; {_EXPECTED}, where {' and '.join(NAMES)} are string literals."
+            )
+    system, prompt = (texts[name] for name in NAMES)
+    expected = (
+        f"expected {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}, each as it is here, other braces doubled"
+    )
+    try:
         prompt.format(**dict.fromkeys(PLACEHOLDERS, ""))
-        if not isinstance(system, str) or "{task_description}" not in prompt:
-            raise ValueError("SYSTEM_PROMPT is no text, or PROMPT asks all tasks alike")
-    except (OSError, SyntaxError, LookupError, ValueError, AttributeError) as error:
-        raise TaskError(f"prompts={file}: {error!r}; {_EXPECTED}.") from None
+    except (LookupError, ValueError, AttributeError) as error:
+        raise TaskError(f"prompts={file}: PROMPT cannot be filled ({error!r}); {expected}.") from None
+    if "{task_description}" not in prompt:
+        raise TaskError(
+            f"prompts={file}: PROMPT lacks {{task_description}}, so all tasks are asked alike; {expected}."
+        )
     digest = hashlib.sha256(f"{system}\0{prompt}".encode()).hexdigest()
     return PromptFile(system, prompt, f"{file.name}, SHA-256 {digest[:16]}")
