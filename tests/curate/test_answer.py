@@ -1,7 +1,12 @@
 """Answers of a model to tasks that have none: asked, judged by running them, counted by task, and trained on."""
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -188,23 +193,44 @@ def test_a_model_of_our_own_answers_on_the_cpu(tmp_path, learnt_model):
 
 @pytest.mark.slow
 def test_rounds_sample_train_and_sample_from_what_was_trained(tmp_path, learnt_model):
-    recipe, work = tmp_path / "recipe.yaml", tmp_path / "work"
-    recipe.write_text(yaml.safe_dump({"model_name_or_path": str(learnt_model), **RECIPE}))
-    asking = f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
-    keys = ["compile_only=true", asking, "validation=0.4", f"recipe={recipe}", "rounds=2"]
-    out = run("rounds", work, tasks(tmp_path, FEW), *keys)
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump({"model_name_or_path": str(learnt_model), **RECIPE}))
+    work, asking = tmp_path / "work", f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
+    given = ["rounds", str(work), str(tasks(tmp_path, FEW)), "compile_only=true", asking, "validation=0.4"]
+    command = [*given, f"recipe={tmp_path / 'recipe.yaml'}", "rounds=2"]
+
+    def start() -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-m", "cuset_stage.cli", "curate", *command],
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    process, first = start(), work / "round1"
+    while not (first / "model" / "checkpoint-2").exists():
+        assert process.poll() is None, process.stdout.read()
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)  # and not the training, which it began
+    process.stdout.close()
+    process.wait()
+    assert "another process is working in it" in run(*command, status=2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process = start()
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, out
+    assert "Resuming training from" in out
     assert len(re.findall(r"round [12]: 4 of 4 samples passed; of 2 tasks 2 were always solved", out)) == 2
-    first = work / "round1" / "model"
-    for number, adapter in ((1, None), (2, str(first))):
+    for number in (1, 2):
         folder = work / f"round{number}"
         assert "eval_loss" in (folder / "model" / "all_results.json").read_text()
-        assert {row["sample"]["adapter"] for row in lines(folder / "prove" / "rows.jsonl")} == {adapter}
+        adapters = {row["sample"]["adapter"] for row in lines(folder / "prove" / "rows.jsonl")}
+        assert adapters == {None if number == 1 else str(first / "model")}
         funnel = {each["stage"]: each["kept"] for each in json.loads(run("funnel", folder, "format=json"))}
         assert funnel["import"] == 2 and funnel["answer"] == 4
     settings = json.loads((work / "round2" / "training.json").read_text())["command"]
-    assert f"adapter_name_or_path={first}" in settings
+    assert f"adapter_name_or_path={first / 'model'}" in settings
     trained = {path: path.stat().st_mtime_ns for path in work.glob("round*/model/*.safetensors")}
     assert len(trained) == 2
-    (first / "train_results.json").unlink()  # as where the training was stopped before its end
-    run("rounds", work, tasks(tmp_path, FEW), *keys)
-    assert {path.parts[-3] for path, time in trained.items() if time != path.stat().st_mtime_ns} == {"round1"}
+    run(*command)
+    assert trained == {path: path.stat().st_mtime_ns for path in trained}

@@ -63,7 +63,7 @@ def rounds(settings: RoundsSettings) -> None:
     from ..curate.stage import locked
 
     settings.folder.mkdir(parents=True, exist_ok=True)
-    with locked(settings.folder):
+    with locked(settings.folder) as lock:
         _import_all(settings)
         for name in SHARED[1:]:
             _stage(name, settings.of(STAGE_SETTINGS[name]))
@@ -72,7 +72,7 @@ def rounds(settings: RoundsSettings) -> None:
             one = round_settings(settings, number)
             for name in STAGES[len(SHARED) :]:
                 _stage(name, one.of(STAGE_SETTINGS[name]))
-            train(settings, number)
+            train(settings, number, lock)
     for number in range(1, settings.rounds + 1):
         (model,) = trained(settings.folder, number).values()
         (sum_of_it, *_) = sentences(pass_rates(settings.folder / f"round{number}" / "prove")) or ["no task was asked"]

@@ -40,10 +40,14 @@ def trained(folder: Path, number: int) -> dict[str, str]:
     return {"adapter" if (model / "adapter_config.json").is_file() else "model": str(model)} if number else {}
 
 
-def train(settings: RoundsSettings, number: int) -> None:
+def train(settings: RoundsSettings, number: int, lock: int) -> None:
     """Train on a round's data set with llamafactory-cli and the user's recipe, into the round's `model`.
 
     What was trained on the same data with the same recipe stays. A training that was stopped goes on from its last whole checkpoint.
+
+    Args:
+        lock: the descriptor that keeps the folder of all rounds. The training holds it, too: should this process be killed, no other begins
+            beside it, or writes its data anew.
 
     Raises:
         CurationError: there is nothing to train on, or the training fails.
@@ -72,7 +76,7 @@ def train(settings: RoundsSettings, number: int) -> None:
     if (model / "train_results.json").is_file():  # what LLaMA-Factory writes behind the model
         return
     drop_torn_checkpoints(model)
-    code = subprocess.run([sys.executable, "-m", "cuset_stage", *command]).returncode
+    code = subprocess.run([sys.executable, "-m", "cuset_stage", *command], pass_fds=(lock,)).returncode
     if code:
         raise CurationError(
             f"round {number}: llamafactory-cli {' '.join(command)} ended with {code}, see above. What was sampled and proved is kept: "

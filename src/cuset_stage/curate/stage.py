@@ -237,8 +237,8 @@ def settled_rows(folder: Path) -> Iterator[tuple[Row, str]]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """The folder to ourselves. The lock is on the folder and leaves no file behind.
+def locked(folder: Path) -> Iterator[int]:
+    """The folder to ourselves, and to a process that is given the descriptor. The lock is on the folder and leaves no file behind.
 
     Raises:
         CurationError: another process has it.
@@ -250,6 +250,6 @@ def locked(folder: Path) -> Iterator[None]:
                 fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise CurationError(f"{folder}: another process is working in it; wait for it, or stop it.") from None
-        yield
+        yield place
     finally:
         os.close(place)
