@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from cuset_stage.cli._app import GONE
 from cuset_stage.curate.importing import MAPS
 from cuset_stage.generate import BackendSettings
 from cuset_stage.report.cells import Cell, Column, Table, print_table, text_column
+from cuset_stage.sandbox import SandboxError
 from cuset_stage.spans import KINDS
 
 from .conftest import ROOT
@@ -221,10 +223,16 @@ def test_doctor_in_this_environment(run, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "llamafactory" in result.output and "all 5 apply" in result.output
     findings = {finding["subject"]: finding["state"] for finding in json.loads(run("doctor", "--json").output)}
-    assert findings["patches"] == findings["start-up hook"] == findings["bitsandbytes"] == "ok"
+    assert findings["patches"] == findings["start-up hook"] == findings["bitsandbytes"] == findings["nvcc"] == "ok"
     assert doctor._package("no-such-package").result == "is not installed"
     monkeypatch.setitem(doctor.OPTIONAL, "no-such-package", "only some need it")
     assert doctor._package("no-such-package").state == "note"
+
+
+def test_doctor_without_a_compiler(monkeypatch):
+    monkeypatch.setattr(doctor, "find_toolkit", Mock(side_effect=SandboxError("no CUDA compiler found")))
+    finding = doctor._compiler()
+    assert finding.state == "note" and "nvidia-cuda-nvcc" in finding.fix
 
 
 def test_doctor_on_cudnn_attention(monkeypatch):

@@ -101,13 +101,15 @@ def test_a_part_of_the_tasks_is_reported_as_a_part(run: Any, tmp_path: Path) -> 
         return len(report.collection.tasks), rate.value, " ".join(note.text for note in report.collection.notes)
 
     first, second = answer_row("one", 0), answer_row("two", 0, BROKEN)
-    run([first, second])
+    said, _ = run([first, second])
+    assert "tasks without an answer: 1 of 3" in said
     tasks, rate, notes = summary()
     assert (tasks, rate) == (3, 1 / 3) and "Samples without an answer: answers 1 of 3" in notes
     assert summary(limit=1)[:2] == summary(only=["one"])[:2] == (1, 1.0)
     with pytest.raises(ReportError, match="only=onne: the results have no such task; did you mean one"):
         summary(only=["onne"])
-    run([answer_row("one", 0, f"{PROGRAM}// cut", finish_reason="length"), second], "limit=2")
+    said, _ = run([answer_row("one", 0, f"{PROGRAM}// cut", finish_reason="length"), second], "limit=2")
+    assert "without an answer" not in said
     assert "Answers cut at max_tokens: answers 1 of 2" in summary()[2]
     tasks, rate, notes = summary()
     assert (tasks, rate) == (2, 0.5) and "A part of the task set alone: answers 2 tasks of 3." in notes

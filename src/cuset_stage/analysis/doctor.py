@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .. import _compatibility, _startup, attention
+from ..sandbox import SandboxError, find_toolkit
 
 
 PACKAGES = ["llamafactory", "torch", "transformers", "peft", "accelerate", "datasets", "deepspeed", "trl"]
@@ -41,7 +42,7 @@ def examine() -> list[Finding]:
     findings += [_package(name) for name in (*PACKAGES, *OPTIONAL)]
     findings.append(_hook())
     if all(finding.state != "fail" for finding in findings):
-        findings += [_patches(), _device(), _attention()]
+        findings += [_patches(), _device(), _attention(), _compiler()]
     return findings
 
 
@@ -113,6 +114,16 @@ def _attention() -> Finding:
         return Finding("note", name, f"is on: {fault}", f"unset {attention.VARIABLE}")
     found = f"is off under stage: cuset and in cuset's commands: {fault}"
     return Finding("note", name, found, "for stage: sft: export TORCH_CUDNN_SDPA_DEPRIORITIZED=1")
+
+
+def _compiler() -> Finding:
+    """Whether `cuset evaluate` can compile answers here; training does without."""
+    try:
+        toolkit = find_toolkit()
+    except SandboxError:
+        fix = "install the CUDA toolkit, or pip install nvidia-cuda-nvcc"
+        return Finding("note", "nvcc", "none found: only `cuset evaluate` and what else judges programs need it", fix)
+    return Finding("ok", "nvcc", f"{toolkit.version} in {toolkit.folder}")
 
 
 def print_findings(findings: list[Finding]) -> None:

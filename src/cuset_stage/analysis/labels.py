@@ -56,7 +56,7 @@ class Example:
 
 
 class LabelSummary(NamedTuple):
-    """A data set's labels. `record`: the numbers, as JSON has them; row numbers count from 0, tokens are those of responses."""
+    """A data set's labels. `record`: the numbers, as JSON has them; row numbers count from 1, tokens are those of responses."""
 
     record: dict[str, Any]
     examples: list[Example]
@@ -81,7 +81,8 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     record |= {"datasets": list(settings.dataset), **_record(table, rows.gives)}
     # What the page shows first is what needs looking at: rows without CUDA, then some from everywhere.
     spread = [len(rows) * index // EXAMPLES for index in range(EXAMPLES)]
-    chosen = dict.fromkeys([*record["row_numbers"].get("rows_without_cuda", [])[: EXAMPLES // 2], *spread])
+    without = [number - 1 for number in record["row_numbers"].get("rows_without_cuda", [])]
+    chosen = dict.fromkeys([*without[: EXAMPLES // 2], *spread])
     examples = [_example(rows, row, int(table.lost_supervised[row])) for row in list(chosen)[:EXAMPLES]]
     return LabelSummary(record, examples)
 
@@ -119,7 +120,7 @@ def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
             "lost_cuda_tokens": totals["lost_cuda"],
         },
         "spans": {k: {"spans": int(usable[k].sum()), "rows": int((usable[k] > 0).sum())} for k in KINDS},
-        "row_numbers": {name: rows[:NAMED_ROWS].tolist() for name, rows in findings.items() if len(rows)},
+        "row_numbers": {name: (rows[:NAMED_ROWS] + 1).tolist() for name, rows in findings.items() if len(rows)},
     }
 
 
@@ -140,7 +141,7 @@ def _example(rows: LabelledRows, row: int, cut_off: int) -> Example:
             spans += [(left, right, span.kind)] if span.kind in rules.kinds and left < right else []
             layers += [(left, right, span.weight)] if span.weight is not None else []
     weights = multiplied([layer for layer in layers if layer[0] < layer[1]])
-    return Example(row, "\n\n".join(prompts)[:600], shown, spans, cut_off, weights)
+    return Example(row + 1, "\n\n".join(prompts)[:600], shown, spans, cut_off, weights)
 
 
 def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
@@ -149,7 +150,7 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
     of_supervised = "" if share is None else f" ({share:.1%} of the supervised)"
     without = record["row_numbers"].get("rows_without_cuda", [])
     first = ", ".join(map(str, without[:TOLD_ROWS])) + " ..." * (len(without) > TOLD_ROWS)
-    told = f": {first} (counted from 0)" if without else ""
+    told = f": {first}" if without else ""
     weights = record["weights"]
     given = f"{weights['mean']:.3g} on average, 0 for {weights['share_of_0']:.1%} of them" if weights else None
     return [

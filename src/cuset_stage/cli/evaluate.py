@@ -114,6 +114,8 @@ def evaluate(settings: EvaluateSettings) -> None:
     judged = f"{summary.judged} judged in {summary.seconds:.1f} s" if summary.judged else "nothing new to judge"
     before = f", {summary.resumed} taken from an earlier run" if summary.resumed else ""
     typer.echo(f"results: {output} ({judged}{before})\nverdicts: {_counts(summary)}")
+    if missing := len({task.id for task in asked} - {sample.task.id for sample in samples}):
+        typer.echo(f"tasks without an answer: {missing} of {len(asked)}; reports count them as failures")
     if own := summary.overheads:
         typer.echo(f"the judge's own time: {1e3 * median(own):.0f} ms a program (median of {len(own)})")
     if summary.infra:
