@@ -138,6 +138,7 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
 
     class Timer(TrainerCallback):
         seconds: list[float] = []  # noqa: RUF012 - one run a process
+        ends: list[tuple[float, float]] = []  # noqa: RUF012 - of each step: when, and input tokens until then
 
         def now(self) -> float:
             if has_gpu:
@@ -151,8 +152,9 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
 
         def on_step_end(self, args, state, control, **kwargs):
             self.seconds.append(self.now() - self.start)
+            self.ends.append((self.start + self.seconds[-1], state.num_input_tokens_seen))
 
-    timer = Timer()
+    timer, began = Timer(), time.perf_counter()
     run_exp(json.loads(file.read_text()), callbacks=[timer])
     counted = timer.seconds[warm_up:]
     result = {"seconds_per_step": statistics.median(counted), "slowest": max(counted), "fastest": min(counted)}
@@ -162,7 +164,15 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
     if os.environ.get("RANK", "0") != "0":
         return
     log = Path(json.loads(file.read_text())["output_dir"]) / "trainer_state.json"
-    result["loss"] = next(entry["loss"] for entry in json.loads(log.read_text())["log_history"] if "loss" in entry)
+    losses = [entry["loss"] for entry in json.loads(log.read_text())["log_history"] if "loss" in entry]
+    (warm, before), (end, after) = timer.ends[warm_up - 1], timer.ends[-1]
+    result |= {
+        "loss": losses[-1],
+        "losses": losses[:10],
+        "start_s": warm - began,
+        "seconds": end - warm,
+        "tokens": after - before,
+    }
     output.write_text(json.dumps(result))
 
 
@@ -189,7 +199,11 @@ def combine(before: dict, result: dict) -> dict:
     if "error" in before or "error" in result:
         return before if "error" in before else result
     times = [*before.get("each", [before["seconds_per_step"]]), result["seconds_per_step"]]
-    extremes = {name: min if name == "fastest" else max for name in result if name not in ("seconds_per_step", "loss")}
+    extremes = {
+        name: min if name == "fastest" else max
+        for name in result
+        if name not in ("seconds_per_step", "loss", "losses")
+    }
     combined = {name: choose(before[name], result[name]) for name, choose in extremes.items()}
     return {"seconds_per_step": statistics.median(times), **combined, "loss": result["loss"], "each": times}
 

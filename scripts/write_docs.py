@@ -12,7 +12,7 @@ from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent
 sys.path.append(str(SCRIPTS))  # tests load this file by its path
-NAMES = ("data", "benchmarks", "keys", "features", "security")
+NAMES = ("data", "benchmarks", "keys", "features", "security", "real_study")
 PAGES = {SCRIPTS.parent / "docs" / f"{name}.md": import_module(f"written_docs.{name}").page for name in NAMES}
 
 

@@ -86,7 +86,7 @@ def test_the_records_keep_their_bounds():
 
 
 def test_nothing_escaped_and_nothing_was_paid():
-    for name in ("attacks", "attacks_user", "attacks_h200", "cheats", "cheats_h200"):
+    for name in ("attacks", "attacks_user", "attacks_h100", "cheats", "cheats_h200", "cheats_h100"):
         assert all(attack["contained"] for attack in record(f"{name}.json")["attacks"])
 
 

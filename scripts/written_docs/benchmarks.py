@@ -87,7 +87,7 @@ def head_table(name: str, kind: str) -> str:
 
 
 def judge() -> str:
-    host, user, device = (record(f"{name}.json")["attacks"] for name in ("attacks", "attacks_user", "attacks_h200"))
+    host, user, device = (record(f"{name}.json")["attacks"] for name in ("attacks", "attacks_user", "attacks_h100"))
     speed = record("judge_h200.json")
     single, cold, warm = (speed[run] for run in ("single", "cold", "warm"))
     many = f"`per_gpu={speed['per_gpu']}`"

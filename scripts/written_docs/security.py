@@ -7,18 +7,18 @@ from . import filled, record, source, table
 
 def page() -> str:
     runs: dict[str, list[dict[str, Any]]] = {}
-    for name in ("attacks", "attacks_user", "attacks_h200"):
+    for name in ("attacks", "attacks_user", "attacks_h100"):
         for one in record(f"{name}.json")["attacks"]:
             runs.setdefault(one["group"], []).append(one)
     slowest = max(
-        record(f"{name}.json").get("slowest_look_s", 0) for name in ("attacks", "attacks_user", "attacks_h200")
+        record(f"{name}.json").get("slowest_look_s", 0) for name in ("attacks", "attacks_user", "attacks_h100")
     )
     attacks = []
     for group, found in runs.items():
         contained = f"{sum(one['contained'] for one in found)} of {len(found)}"
         attacks.append([group, "; ".join(dict.fromkeys(one["what"] for one in found)), contained])
     verdicts: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for name in ("cheats", "cheats_h200"):
+    for name in ("cheats", "cheats_h200", "cheats_h100"):
         for one in record(f"{name}.json")["attacks"]:
             if one["group"]:  # not the honest answer
                 verdicts.setdefault((one["group"], one["what"]), []).append(one)
@@ -31,9 +31,10 @@ def page() -> str:
     sources = [
         ("attacks.json", "--json outputs/attacks.json --no-gpu"),
         ("attacks_user.json", "--json outputs/attacks.json --no-gpu"),
-        ("attacks_h200.json", "--json outputs/attacks.json"),
+        ("attacks_h100.json", "--json outputs/attacks.json"),
         ("cheats.json", "--cheats --no-gpu --json outputs/cheats.json"),
         ("cheats_h200.json", "--cheats --json outputs/cheats.json"),
+        ("cheats_h100.json", "--cheats --json outputs/cheats.json"),
     ]
     return filled(
         "security.md",

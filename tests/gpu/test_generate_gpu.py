@@ -100,7 +100,10 @@ def test_no_bit_depends_on_the_batch(deep_backend, monkeypatch):
             found = (reply.answer, reply.tokens, sums[seed, : reply.tokens].tolist())
             assert seen.setdefault(seed, found) == found, (batch_size, shortest, seed)
     assert len(seen) == 90
-    assert len({tuple(bits) for _, _, bits in seen.values()}) == 90
+    different = len({tuple(bits) for _, _, bits in seen.values()})
+    assert (
+        different == 90 if deep_backend._settings.temperature == 1 else different > 30
+    )  # few candidates: some samples are alike
 
 
 def test_graphs_write_what_the_plain_model_says(tiny_model):

@@ -1,0 +1,105 @@
+"""The paper's recipe over 1, 2, 4 and 8 GPUs: tokens a second, start and memory under `stage: sft` and `stage: cuset`, in turns.
+
+    python scripts/bench_scaling.py --json benchmarks/scaling_h200.json --real WEIGHTS      # on each count of GPUs that is here
+    python scripts/bench_scaling.py --ranks 1 --shapes tiny --kinds packed --json /tmp/scaling.json    # on a CPU: that it runs
+
+Settings are yaml_configs/cuset_qwen7b.yaml's, its DeepSpeed ZeRO-2 included on one GPU too, with one row a GPU and step: a row of the bundled
+data as it is, or rows packed to 4096 tokens. Models have random weights of a shape of bench_step.py, or are WEIGHTS, a Hugging Face
+folder. Tokens are non-padding ones after the first ten steps; `start_s` is what the first ten took, `spread` the largest over the
+smallest of the runs, `losses` those of the first steps. A row is written when its last run has ended; a file that has rows is
+continued. `efficiency` compares a count of GPUs with that many times one GPU.
+"""
+
+import argparse
+import json
+import math
+import statistics
+from pathlib import Path
+from types import SimpleNamespace
+
+import torch
+from bench_step import make_model, measure
+from scipy import stats
+
+
+KEYS = {"logging_steps": 1, "include_num_input_tokens_seen": "non_padding", "average_tokens_across_devices": True}
+ZERO_2 = {"deepspeed": "yaml_configs/deepspeed/ds_z2_config.json"}
+
+
+def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: int) -> dict:
+    """One training of 10 + `steps` steps."""
+    options = {"model": model, "shape": shape, "cutoff_len": 4096, "ranks": ranks, "steps": steps, "warm_up": 10}
+    keys = {**KEYS, **(ZERO_2 if torch.cuda.is_available() else {}), "stage": stage, "packing": packed}
+    return measure(SimpleNamespace(**options, memory_gib=0), keys)
+
+
+def row_of(runs: list[dict], **about) -> dict:
+    tokens_s = [each["tokens"] / each["seconds"] for each in runs]
+    row = {**about, "tokens_s": round(statistics.median(tokens_s), 1), "each": [round(each, 1) for each in tokens_s]}
+    row |= {"spread": round(max(tokens_s) / min(tokens_s), 4), "start_s": round(runs[0]["start_s"], 2)}
+    row |= {"peak_gib": max((each["peak_gib"] for each in runs if "peak_gib" in each), default=None)}
+    return row | {"losses": runs[0]["losses"]}
+
+
+def efficiencies(rows: list[dict]) -> list[dict]:
+    """Tokens a second a GPU over those of one GPU, and cuset's tokens over sft's with the 95 % interval of the turns' ratios."""
+    of = {(row["model"], row["packed"], row["stage"], row["ranks"]): row for row in rows}
+    compared = []
+    for (model, packed, stage, ranks), row in of.items():
+        sft, one = of.get((model, packed, "sft", ranks)), of.get((model, packed, stage, 1))
+        if stage != "cuset" or sft is None:
+            continue
+        logs = [math.log(ours / theirs) for ours, theirs in zip(row["each"], sft["each"], strict=True)]
+        half = stats.t.ppf(0.975, len(logs) - 1) * stats.sem(logs) if len(logs) > 1 else math.nan
+        ratio = [math.exp(statistics.mean(logs) + side * half) for side in (0, -1, 1)]
+        found = {"cuset_over_sft": ratio[0], "low": ratio[1], "high": ratio[2]}
+        for name, each in (("cuset", row), ("sft", sft)):
+            alone = one if name == "cuset" else of.get((model, packed, "sft", 1))
+            found[f"efficiency_{name}"] = each["tokens_s"] / ranks / alone["tokens_s"] if alone else math.nan
+        compared.append(
+            {"model": model, "packed": packed, "ranks": ranks} | {k: round(v, 4) for k, v in found.items()}
+        )
+    return compared
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, required=True)
+    parser.add_argument("--real", type=Path, help="a model folder with pretrained weights")
+    parser.add_argument("--shapes", nargs="*", default=["7b"], help="of bench_step.py, with random weights")
+    parser.add_argument("--ranks", nargs="*", type=int, help="default: 1, 2, 4, 8, as far as there are GPUs")
+    parser.add_argument("--kinds", nargs="*", choices=["packed", "rows"], default=["packed", "rows"])
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument(
+        "--models", type=Path, default=Path("/tmp/bench_scaling"), help="where random weights are kept"
+    )
+    options = parser.parse_args()
+    gpus = torch.cuda.device_count()
+    models = {shape: (options.models / shape, shape) for shape in options.shapes}
+    for path, shape in models.values():
+        make_model(path, shape)
+    if options.real:
+        models[options.real.resolve().name] = (options.real.resolve(), "1.5b")
+    record = json.loads(options.json.read_text()) if options.json.exists() else {"card": None, "rows": []}
+    record["card"] = torch.cuda.get_device_name() if gpus else "CPU"
+    for ranks in options.ranks or [count for count in (8, 4, 2, 1) if count <= gpus]:
+        for name, (path, shape) in models.items():
+            for kind in options.kinds:
+                about = {"model": name, "packed": kind == "packed", "ranks": ranks}
+                if any(about.items() <= row.items() for row in record["rows"]):
+                    continue
+                runs = {"sft": [], "cuset": []}
+                for turn in range(options.turns):
+                    for stage in list(runs)[:: 1 if turn % 2 == 0 else -1]:
+                        runs[stage].append(run(path, shape, ranks, kind == "packed", stage, options.steps))
+                        if "error" in runs[stage][-1]:
+                            raise SystemExit(f"{about}, {stage}: {runs[stage][-1]['error']}")
+                record["rows"] += [row_of(of_stage, stage=stage, **about) for stage, of_stage in runs.items()]
+                record["compared"] = efficiencies(record["rows"])
+                options.json.write_text(json.dumps(record, indent=1) + "\n")
+                print(json.dumps(record["rows"][-2:]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
