@@ -122,7 +122,7 @@ def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
         "dataloader_num_workers": 0,
     }
     if args.shape == "tiny":
-        settings |= {"use_cpu": True, "bf16": False}
+        settings |= {"use_cpu": True, "bf16": False, "max_samples": 200}
     return settings | keys
 
 

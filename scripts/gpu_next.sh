@@ -7,7 +7,7 @@
 # OUT's studies began with. CUDABENCH: a clone. Parts, all of them without any:
 #   own          answers of the model's own to the training tasks (samples in OUT/own are used, with the adapter OUT/own-adapter), judged
 #   onpolicy     SFT on those that are right, and on both; answers to the development tasks and to cuset-mini, also of SFT on `cuset_kernels`
-#   rates        yaml_configs/studies/real_rates.yaml: on an H200 14 minutes a training; RUNS says which, such as '*/sft/*,*/dft/*'
+#   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, such as '*/sft/*,*/dft/*', in the study's order
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   sampling     transformers' continuous batching beside ours, 500 answers, in turns (one GPU, 15 minutes)
 #   notebook     notebooks/qlora_15gib.ipynb in bf16 and in fp16, as if the GPU had 15 GiB (one GPU; needs bitsandbytes for its CUDA)
@@ -73,8 +73,48 @@ PYTHON
     sft onpolicy own && answers onpolicy "$out/onpolicy" && sft with-own cuset_kernels,own && answers with-own "$out/with-own" &&
         sft hand cuset_kernels && answers hand "$out/hand"
 }
-rates() { cuset study run yaml_configs/studies/real_rates.yaml ${RUNS:+"only=$RUNS"}; }
-tier1() { cuset study run yaml_configs/studies/real.yaml ${RUNS:+"only=$RUNS"}; }
+# STUDY: each GPU takes the next run, trains, samples and judges it, with its share of the cores; needs no Snakemake
+spread() {
+    python3 - "$1" "${RUNS:-*}" "$out/queue" <<'PYTHON' || return
+import pathlib, sys
+from cuset_stage.study.plan import jobs_of, wanted
+from cuset_stage.study.run import jobs_left, write_study
+from cuset_stage.study.settings import StudySettings
+
+settings = StudySettings.read([sys.argv[1], f"only={sys.argv[2]}"])
+jobs = jobs_of(settings)
+write_study(settings, jobs)
+names = dict.fromkeys(job.run.name for job in jobs_left(settings, wanted(settings, jobs)))
+pathlib.Path(sys.argv[3]).write_text("".join(f"{settings.output} {name}\n" for name in names))
+PYTHON
+    local gpus cores gpu slot=0
+    gpus=${CUDA_VISIBLE_DEVICES-$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -sd,)}
+    cores=$(($(nproc) / $(tr , '\n' <<<"$gpus" | wc -l)))
+    for gpu in ${gpus//,/ }; do
+        CUDA_VISIBLE_DEVICES=$gpu taskset -c $((slot * cores))-$((slot * cores + cores - 1)) bash -c 'worker' &
+        slot=$((slot + 1))
+    done
+    wait
+}
+worker() {
+    local folder run kind began module
+    while read -r folder run < <(flock "$out/queue" sed -i -e '1w /dev/stdout' -e 1d "$out/queue"); do
+        for kind in train generate evaluate; do
+            [ -f "$folder/done/$kind/$run.json" ] || [ ! -f "$folder/jobs/$kind/$run.yaml" ] && continue
+            module="cuset_stage.cli $kind" began=$SECONDS
+            [ $kind = train ] && module="cuset_stage train"
+            mkdir -p "$(dirname "$folder/done/$kind/$run")" "$(dirname "$folder/logs/$kind/$run")"
+            # shellcheck disable=SC2086
+            python3 -m $module "$folder/jobs/$kind/$run.yaml" >>"$folder/logs/$kind/$run.log" 2>&1 || { echo "$kind/$run failed"; break; }
+            echo "{\"job\": \"$kind/$run\", \"seconds\": $((SECONDS - began)), \"gpus\": 1}" >"$folder/done/$kind/$run.json"
+            echo "$(date +%T) $kind/$run $((SECONDS - began)) s"
+        done
+    done
+}
+export -f worker
+export out
+rates() { spread yaml_configs/studies/real_rates.yaml; }
+tier1() { spread yaml_configs/studies/real.yaml; }
 sampling() {
     python3 scripts/bench_sampling.py "$model" --tasks "$bench/Datasets/CUDABench-Set.jsonl" --prompts "$bench" --batches 96,192 --json "$out/sampling.json"
 }
