@@ -70,10 +70,7 @@ def plainly(model, ids, seed, *, max_tokens, stop_ids, **sampling):
 
 @pytest.mark.parametrize(
     ("name", "changes"),
-    [
-        *TAKEN.items(),
-        ("Qwen2", {"rope_parameters" if transformers.__version__ >= "5" else "rope_scaling": YARN}),
-    ],
+    [*TAKEN.items(), ("Qwen2", {"rope_parameters" if transformers.__version__ >= "5" else "rope_scaling": YARN})],
 )
 def test_writes_what_the_model_says(name, changes, monkeypatch):
     """More prompts than slots, read in parts; the cache grows twice."""

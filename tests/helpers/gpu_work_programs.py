@@ -257,14 +257,8 @@ FORGED = {
         ),
         "UNRECORDED",
     ),
-    "invents a kernel": (
-        program(INVENTS, "  invent();\n" + HOST),
-        "INVENTED",
-    ),
-    "invents a kernel for one case alone": (
-        program(INVENTS, "  if (n == 1000) invent();\n" + HOST),
-        "INVENTED",
-    ),
+    "invents a kernel": (program(INVENTS, "  invent();\n" + HOST), "INVENTED"),
+    "invents a kernel for one case alone": (program(INVENTS, "  if (n == 1000) invent();\n" + HOST), "INVENTED"),
 }
 """Programs that write their own record of the GPU's work, and the flag that they get."""
 DECODED = program(

@@ -22,15 +22,7 @@ from .funnel import pass_rates, read_funnel, sentences
 from .rows import CurationError, Row, RowError
 from .settings import ExportSettings
 from .stage import Summary, input_rows, run_stage
-from .training_rows import (
-    answer_text,
-    is_read_back,
-    length_report,
-    prompt_text,
-    row_length,
-    split_tasks,
-    task_groups,
-)
+from .training_rows import answer_text, is_read_back, length_report, prompt_text, row_length, split_tasks, task_groups
 
 
 _COLUMNS = {"prompt": "instruction", "query": "input", "response": "output", "system": "system"}
