@@ -93,9 +93,8 @@ def own_spans(text: str, name: str, kinds: tuple[str, ...]) -> list[Span]:
     spans = [_own_span(text, name, item) for item in found]
     for one, two in pairwise(spans):
         if two < one:
-            raise InputError(
-                f"{KEY}={name!r} returned {tuple(two)} after {tuple(one)}. Return the spans sorted by start and end."
-            )
+            order = f"{tuple(two)} after {tuple(one)}. Return the spans sorted by start and end"
+            raise InputError(f"{KEY}={name!r} returned {order}.")
     return sorted(
         Span(start, end, kind)
         for kind in kinds
