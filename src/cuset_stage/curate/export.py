@@ -84,10 +84,8 @@ def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
     if not prompt:
         raise RowError("no_prompt", "nothing to ask a model")
     if not is_read_back(row, answer):
-        detail = (
-            "the judge would read another program from the answer; look for fences and tags in `intro` and `reasoning`"
-        )
-        raise RowError("not_read_back", detail)
+        fix = "look for fences and tags in `intro` and `reasoning`"
+        raise RowError("not_read_back", f"the judge would read another program from the answer; {fix}")
     verified = row.get("verified") or {}
     return {
         "id": row["id"],
