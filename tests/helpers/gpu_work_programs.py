@@ -215,12 +215,8 @@ NOT_NEEDED |= {
     ),
     "the host, where it pays": program(RIGHT, ALLOCATE + UP + RUN + DOWN + "  if (n > 1000)\n" + HOST),
 }
-SLOW = RIGHT.replace(
-    "  int i",
-    """  const long long begin = clock64();
-  while (clock64() - begin < 10000000) {}
-  int i""",
-)
+WAIT = "  const long long begin = clock64();\n  while (clock64() - begin < 10000000) {}\n"
+SLOW = RIGHT.replace("  int i", f"{WAIT}  int i")
 REWRITES = r"""#include <string>
 static std::string record;
 static void rewrite() {  // registered before CUDA's own, so it comes after them

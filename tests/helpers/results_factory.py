@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 
+GENERATION = {"model": "Qwen2.5-Coder-7B-Instruct", "temperature": 0.2, "top_p": 0.95, "max_tokens": 4096, "seed": 0}
+
+
 def header(method: str, **changes: Any) -> dict[str, Any]:
     record = {
         "type": "run",
@@ -25,13 +28,7 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
         "isolation": "bubblewrap",
         "limits": {"wall_s": 60.0},
         "compile_only": False,
-        "generation": {
-            "model": "Qwen2.5-Coder-7B-Instruct",
-            "temperature": 0.2,
-            "top_p": 0.95,
-            "max_tokens": 4096,
-            "seed": 0,
-        },
+        "generation": GENERATION,
         "findings": {},
     }
     return {**record, **changes}
@@ -39,11 +36,7 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
 
 def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, Any]:
     compiled = verdict not in ("no_code", "compile_error", "compile_timeout", "infra_error")
-    code = (
-        None
-        if verdict == "no_code"
-        else f"// {task} {number} {verdict}\n__global__ void k(float* x) {{ x[0] = 1.0f; }}\n"
-    )
+    code = f"// {task} {number} {verdict}\n__global__ void k(float* x) {{ x[0] = 1.0f; }}\n"
     record = {
         "type": "sample",
         "task": task,
@@ -72,7 +65,7 @@ def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, An
         "finish_reason": "stop",
         "same_as_sample": None,
         "key": "",
-        "code": code,
+        "code": None if verdict == "no_code" else code,
     }
     return {**record, **changes}
 
