@@ -75,9 +75,8 @@ class HFBackend:
         ends = self._generation_config().eos_token_id
         self._stop_ids = self._prompter.stop_ids | set([ends] if isinstance(ends, int) else ends or [])
         if not self._stop_ids:
-            raise GenerationError(
-                f"{settings.model}: neither its tokenizer nor its generation_config.json names an end token."
-            )
+            places = "neither its tokenizer nor its generation_config.json"
+            raise GenerationError(f"{settings.model}: {places} names an end token.")
         self._pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(self._stop_ids)
         # generate() fills what a call leaves open from here, so only what is wanted may stand here
         unwrapped(self.model).generation_config = GenerationConfig(
@@ -203,9 +202,8 @@ class HFBackend:
         task, longest = max(encoded.items(), key=lambda item: len(item[1].ids))
         length, limit = len(longest.ids), self._settings.max_tokens
         if (largest := max(max(prompt.ids) for prompt in encoded.values())) >= vocabulary:
-            raise GenerationError(
-                f"a prompt has token {largest}, the model knows {vocabulary}: the tokenizer or the template is not the model's."
-            )
+            why = "the tokenizer or the template is not the model's"
+            raise GenerationError(f"a prompt has token {largest}, the model knows {vocabulary}: {why}.")
         if context is not None and length + limit > context:
             room = context - length
             fix = f"give max_tokens={room} or less" if room > 0 else "leave it out, or take a model with a longer one"
