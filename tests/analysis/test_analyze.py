@@ -34,13 +34,9 @@ CODE = [
 
 
 def settings_of(folder, tmp_path, **changes):
-    keys = {
-        "models": {"first": str(folder / "before"), "second": str(folder / "deeper")},
-        "code": CODE,
-        "window": WINDOW,
-    }
-    keys |= {"tau": TAU, "cutoff_len": CUT, "resamples": 200, "device": "cpu", "output": tmp_path / "out"}
-    keys |= changes
+    keys = {"models": {"first": str(folder / "before"), "second": str(folder / "deeper")}, "code": CODE}
+    keys |= {"window": WINDOW, "tau": TAU, "cutoff_len": CUT, "resamples": 200, "device": "cpu"}
+    keys |= {"output": tmp_path / "out", **changes}
     if "dataset" in keys:
         del keys["code"]
     return AnalyzeSettings.checked(keys)
@@ -111,9 +107,8 @@ def test_windows_one_by_one(record, files, notion, kinds):
     on = np.array([row[1] for row in rows])  # [windows, reading, notion and kinds]
     found = record["models"]["first"]["notions"][notion]["windows"]
     assert found["threshold"] == pytest.approx(neutral, rel=1e-4) and found["count"] == len(low)
-    assert found["low"]["value"] == pytest.approx(
-        low.mean(), abs=3 / len(low)
-    )  # a mean on the threshold may fall to either side
+    # A mean on the threshold may fall to either side.
+    assert found["low"]["value"] == pytest.approx(low.mean(), abs=3 / len(low))
     assert found["samples_with_low"]["value"] == with_low / len(files)
     for column, name in enumerate(["on_sensitive", *KINDS]):
         of = found["on_kind"][name] if column else found["on_sensitive"]
@@ -153,21 +148,16 @@ def test_the_page_holds_tables_and_the_picture(record):
             assert f"{found['windows']['count']:,}</td>" in page
 
 
-@pytest.mark.parametrize(("value", "text"), [(-0.0001, "0.0"), (-0.02, "−2.0"), (0.0351, "+3.5")])
-def test_a_difference_of_nothing_has_no_minus(value, text):
-    assert points(value) == text
+def test_a_difference_of_nothing_has_no_minus():
+    assert [points(value) for value in (-0.0001, -0.02, 0.0351)] == ["0.0", "−2.0", "+3.5"]
 
 
 def test_rows_of_a_data_set_are_those_of_training(models):
     tokenizer = open_tokenizer(str(models / "before"))
-    options = {
-        "dataset": ["cuset_kernels_eval"],
-        "dataset_dir": str(ROOT / "data"),
-        "template": "qwen",
-        "cutoff_len": 500,
-    }
-    plain = open_rows(tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), max_samples=20, **options).tokens()
-    opened = open_rows(tokenizer, str(models / "before"), LabelRules(tuple(KINDS)), max_samples=20, **options)
+    options = {"dataset": ["cuset_kernels_eval"], "dataset_dir": str(ROOT / "data"), "template": "qwen"}
+    options |= {"cutoff_len": 500, "max_samples": 20}
+    plain = open_rows(tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), **options).tokens()
+    opened = open_rows(tokenizer, str(models / "before"), LabelRules(tuple(KINDS)), **options)
     rows = list(data_rows(opened, "kernels"))
     assert [row.name for row in rows[:2]] == ["kernels, row 1", "kernels, row 2"] and len(rows) == len(plain)
     eq3 = sum(KIND_BITS[kind] for kind in DEFAULT_KINDS)
@@ -175,9 +165,8 @@ def test_rows_of_a_data_set_are_those_of_training(models):
         for column in ("input_ids", "labels", "sample_ids"):
             assert getattr(row, column).tolist() == training[column]
         supervised = row.sample_ids > 0
-        assert ((row.kinds & eq3) != 0)[supervised].tolist() == np.array(training["cuda_mask"])[supervised].astype(
-            bool
-        ).tolist()
+        mask = np.array(training["cuda_mask"], dtype=bool)
+        assert ((row.kinds & eq3) != 0)[supervised].tolist() == mask[supervised].tolist()
     assert any((row.kinds & KIND_BITS["thread_indexing"]).any() for row in rows)
 
 
@@ -195,11 +184,9 @@ def test_empty_files_are_named(models, tmp_path):
         analyze(settings_of(models, tmp_path, code=[tmp_path / "a.cu"]))
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (0.03, "0.030"), (0.0005, "0.00050"), (0.0996, "0.100"), (0.5, "0.500")]
-)
-def test_numbers_show_equally_many_digits(value, text):
-    assert decimal(value) == text
+def test_numbers_show_equally_many_digits():
+    texts = {0: "0", 0.03: "0.030", 0.0005: "0.00050", 0.0996: "0.100", 0.5: "0.500"}
+    assert {value: decimal(value) for value in texts} == texts
 
 
 @pytest.mark.parametrize(

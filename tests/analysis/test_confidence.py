@@ -99,11 +99,10 @@ def test_before_and_after_differ_and_summaries_agree(page):
     numbers = {name: sample.summary(name, 0.1, 1.0) for name in sample.readings}
     assert numbers["before"]["confidence"] != numbers["after"]["confidence"]
     for values in numbers.values():
-        mixed = (
-            values["cuda_share"] * values["cuda_confidence"] + (1 - values["cuda_share"]) * values["other_confidence"]
-        )
+        share = values["cuda_share"]
+        mixed = share * values["cuda_confidence"] + (1 - share) * values["other_confidence"]
         assert mixed == pytest.approx(values["confidence"])
-        assert 0 < values["left_out"] <= 1 - values["cuda_share"] + 1e-9
+        assert 0 < values["left_out"] <= 1 - share + 1e-9
 
 
 def test_an_adapter_is_compared_with_its_base(models):

@@ -1,4 +1,5 @@
-"""Counts, distances and the bootstrap of files, against scipy on the values themselves and against draws made one by one."""
+"""Counts, distances and the bootstrap of files, against scipy on the values themselves and against draws made one by one; windows against
+their slices."""
 
 import numpy as np
 import pytest
@@ -7,12 +8,14 @@ from scipy.stats import ks_2samp
 from cuset_stage.analysis.distribution import (
     BINS,
     COARSE,
+    READINGS,
     ClusterBootstrap,
     clustered_ks,
     coarse_bins,
     ks_distance,
     log_odds_bins,
     naive_p,
+    windows,
 )
 
 
@@ -72,9 +75,8 @@ def test_a_draw_is_as_many_files_with_replacement():
     np.testing.assert_allclose(np.cov(bootstrap.draws[:, :2].T), np.cov(chosen.T), atol=12)
     found = bootstrap.ratio(0, 2)
     assert found["value"] == pytest.approx(files[:, 0].mean())
-    np.testing.assert_allclose(
-        [found["low"], found["high"]], np.quantile(chosen[:, 0] / 150, [0.025, 0.975]), atol=0.015
-    )
+    ends = np.quantile(chosen[:, 0] / 150, [0.025, 0.975])
+    np.testing.assert_allclose([found["low"], found["high"]], ends, atol=0.015)
 
 
 def make_files(rng, shift, files=40, spread=1.0):
@@ -92,9 +94,8 @@ def test_the_interval_is_that_of_files_drawn_one_by_one():
     drawn = []
     for _ in range(1000):
         chosen = [files[index] for index in rng.integers(0, len(files), len(files))]
-        drawn.append(
-            ks_2samp(*(np.concatenate([file[n] for file in chosen]) for n in (0, 1)), method="asymp").statistic
-        )
+        both = (np.concatenate([file[number] for file in chosen]) for number in (0, 1))
+        drawn.append(ks_2samp(*both, method="asymp").statistic)
     low, high = np.quantile(drawn, [0.025, 0.975])
     assert found["d"]["value"] == pytest.approx(d, abs=2e-3)
     np.testing.assert_allclose([found["d"]["low"], found["d"]["high"]], [2 * d - high, 2 * d - low], atol=0.012)
@@ -121,3 +122,31 @@ def test_one_file_has_no_interval_and_no_token_no_distance():
     found = measure(make_files(rng, 1.0, files=1))
     assert found["d"]["value"] and found["d"]["low"] is None and found["p_clustered"] is None
     assert measure([(np.array([], dtype=np.float32), np.array([-1.0], dtype=np.float32))] * 3) is None
+
+
+@pytest.mark.parametrize("value", [1.0, 1 - 2**-24, 0.1, 1e-300, 0.0])
+def test_means_of_sure_tokens_stay_in_range(value):
+    rng = np.random.default_rng(0)
+    for size in (1, 3, 64, 255):
+        confidence = np.concatenate([rng.random(500), np.full(2000, value)])
+        means = windows(confidence, size).means
+        assert means.min() >= 0 and means.max() <= 1
+        np.testing.assert_allclose(means[-1700:], value, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize(("tokens", "window"), [(200, 64), (65, 64), (64, 64), (63, 64), (1, 64), (30, 7), (9, 1)])
+def test_every_window_against_its_slice(tokens, window):
+    rng = np.random.default_rng(tokens)
+    confidence, mask = rng.random(tokens), rng.random(tokens) < 0.3
+    found = windows(confidence, window)
+    size = min(tokens, window)
+    starts = range(tokens - size + 1)
+    assert found.size == size
+    np.testing.assert_allclose(found.means, [confidence[s : s + size].mean() for s in starts], rtol=1e-12)
+    expected = {
+        "centre": [mask[s + size // 2] for s in starts],
+        "majority": [mask[s : s + size].sum() > size / 2 for s in starts],
+        "any": [mask[s : s + size].any() for s in starts],
+    }
+    for reading, on in zip(READINGS, found.on(mask), strict=True):
+        assert on.tolist() == [bool(value) for value in expected[reading]]

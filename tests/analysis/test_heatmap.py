@@ -53,9 +53,8 @@ def test_tokens_are_all_there_and_escaped(page):
     # \r and NUL would not survive a parser, so they are shown as pictures; "\r\n" is one line end.
     shown = [t.replace("\r\n", "\n").replace("\0", "␀") for t in sample.texts[sample.first :]]
     assert reader.panels == [shown, shown]
-    assert (
-        reader.tags["mark"] == 2
-    )  # in each of two panels the first turn's window; the second turn is shorter than one
+    # In each of two panels the first turn's window; the second turn is shorter than one.
+    assert reader.tags["mark"] == 2
     assert not reader.tags.keys() & {"script", "link", "img", "a"} and not re.search(r"https?:|@import|url\(", html)
     assert 'title="c 0.15, window 0.15, M 2"' in html
 

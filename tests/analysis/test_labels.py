@@ -60,10 +60,8 @@ def rows_of_training(tiny_model, dataset):
     run.should_save = run.predict_with_generate = False
     with labelling(LabelRules(("kernel_body", "launch_config"))):
         template = get_template_and_fix_tokenizer(tokenizer, data_args)
-        model_args = ModelArguments(model_name_or_path=str(tiny_model))
-        return list(
-            get_dataset(template, model_args, data_args, run, stage="sft", tokenizer=tokenizer)["train_dataset"]
-        )
+        arguments = (template, ModelArguments(model_name_or_path=str(tiny_model)), data_args, run)
+        return list(get_dataset(*arguments, stage="sft", tokenizer=tokenizer)["train_dataset"])
 
 
 def test_the_numbers_are_those_of_the_rows_that_training_gets(tiny_model, dataset):
@@ -173,10 +171,9 @@ def test_faults_name_the_key(tiny_model, dataset, tmp_path):
         ({"template": "qwne"}, "did you mean"),
         ({"model": tmp_path}, "model=.*no tokenizer there"),
         ({"model": tmp_path / "no"}, "model=.*there is no such folder"),
+        ({"kinds": "nothing"}, "kernel_body"),
+        ({"cutoff_len": 1}, "cutoff_len='1': expected"),
     ):
-        with pytest.raises(SettingsError, match=message):
-            labels_of(tiny_model, dataset, **changes)
-    for changes, message in (({"kinds": "nothing"}, "kernel_body"), ({"cutoff_len": 1}, "cutoff_len='1': expected")):
         with pytest.raises(SettingsError, match=message):
             labels_of(tiny_model, dataset, **changes)
 
@@ -226,12 +223,7 @@ def test_weights_that_the_data_give_are_counted_and_shown(tiny_model, tmp_path):
     assert summary.record["weights"]["mean"] == pytest.approx(sum(weights) / len(weights))
     assert summary.record["weights"]["share_of_0"] == weights.count(0.0) / len(weights) > 0
     page = render(summary)
-    assert (
-        '<span class="none" title="weight 0"><mark class="launch_config" title="launch_config">Sure</mark></span>'
-        in page
-    )
-    assert (
-        '<span class="heavy" title="weight 2"><mark class="kernel_body" title="kernel_body">__shared__</mark></span>'
-        in page
-    )
+    for kind, style, weight, text in (("launch_config", "none", 0, "Sure"), ("kernel_body", "heavy", 2, "__shared__")):
+        mark = f'<mark class="{kind}" title="{kind}">{text}</mark>'
+        assert f'<span class="{style}" title="weight {weight}">{mark}</span>' in page
     assert "0 for " in dict(figures(summary.record))["weight of a supervised token"]

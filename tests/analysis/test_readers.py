@@ -33,11 +33,10 @@ def test_a_model_with_an_adapter_and_in_four_bits(models, bits):
     tokenizer = open_tokenizer(folder)
     request = ModelRequest(model=folder, adapter=str(models / "adapter"), quantization_bit=bits)
     rows = make_rows([30, 50])
-    found = np.concatenate(list(token_log_probabilities(open_reader(request, tokenizer, "cpu"), rows)))
-    plain = open_reader(ModelRequest(model=folder, adapter=request.adapter), tokenizer, "cpu")
-    expected = np.concatenate(list(token_log_probabilities(plain, rows)))
-    base = np.concatenate(
-        list(token_log_probabilities(open_reader(ModelRequest(model=folder), tokenizer, "cpu"), rows))
+    plain = ModelRequest(model=folder, adapter=request.adapter)
+    found, expected, base = (
+        np.concatenate(list(token_log_probabilities(open_reader(each, tokenizer, "cpu"), rows)))
+        for each in (request, plain, ModelRequest(model=folder))
     )
     gap, size = np.abs(found - expected).mean(), np.abs(expected - base).mean()
     assert size > 0  # the adapter counts

@@ -120,10 +120,9 @@ def test_an_adapter_of_new_tokens_beside_a_quantised_base(bases, run, bits):
     tokenizer = open_tokenizer(request.model, request.adapter)
     plain = open_reader(ModelRequest(model=request.model, adapter=request.adapter), tokenizer, "cpu")
     ids = tokenizer(TEXT, return_tensors="pt")["input_ids"]
+    readers = (open_reader(request, tokenizer, "cpu"), plain)
     with torch.no_grad():
-        found, expected = (
-            one(ids).logits.flatten().float() for one in (open_reader(request, tokenizer, "cpu"), plain)
-        )
+        found, expected = (reader(ids).logits.flatten().float() for reader in readers)
     assert torch.nn.functional.cosine_similarity(found, expected, dim=0) > 0.9
 
 
@@ -168,9 +167,8 @@ def test_a_special_token_of_the_model_s_own_may_have_no_row(bases):
 
 def test_special_tokens_that_are_code_stay_in_an_answer(bases):
     tokenizer = AutoTokenizer.from_pretrained(bases["before"])
-    tokenizer.add_special_tokens(
-        {"additional_special_tokens": ["<<<", ">>>", "__global__", "<|fim|>"], "pad_token": "!"}
-    )
+    added = ["<<<", ">>>", "__global__", "<|fim|>"]
+    tokenizer.add_special_tokens({"additional_special_tokens": added, "pad_token": "!"})
     prompter = Prompter(tokenizer, model="m")
     text = "__global__ void k(); if (!x) k<<<1, 2>>>();"
     assert prompter.decode(tokenizer(f"{text}<|fim|><|im_end|>")["input_ids"]) == text
@@ -222,8 +220,6 @@ def test_the_template_is_the_run_s_where_it_wrote_its_keys(bases, run, tmp_path)
         (folder / "training_args.yaml").write_text(text)
         asked = PairsSettings(models=names["model"])
         assert LabelSettings.checked(rows).template == request.template_for(asked) == expected
-        asked = PairsSettings(models=names["model"], template="chatml")
-        assert (
-            LabelSettings.checked({**rows, "template": "chatml"}).template == request.template_for(asked) == "chatml"
-        )
+        asked, labelled = PairsSettings(models=names["model"], template="chatml"), {**rows, "template": "chatml"}
+        assert LabelSettings.checked(labelled).template == request.template_for(asked) == "chatml"
         assert ModelRequest(**names, template="phi").template_for(asked) == "phi"

@@ -27,9 +27,8 @@ def direct(model, row):
     """By the definition: one row, without padding, a softmax over each position."""
     ids, labels = torch.tensor(row["input_ids"]), torch.tensor(row["labels"])
     p = model(ids[None]).logits[0].double().log_softmax(dim=-1)
-    return [
-        float("nan") if at == 0 else float(p[at - 1, ids[at]]) for at in range(len(ids)) if int(labels[at]) != -100
-    ]
+    places = (labels != -100).nonzero()[:, 0].tolist()
+    return [float(p[at - 1, ids[at]]) if at else float("nan") for at in places]
 
 
 def test_every_row_against_the_row_alone(model):

@@ -255,9 +255,8 @@ def test_reasoning_before_an_answer_changes_nothing(reasoning, tags, answer):
     for language in ("cuda", "python"):
         assert extract_code(text, language=language) == extract_code(f"\n{answer}", language=language)
     shift = len(text) - len(answer)
-    assert [(start - shift, end - shift) for start, end, _ in find_spans(text)] == [
-        (start, end) for start, end, _ in find_spans(answer)
-    ]
+    found = [(start - shift, end - shift) for start, end, _ in find_spans(text)]
+    assert found == [(start, end) for start, end, _ in find_spans(answer)]
 
 
 @given(st.lists(PIECE, max_size=10).map("".join))

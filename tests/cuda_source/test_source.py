@@ -99,9 +99,8 @@ def test_code_keeps_its_length_and_loses_what_is_no_code():
 
 def test_answer_code():
     kernel = f"__global__ void k(int* a) {BODY}\n"
-    answer = (
-        f"The `__global__` kernel `a<<<b`:\n```cuda\n{kernel}```\nNote that i < n.\n```cpp\nk<<<1, 2>>>(a);\n```\n"
-    )
+    blocks = f"```cuda\n{kernel}```\nNote that i < n.\n```cpp\nk<<<1, 2>>>(a);\n```\n"
+    answer = f"The `__global__` kernel `a<<<b`:\n{blocks}"
     code = answer_code(answer)
     assert len(code) == len(answer) and code.split() == f"{kernel} k<<<1, 2>>>(a);".split()
     assert answer_code("for (;;) {}").strip() == "" and answer_code(kernel) == kernel
@@ -129,7 +128,6 @@ def test_strange_heads_take_no_longer_than_long_ones(head):
 
 
 def test_a_long_program_is_read_once_through():
-    source = "".join(
-        f"__global__ void k{i}(float* a) {{ if (a[{i}] > 0) {{ a[{i}] = {i}; }} }}\n" for i in range(2000)
-    )
-    assert [each.name for each in functions(source)] == [f"k{i}" for i in range(2000)]
+    names = [f"k{i}" for i in range(2000)]
+    source = "".join(f"__global__ void {name}(float* a) {{ if (a[0] > 0) {{ a[0] = 1; }} }}\n" for name in names)
+    assert [each.name for each in functions(source)] == names

@@ -14,15 +14,10 @@ import pytest
 import yaml
 from chat_server import ChatServer, completion, sends_completion
 from curation_steps import lines, put, run
-from curation_tree import MODULE, PROGRAM, REFERENCE
-
-from cuset_stage.sandbox import SandboxError, find_toolkit
+from curation_tree import MODULE, PROGRAM, REFERENCE, require_nvcc
 
 
-try:
-    find_toolkit()
-except SandboxError:
-    pytest.skip("nvcc is needed", allow_module_level=True)
+require_nvcc()
 
 SIZES = (1, 33, 1000)
 SQUARE, CUBE = (f"```cpp\n{PROGRAM % {'expression': each}}```" for each in ("x * x", "x * x * x"))
@@ -164,9 +159,8 @@ def learnt_model(tiny_model, tmp_path_factory):
     model, tokenizer = (kind.from_pretrained(tiny_model) for kind in (AutoModelForCausalLM, AutoTokenizer))
     batch = []
     for row in lines(tasks(tmp_path_factory.mktemp("tasks"), FEW)):
-        asked = tokenizer.apply_chat_template(
-            [{"role": "user", "content": row["prompt"]}], tokenize=False, add_generation_prompt=True
-        )
+        messages = [{"role": "user", "content": row["prompt"]}]
+        asked = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
         start = len(tokenizer(asked)["input_ids"])
         ids = torch.tensor([tokenizer(f"{asked}{LEARNT}<|im_end|>")["input_ids"]])
         batch.append((ids, ids.masked_fill(torch.arange(ids.shape[1]) < start, -100)))
@@ -199,13 +193,9 @@ def test_rounds_sample_train_and_sample_from_what_was_trained(tmp_path, learnt_m
     command = [*given, f"recipe={tmp_path / 'recipe.yaml'}", "rounds=2"]
 
     def start() -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, "-m", "cuset_stage.cli", "curate", *command],
-            start_new_session=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        whole = [sys.executable, "-m", "cuset_stage.cli", "curate", *command]
+        output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        return subprocess.Popen(whole, start_new_session=True, **output)
 
     process, first = start(), work / "round1"
     while not (first / "model" / "checkpoint-2").exists():

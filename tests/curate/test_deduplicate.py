@@ -118,9 +118,7 @@ def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
 @pytest.mark.parametrize("name", re.findall(r"__global__ void (\w+)", COMMON.read_text()))
 def test_a_kernel_of_every_course_is_nobodys_copy_unless_its_prompt_is(tmp_path, name):
     kernel = re.search(rf"__global__ void {name}\(.*?\n}}\n", COMMON.read_text(), re.DOTALL)[0]
-    prompt = (
-        f"Read the file, apply {name} to what is in it on the GPU, and write what comes out of it to another file."
-    )
+    prompt = f"Read the file, apply {name} to what is in it on the GPU, and write what comes of it to another."
     bench = benchmark(tmp_path / "bench.jsonl", name, f"{kernel}int main() {{ return 0; }}", prompt)
     found = Benchmarks({"mini": bench})
     double = kernel.replace("float", "double").replace("i < n", "n > i")
@@ -170,15 +168,11 @@ def test_a_benchmarks_module_is_found_without_its_prose_with_other_sizes_and_by_
     level.mkdir(parents=True)
     (level / "19_ReLU.py").write_text(MODULE, encoding="utf-8")
     bare = re.sub(r'"""[^"]*"""\n', "", MODULE).replace(": torch.Tensor", "").replace("  # of the input", "")
-    other = bare.replace(
-        "torch.sum(torch.relu(x), dim=1) // self.dim", "torch.linalg.solve(x @ x.mT, x).flatten(1).cumsum(1)"
-    )
+    solved = "torch.linalg.solve(x @ x.mT, x).flatten(1).cumsum(1)"
+    other = bare.replace("torch.sum(torch.relu(x), dim=1) // self.dim", solved)
     other = other.replace("torch.randn(batch_size, dim)", "torch.rand([4, 4]), torch.rand([4, 4])")
-    rows = [
-        module("bare", bare),
-        module("sizes", bare.replace("16384", "2048").replace("16\n", "64\n")),
-        module("other", other),
-    ]
+    sizes = bare.replace("16384", "2048").replace("16\n", "64\n")
+    rows = [module("bare", bare), module("sizes", sizes), module("other", other)]
     rows.append(module("named", other.replace("4", "5"), description="19_ReLU"))
     # As robust-kbench names its folders; its reference holds the set's module as a text, and compared is that module.
     rows.append(module("numbered", other.replace("4", "6"), family="kernelbench_level_1_task_19"))

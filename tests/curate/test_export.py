@@ -154,8 +154,8 @@ def test_llamafactory_reads_what_was_written(tmp_path, tiny_model):
     assert record["rows"] == 16 and record["cuda_tokens"] > 0
 
 
-def program(prompt: str, identity: str = "", **more) -> dict:
-    return {"id": prompt, "kind": "program", "task": {"id": identity, "prompt": prompt}, **more}
+def program(asked: str, identity: str = "", **more) -> dict:
+    return {"id": asked, "kind": "program", "task": {"id": identity, "prompt": asked}, **more}
 
 
 def module(code: str, prompt: str) -> dict:
@@ -168,6 +168,8 @@ def module(code: str, prompt: str) -> dict:
         ([program("Double a."), program("double  a")], True),  # but for punctuation, case and spaces
         ([program("Double a."), program("Halve a.")], False),
         ([program("Files of 1", description="Sort."), program("Files of 2", description="Sort.")], True),
+        ([program("Files of 1", prompt="Sort."), program("Files of 2", prompt="Sort.")], True),
+        ([program("Files of 1", prompt="Sort."), program("Files of 1", prompt="Scan.")], False),
         ([program("Write 1.", "t", form="task"), program("Give me 1.", "t", form="task")], True),  # as its set says
         ([program("Write 1.", "t"), program("Give me 1.", "t")], False),
         ([program("a", "1", form="task"), program("b", "2", form="task"), program("a", "2", form="task")], True),

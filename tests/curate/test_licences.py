@@ -115,14 +115,9 @@ def test_what_the_code_of_a_row_says_of_itself_is_not_overruled(tmp_path):
 
 @pytest.mark.parametrize("columns", ["", "code=cu"])
 def test_a_licence_is_found_however_its_column_is_spelt(tmp_path, columns):
-    given = [
-        {"license": "GPL-3.0-only"},
-        {"licenses": ["MIT", "ISC"]},
-        {"licence": "ISC"},
-        {"license": None},
-        {"License": "0BSD"},
-    ]
-    rows = [{"cu" if columns else "code": KERNEL, **row} for row in (*given, {"license": 5})]
+    given = [("license", "GPL-3.0-only"), ("licenses", ["MIT", "ISC"]), ("licence", "ISC"), ("license", None)]
+    given += [("License", "0BSD"), ("license", 5)]
+    rows = [{"cu" if columns else "code": KERNEL, column: value} for column, value in given]
     found = imported(tmp_path, put(tmp_path / "rows.jsonl", rows), columns=columns, licence="MIT")
     assert [licence for licence, _ in found] == ["GPL-3.0-only", "ISC AND MIT", "ISC", "MIT", "0BSD"]
     (dropped,) = lines(tmp_path / "import" / "source" / "dropped.jsonl")

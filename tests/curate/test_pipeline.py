@@ -5,15 +5,10 @@ from pathlib import Path
 
 import pytest
 from curation_steps import lines, run
-from curation_tree import make_tree
-
-from cuset_stage.sandbox import SandboxError, find_toolkit
+from curation_tree import make_tree, require_nvcc
 
 
-try:
-    find_toolkit()
-except SandboxError:
-    pytest.skip("nvcc is needed", allow_module_level=True)
+require_nvcc()
 
 
 def by_id(path: Path) -> dict[str, dict]:

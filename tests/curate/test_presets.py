@@ -50,17 +50,17 @@ def test_rows_become_what_their_preset_says(tmp_path, case):
             assert value in said[key[:-1]] if key.endswith("~") else said[key] == value, (key, said)
 
 
-def adapted(work, path, preset, **more):
-    imported = take_in(work, path, preset=preset, **more)
-    summary = adapt(work) if imported.kept else None
-    kept = lines(work / "adapt" / "rows.jsonl") if summary else []
-    return imported, kept, lines(work / "adapt" / "dropped.jsonl") if summary else []
+def adapted(work, path, **options):
+    """What goes on, and what does not."""
+    take_in(work, path, **options)
+    adapt(work)
+    return [lines(work / "adapt" / name) for name in ("rows.jsonl", "dropped.jsonl")]
 
 
 def test_tasks_of_robust_kbench_keep_what_the_judge_needs(tmp_path):
     root = robust_kbench(tmp_path / "clone")
     (root / "LICENSE").write_text("Apache License\nVersion 2.0, January 2004\n")
-    _, rows, dropped = adapted(tmp_path / "work", root, None, format="robust-kbench")
+    rows, dropped = adapted(tmp_path / "work", root, format="robust-kbench")
     assert not dropped and all(row["source"]["licence"] == "Apache-2.0" for row in rows)
     judged = {task.id: task for task in load_tasks(root)}
     for task in map(load_task, rows):
@@ -96,11 +96,6 @@ def get_init_inputs():
 """
 
 
-def put_text(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize(
     ("given", "made"),
     [
@@ -113,8 +108,6 @@ def put_text(path, text):
     ],
 )
 def test_kernelbook_modules_get_kernelbenchs_arguments(tmp_path, given, made):
-    pytest.importorskip("torch")
-    path = tmp_path / "book.jsonl"
     row = {
         "entry_point": "Scaled",
         "python_code": KERNELBOOK % given,
@@ -124,16 +117,13 @@ def test_kernelbook_modules_get_kernelbenchs_arguments(tmp_path, given, made):
         "licenses": ["MIT", "Apache-2.0"],
         "sha": "0" * 40,
     }
-    put(path, [row])
-    _, kept, dropped = adapted(tmp_path / "work", path, "kernelbook")
-    assert not dropped and len(kept) == 1
-    module = kept[0]["module_code"]
+    kept, dropped = adapted(tmp_path / "work", put(tmp_path / "book.jsonl", [row]), preset="kernelbook")
+    assert not dropped and len(kept) == 1 and kept[0]["answer_code"] is None
+    module, source = kept[0]["module_code"], kept[0]["source"]
     assert "class Model(" in module and "super(Model, self)" in module
-    source = kept[0]["source"]
-    assert (source["licence"], source["revision"]) == ("Apache-2.0 AND MIT", "0" * 40) and kept[0][
-        "answer_code"
-    ] is None
-    names = runpy.run_path(str(put_text(tmp_path / "module.py", module)))
+    assert (source["licence"], source["revision"]) == ("Apache-2.0 AND MIT", "0" * 40)
+    (tmp_path / "module.py").write_text(module, encoding="utf-8")
+    names = runpy.run_path(str(tmp_path / "module.py"))
     if isinstance(made, str):
         with pytest.raises((TypeError, AssertionError), match=made):
             names["get_init_inputs"]()

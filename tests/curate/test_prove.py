@@ -2,19 +2,15 @@
 
 import pytest
 from curation_steps import adapt, lines, prove, put, take_in
-from curation_tree import write_program
+from curation_tree import require_nvcc, write_program
 from fake_nvml import fake_gpus, fake_nvml
 
 from cuset_stage.curate import prove as module
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.mutants import make_mutants
-from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
-try:
-    find_toolkit()
-except SandboxError:
-    pytest.skip("nvcc is needed", allow_module_level=True)
+require_nvcc()
 
 pytestmark = pytest.mark.usefixtures("options_checked_once")
 GPUS = 2

@@ -2,18 +2,13 @@
 
 import pytest
 from curation_steps import adapt, lines, prove, put, take_in
-from curation_tree import MODULE
+from curation_tree import MODULE, require_nvcc
 
 from cuset_stage.curate import prove as module
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
-pytest.importorskip("torch")
-try:
-    find_toolkit()
-except SandboxError:
-    pytest.skip("nvcc is needed", allow_module_level=True)
+require_nvcc()
 
 
 def answer(expression: str) -> str:

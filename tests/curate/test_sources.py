@@ -44,10 +44,8 @@ def test_broken_lines_are_named_and_kept(tmp_path):
     assert reasons == ["not_utf8", "not_json", "not_an_object", "wrong_type", "missing_column"]
     assert "column 'text': code is 5; expected text" in broken[5]["detail"] and broken[5]["data"] == {"text": 5}
     assert broken[2]["data"]["text"].encode(errors="surrogateescape") == rows[1]  # nothing is lost
-    assert [(row["id"], row["source"]["licence"]) for row in kept(tmp_path)] == [
-        ("src:000001", "MIT"),
-        ("src:000008", "MIT"),
-    ]
+    found = [(row["id"], row["source"]["licence"]) for row in kept(tmp_path)]
+    assert found == [("src:000001", "MIT"), ("src:000008", "MIT")]
 
 
 @pytest.mark.parametrize("ends", ["", ",\n", ', {"te', ', {"text": "]', '] {"text": 1}', "]" + " " * 5000 + "[1]"])
@@ -68,12 +66,7 @@ def test_a_folder_of_shards_is_one_source_and_a_broken_one_costs_itself(tmp_path
     (tmp_path / "hub" / ".cache").mkdir()
     (tmp_path / "hub" / "dataset_info.json").write_text("{}")
     table = pa.table({"text": [f"{KERNEL} // {i}" for i in range(4)]})
-    for path in (
-        folder / "1.parquet",
-        folder / "2.parquet",
-        folder / "3.parquet",
-        tmp_path / "hub" / ".cache" / "left.parquet",
-    ):
+    for path in (*(folder / f"{shard}.parquet" for shard in (1, 2, 3)), tmp_path / "hub" / ".cache" / "left.parquet"):
         pq.write_table(table, path)
     (folder / "2.parquet").write_bytes((folder / "2.parquet").read_bytes()[:100])
     summary = read_in(tmp_path, tmp_path / "hub")

@@ -29,10 +29,9 @@ def curate(*arguments: object) -> tuple[int, str]:
     return done.exit_code, " ".join(done.output.split())
 
 
-def sources(tmp_path: Path) -> tuple[Path, Path]:
-    return tuple(
-        put(tmp_path / f"{name}.jsonl", [{"text": KERNEL.replace("f(", f"{name}(")}]) for name in ("one", "two")
-    )
+def sources(tmp_path: Path) -> list[Path]:
+    rows = {name: {"text": KERNEL.replace("f(", f"{name}(")} for name in ("one", "two")}
+    return [put(tmp_path / f"{name}.jsonl", [row]) for name, row in rows.items()]
 
 
 def test_a_stage_takes_what_the_one_before_it_left_and_not_while_that_is_at_work(tmp_path):
@@ -65,10 +64,8 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
     source = f"{{path: {renamed}, name: one, columns: {{code: text}}, format: jsonl, revision: abc}}"
     recipe.write_text(f"folder: {work}\nlicence: MIT\nsources:\n- {source}\n- {other}\n")
     assert "far enough" in curate("run", recipe)[1]
-    assert {path.name for path in (work / "import").iterdir()} == {
-        "one",
-        "three.jsonl",
-    }  # and not what was imported before
+    # And not what was imported before.
+    assert {path.name for path in (work / "import").iterdir()} == {"one", "three.jsonl"}
     (row,) = lines(work / "import" / "one" / "rows.jsonl")
     assert row["code"] == KERNEL.replace("f(", "one(")
     assert (row["source"]["revision"], row["source"]["licence"]) == ("abc", "MIT")

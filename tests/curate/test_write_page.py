@@ -27,10 +27,8 @@ def test_the_commands_of_the_page_make_a_data_set_of_kernels(request, tmp_path, 
         server.close()
     assert len(server.bodies) == 4  # of each kernel both questions, once
     rows = lines(tmp_path / "outputs" / "written" / "write" / "rows.jsonl")
-    said = {row["task"]["prompt"]: row["code"] for row in rows}
+    said = {row["task"]["prompt"]: f"```cpp\n{row['code'].strip()}\n```" for row in rows}
     dataset = tmp_path / "outputs" / "written" / "dataset"
     made = [row for name in ("curated", "curated_eval") for row in json.loads((dataset / f"{name}.json").read_text())]
-    assert {row["instruction"]: row["output"].strip() for row in made} == {
-        prompt: f"```cpp\n{code.strip()}\n```" for prompt, code in said.items()
-    }
+    assert {row["instruction"]: row["output"].strip() for row in made} == said
     assert {row["system"] for row in made} == {ANSWERER}  # prompts say what to compute, and not that it is CUDA

@@ -1,6 +1,7 @@
 """What the tests of generation share: real tasks, a real (tiny) model, an adapter on it, and requests."""
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -27,6 +28,12 @@ def settings(tiny_model):
 @pytest.fixture(scope="session")
 def backend(settings):
     return HFBackend(settings, batch_size=8)
+
+
+@pytest.fixture
+def model_copy(tiny_model, tmp_path):
+    """The tiny model in a folder of the test's own."""
+    return shutil.copytree(tiny_model, tmp_path / "model")
 
 
 @pytest.fixture(scope="session")

@@ -27,9 +27,8 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
     lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
     cut = sum(line["finish_reason"] == "length" for line in lines)
     assert cut and f"note: {cut} of 4 answers were cut at max_tokens=8" in done.output
-    assert {(line["task"], line["sample"]) for line in lines} == {
-        (task, sample) for task in ("tiled_sgemm", "row_argmax") for sample in (0, 1)
-    }
+    made = {(task, sample) for task in ("tiled_sgemm", "row_argmax") for sample in (0, 1)}
+    assert {(line["task"], line["sample"]) for line in lines} == made
     recorded = {"model": str(tiny_model), "adapter": None, "level": 1, "temperature": 0.8, "top_p": 0.95, "seed": 3,
                 "max_tokens": 8, "dtype": "float32", "backend": "hf", "system": None, "template": None}  # fmt: skip
     recorded["chosen_tasks"] = {"only": ["tiled_sgemm", "row_argmax"]}

@@ -45,14 +45,12 @@ def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
         assert reply.answer == backend._prompter.decode(written)
 
 
-def test_tokens_count_the_end_token_and_no_padding(tiny_model, tmp_path, settings, ask, by_sample):
+def test_tokens_count_the_end_token_and_no_padding(model_copy, settings, ask, by_sample):
     """With 40 end tokens out of 1024, so that some of the answers end early."""
-    copy = tmp_path / "model"
-    shutil.copytree(tiny_model, copy)
     ends = list(range(500, 540))
-    (copy / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
-    settings = settings.model_copy(update={"model": str(copy), "temperature": 3.0, "top_p": 1.0, "max_tokens": 30})
-    backend = HFBackend(settings, batch_size=12)
+    (model_copy / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
+    changes = {"model": str(model_copy), "temperature": 3.0, "top_p": 1.0, "max_tokens": 30}
+    backend = HFBackend(settings.model_copy(update=changes), batch_size=12)
     backend.continuous = False  # generate() gives rows of one length
     seen = []
     original = backend.model.generate
@@ -104,29 +102,24 @@ def test_out_of_memory_halves_the_batch_and_goes_on(settings, backend, kernels, 
 def test_out_of_memory_with_one_sample_fails_that_sample_only(settings, kernels, tmp_path):
     scarce = HFBackend(settings, batch_size=2)
     Scarce(scarce.model, rows=0)
-    summary = generate(
-        kernels.tasks[:2], settings, samples=1, output=tmp_path / "a.jsonl", open_backend=lambda: scarce
-    )
+    output = tmp_path / "a.jsonl"
+    summary = generate(kernels.tasks[:2], settings, samples=1, output=output, open_backend=lambda: scarce)
     assert (summary.made, len(summary.failures)) == (0, 2)
     assert "lower max_tokens (CUDA out of memory" in summary.failures[0].message
-    assert read_answers(tmp_path / "a.jsonl") == []
+    assert read_answers(output) == []
 
 
 def test_prompt_and_answer_must_fit_into_the_context(settings, kernels):
     backend = HFBackend(settings.model_copy(update={"max_tokens": 8000}), batch_size=1)
-    plan = make_plan(kernels.tasks[:1], settings, 1)
-    with pytest.raises(
-        GenerationError, match=r"with max_tokens=8000 .* context of 8192: give max_tokens=7\d+ or less"
-    ):
-        next(backend.replies(plan))
+    said = r"with max_tokens=8000 .* context of 8192: give max_tokens=7\d+ or less"
+    with pytest.raises(GenerationError, match=said):
+        next(backend.replies(make_plan(kernels.tasks[:1], settings, 1)))
 
 
-def test_generation_config_of_the_model_does_not_shape_answers(tiny_model, tmp_path, settings, backend, ask):
-    copy = tmp_path / "model"
-    shutil.copytree(tiny_model, copy)
+def test_generation_config_of_the_model_does_not_shape_answers(model_copy, settings, backend, ask):
     config = {"do_sample": True, "top_k": 1, "repetition_penalty": 3.0, "temperature": 9.0, "eos_token_id": [2, 7]}
-    (copy / "generation_config.json").write_text(json.dumps(config))
-    other = HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=8)
+    (model_copy / "generation_config.json").write_text(json.dumps(config))
+    other = HFBackend(settings.model_copy(update={"model": str(model_copy)}), batch_size=8)
     requests = [ask(sample=sample, seed=sample) for sample in range(6)]
     for ours, theirs in zip(backend.replies(requests), other.replies(requests), strict=True):
         if theirs.finish_reason == "length":
@@ -196,17 +189,16 @@ def test_wrong_folders_are_named(tiny_model, adapter, tmp_path, model, adapter_n
         choose_backend(settings)
 
 
-def test_broken_weights_are_a_sentence(tiny_model, tmp_path, settings):
-    copy = tmp_path / "model"
-    shutil.copytree(tiny_model, copy)
-    (copy / "model.safetensors").write_bytes(b"\0" * 64)
+def test_broken_weights_are_a_sentence(tiny_model, model_copy, settings):
+    settings, file = settings.model_copy(update={"model": str(model_copy)}), model_copy / "model.safetensors"
+    file.write_bytes(b"\0" * 64)
     with pytest.raises(InputError, match="cannot load the model of"):
-        HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=1)
+        HFBackend(settings, batch_size=1)
     weights = load_file(tiny_model / "model.safetensors")
     del weights["model.norm.weight"]
-    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    save_file(weights, file, metadata={"format": "pt"})
     with pytest.raises(GenerationError, match=r"1 of the model's weights are missing .*model\.norm\.weight"):
-        HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=1)
+        HFBackend(settings, batch_size=1)
 
 
 def test_fingerprint_tells_trained_weights_apart(tiny_model, adapter, tmp_path):

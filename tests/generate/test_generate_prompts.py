@@ -1,7 +1,6 @@
 """From messages to token ids, and back: the tokenizer's chat template, or LLaMA-Factory's."""
 
 import logging
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -18,16 +17,14 @@ def test_prompt_is_the_tokenizers_chat_template(backend):
 
 
 @pytest.fixture
-def templated(tiny_model, tmp_path, settings):
+def templated(model_copy, settings):
     """The tiny model with another chat template, or none."""
 
     def make(chat_template, **changes):
-        copy = tmp_path / "model"
-        shutil.copytree(tiny_model, copy)
-        (copy / "chat_template.jinja").unlink()
+        (model_copy / "chat_template.jinja").unlink()
         if chat_template is not None:
-            (copy / "chat_template.jinja").write_text(chat_template)
-        return HFBackend(settings.model_copy(update={"model": str(copy), **changes}), batch_size=2)
+            (model_copy / "chat_template.jinja").write_text(chat_template)
+        return HFBackend(settings.model_copy(update={"model": str(model_copy), **changes}), batch_size=2)
 
     return make
 

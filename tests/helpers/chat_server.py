@@ -34,12 +34,15 @@ class Handler(BaseHTTPRequestHandler):
             with chat.lock:
                 chat.in_flight -= 1
 
-    def send(self, body, status=200, **headers):
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    def begin(self, length, status=200, **headers):
         self.send_response(status)
-        for name, value in {"Content-Length": len(data), **headers}.items():
+        for name, value in {"Content-Length": length, **headers}.items():
             self.send_header(name.replace("_", "-"), str(value))
         self.end_headers()
+
+    def send(self, body, status=200, **headers):
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.begin(len(data), status, **headers)
         self.wfile.write(data)
 
     def handle(self):
@@ -90,9 +93,7 @@ def slow(handler, body):
 def trickles(handler, body):
     """Every read gets something, and the whole comes late."""
     data = json.dumps(completion(body)).encode()
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(25 + len(data)))
-    handler.end_headers()
+    handler.begin(25 + len(data))
     for _ in range(25):
         handler.wfile.write(b" ")
         handler.wfile.flush()
@@ -106,9 +107,7 @@ def hangs_up(handler, body):
 
 def stops_half_way(handler, body):
     data = json.dumps(completion(body)).encode()
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(data)))
-    handler.end_headers()
+    handler.begin(len(data))
     handler.wfile.write(data[: len(data) // 2])
     handler.close_connection = True
 

@@ -83,11 +83,8 @@ def import_all() -> None:
 
     # Sums over ranks go through gloo: DeepSpeed would have g++ compile an operator for them, which takes a minute.
     deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-    for auto in (
-        "ImageTextToText",
-        "Seq2SeqLM",
-        "TextToWaveform",
-    ):  # what load_model asks: a module for each kind of model
+    # What load_model asks: a module for each kind of model.
+    for auto in ("ImageTextToText", "Seq2SeqLM", "TextToWaveform"):
         list(getattr(loader, f"AutoModelFor{auto}")._model_mapping.keys())
 
 

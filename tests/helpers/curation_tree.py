@@ -3,6 +3,18 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from cuset_stage.sandbox import SandboxError, find_toolkit
+
+
+def require_nvcc() -> None:
+    """Skip all tests of the file that calls it where there is no compiler."""
+    try:
+        find_toolkit()
+    except SandboxError:
+        pytest.skip("nvcc is needed", allow_module_level=True)
+
 
 # A PyTorch module, to be filled with an expression of x.
 MODULE = """import torch
@@ -95,7 +107,5 @@ def make_tree(root: Path) -> Path:
     write_program(root, "square_again", "x * x", "x * x")
     write_program(root, "wrong", "x * x * x", "x * x")
     write_program(root, "broken", "x", "x", cases=[{"name": "a"}])
-    (root / "bare.cu").write_text(
-        "// SPDX-License-Identifier: MIT\n__global__ void k(float* x) { *x = 1; }\n", encoding="utf-8"
-    )
+    (root / "bare.cu").write_text("// SPDX-License-Identifier: MIT\n__global__ void k(float* x) { *x = 1; }\n")
     return root

@@ -75,11 +75,9 @@ EXACTNESS: dict[str, Exactness] = {
     ),
     "fused = from logits": Exactness(Arm({"cuset_fused": "on"}), Arm({"cuset_fused": "off"}), is_quick=True),
     "the same under `cuset_objective: sft`": Exactness(
-        Arm({"cuset_objective": "sft", "cuset_fused": "on"}),
-        Arm({"cuset_objective": "sft", "cuset_fused": "off"}),
+        Arm({"cuset_objective": "sft", "cuset_fused": "on"}), Arm({"cuset_objective": "sft", "cuset_fused": "off"})
     ),
     "the same under `cuset_objective: asft`": Exactness(
-        Arm({"cuset_objective": "asft", "cuset_fused": "on"}),
-        Arm({"cuset_objective": "asft", "cuset_fused": "off"}),
+        Arm({"cuset_objective": "asft", "cuset_fused": "on"}), Arm({"cuset_objective": "asft", "cuset_fused": "off"})
     ),
 }

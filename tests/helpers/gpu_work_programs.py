@@ -52,51 +52,34 @@ $body
 }
 """)
 
-RIGHT = """__global__ void kernel(const float* x, float* y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i] * x[i] + x[n - 1 - i];
-}
-"""
-EMPTY = "__global__ void kernel(const float* x, float* y, int n) {}\n"
-COPY = """__global__ void kernel(const float* x, float* y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i];
-}
-"""
-IN_PLACE = """__global__ void kernel(float* y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] += 0.0f;
-}
-"""
-DECODE = """__global__ void kernel(const unsigned* code, const float* x, float* y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = __uint_as_float(code[i] ^ 0xdeadbeefu) + 0.0f * x[i];
-}
-"""
-CONVERTED = """__global__ void kernel(const double* x, float* y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = float(x[i]) * float(x[i]) + float(x[n - 1 - i]);
-}
-"""
-SYMBOL = """__device__ float values[1 << 18];
-__global__ void kernel(float* y, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = values[i] * values[i] + values[n - 1 - i];
-}
-"""
 
-VARIABLES = """__managed__ float from[1 << 18], to[1 << 18];
-__global__ void kernel(int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) to[i] = from[i] * from[i] + from[n - 1 - i];
-}
-"""
+def kernel(statement: str, parameters: str = "const float* x, float* y, int n") -> str:
+    index = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
+    return f"__global__ void kernel({parameters}) {{\n  {index}\n  if (i < n) {statement}\n}}\n"
+
+
+RIGHT = kernel("y[i] = x[i] * x[i] + x[n - 1 - i];")
+EMPTY = "__global__ void kernel(const float* x, float* y, int n) {}\n"
+COPY = kernel("y[i] = x[i];")
+IN_PLACE = kernel("y[i] += 0.0f;", "float* y, int n")
+DECODED_SUM = "y[i] = __uint_as_float(code[i] ^ 0xdeadbeefu) + 0.0f * x[i];"
+DECODE = kernel(DECODED_SUM, "const unsigned* code, const float* x, float* y, int n")
+CONVERTED = kernel("y[i] = float(x[i]) * float(x[i]) + float(x[n - 1 - i]);", "const double* x, float* y, int n")
+SYMBOL = "__device__ float values[1 << 18];\n"
+SYMBOL += kernel("y[i] = values[i] * values[i] + values[n - 1 - i];", "float* y, int n")
+VARIABLES = "__managed__ float from[1 << 18], to[1 << 18];\n"
+VARIABLES += kernel("to[i] = from[i] * from[i] + from[n - 1 - i];", "int n")
 
 ALLOCATE = "  cudaMalloc(&dx, bytes); cudaMalloc(&dy, bytes);\n"
 UP = "  cudaMemcpy(dx, x.data(), bytes, cudaMemcpyHostToDevice);\n"
 RUN = "  kernel<<<blocks, 256>>>(dx, dy, n);\n"
 DOWN = "  cudaMemcpy(y.data(), dy, bytes, cudaMemcpyDeviceToHost);\n"
+WORK = ALLOCATE + UP + RUN
+WHOLE = WORK + DOWN
 HOST = "  host(x.data(), y.data(), n);\n"
+# What the host has computed goes up: as the kernel's input, or where its output is.
+RESULT_IN, RESULT_OUT = (f"  cudaMemcpy({to}, y.data(), bytes, cudaMemcpyHostToDevice);\n" for to in ("dx", "dy"))
+WAIT = "  cudaDeviceSynchronize();\n"
 MANAGED = "  cudaMallocManaged(&dx, bytes); cudaMallocManaged(&dy, bytes);\n"
 TO_MANAGED = "  memcpy(dx, x.data(), bytes);\n"
 FROM_MANAGED = "  cudaDeviceSynchronize(); memcpy(y.data(), dy, bytes);\n"
@@ -108,7 +91,7 @@ def program(device: str, body: str, end: str = "return 0;") -> str:
 
 
 HONEST = {
-    "plain": program(RIGHT, ALLOCATE + UP + RUN + DOWN),
+    "plain": program(RIGHT, WHOLE),
     "managed": program(RIGHT, MANAGED + TO_MANAGED + RUN + FROM_MANAGED),
     "pinned": program(
         RIGHT,
@@ -137,19 +120,16 @@ HONEST = {
     ),
     "graph": program(
         RIGHT,
-        ALLOCATE
-        + STREAM
-        + "  cudaGraph_t g; cudaGraphExec_t e; cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);\n"
+        f"{ALLOCATE}{STREAM}"
+        "  cudaGraph_t g; cudaGraphExec_t e; cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);\n"
         "  cudaMemcpyAsync(dx, x.data(), bytes, cudaMemcpyHostToDevice, s); kernel<<<blocks, 256, 0, s>>>(dx, dy, n);\n"
         "  cudaStreamEndCapture(s, &g); cudaGraphInstantiate(&e, g, 0); cudaGraphLaunch(e, s); cudaStreamSynchronize(s);\n"
-        + DOWN,
+        f"{DOWN}",
     ),
     "symbol": program(
         SYMBOL, ALLOCATE + "  cudaMemcpyToSymbol(values, x.data(), bytes);\n  kernel<<<blocks, 256>>>(dy, n);\n" + DOWN
     ),
-    "zeroed": program(
-        RIGHT, ALLOCATE + UP + "  cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice);\n" + RUN + DOWN
-    ),
+    "zeroed": program(RIGHT, ALLOCATE + UP + RESULT_OUT + RUN + DOWN),
 }
 
 CONVERTS = program(
@@ -166,61 +146,38 @@ VARIABLE = program(
 )
 """Honest, and nobody sees what goes up and comes back."""
 
+ONE_THREAD = "  kernel<<<1, 1>>>(dx, dy, 1); cudaDeviceSynchronize();\n"
 NOTHING = {
     "host alone": program(RIGHT, HOST),
-    "copies alone": program(
-        RIGHT, ALLOCATE + HOST + "  cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice);\n" + DOWN
-    ),
-    "not to be recorded": program(RIGHT, '  unsetenv("CUDA_INJECTION64_PATH");\n' + ALLOCATE + UP + RUN + DOWN),
-    "leaves without a word": program(
-        RIGHT, ALLOCATE + UP + "  kernel<<<1, 1>>>(dx, dy, 1); cudaDeviceSynchronize();\n" + HOST, "_exit(0);"
-    ),
+    "copies alone": program(RIGHT, ALLOCATE + HOST + RESULT_OUT + DOWN),
+    "not to be recorded": program(RIGHT, '  unsetenv("CUDA_INJECTION64_PATH");\n' + WHOLE),
+    "leaves without a word": program(RIGHT, ALLOCATE + UP + ONE_THREAD + HOST, "_exit(0);"),
 }
+ADDS = RESULT_OUT.rstrip() + " kernel<<<blocks, 256>>>(dy, n);\n"
 UPLOADED = {
-    "copies the result": program(
-        COPY, ALLOCATE + HOST + "  cudaMemcpy(dx, y.data(), bytes, cudaMemcpyHostToDevice);\n" + RUN + DOWN
-    ),
-    "adds nothing": program(
-        IN_PLACE,
-        ALLOCATE
-        + HOST
-        + "  cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice); kernel<<<blocks, 256>>>(dy, n);\n"
-        + DOWN,
-    ),
-    "copies the result beside its inputs": program(
-        COPY, ALLOCATE + UP + HOST + "  cudaMemcpy(dx, y.data(), bytes, cudaMemcpyHostToDevice);\n" + RUN + DOWN
-    ),
+    "copies the result": program(COPY, ALLOCATE + HOST + RESULT_IN + RUN + DOWN),
+    "adds nothing": program(IN_PLACE, ALLOCATE + HOST + ADDS + DOWN),
+    "copies the result beside its inputs": program(COPY, ALLOCATE + UP + HOST + RESULT_IN + RUN + DOWN),
     "copies the result in managed memory": program(COPY, MANAGED + "  host(x.data(), dx, n);\n" + RUN + FROM_MANAGED),
 }
 NOT_FROM_GPU = {
-    "empty kernel, nothing comes back": program(EMPTY, ALLOCATE + UP + RUN + "  cudaDeviceSynchronize();\n" + HOST),
-    "kernel beside the work": program(RIGHT, ALLOCATE + UP + RUN + "  cudaDeviceSynchronize();\n" + HOST),
+    "empty kernel, nothing comes back": program(EMPTY, WORK + WAIT + HOST),
+    "kernel beside the work": program(RIGHT, WORK + WAIT + HOST),
 }
 NOT_NEEDED = {
-    "empty kernel": program(EMPTY, ALLOCATE + UP + RUN + DOWN + HOST),
+    "empty kernel": program(EMPTY, WHOLE + HOST),
     "empty kernel, nothing goes up": program(EMPTY, ALLOCATE + RUN + DOWN + HOST),
-    "kernel beside the work, whose results are dropped": program(RIGHT, ALLOCATE + UP + RUN + DOWN + HOST),
-    "managed memory, empty kernel": program(EMPTY, MANAGED + TO_MANAGED + RUN + "  cudaDeviceSynchronize();\n" + HOST),
-}
-NOT_NEEDED |= {
+    "kernel beside the work, whose results are dropped": program(RIGHT, WHOLE + HOST),
+    "managed memory, empty kernel": program(EMPTY, MANAGED + TO_MANAGED + RUN + WAIT + HOST),
     "looks for the run in which it matters": program(
         EMPTY,
         '  static int calls;\n  char byte;\n  if (getenv("CUSET_GPU_INPUTS") || !access(".gpu_activity/outputs", F_OK)) return 1;\n'
-        "  if (read(0, &byte, 1) > 0 || (n > 1000 && calls++ == 0)) return 1;\n  ++calls;\n"
-        + ALLOCATE
-        + UP
-        + RUN
-        + DOWN
-        + HOST,
+        f"  if (read(0, &byte, 1) > 0 || (n > 1000 && calls++ == 0)) return 1;\n  ++calls;\n{WHOLE}{HOST}",
     ),
-    "the host, where it pays": program(RIGHT, ALLOCATE + UP + RUN + DOWN + "  if (n > 1000)\n" + HOST),
+    "the host, where it pays": program(RIGHT, WHOLE + "  if (n > 1000)\n" + HOST),
 }
-SLOW = RIGHT.replace(
-    "  int i",
-    """  const long long begin = clock64();
-  while (clock64() - begin < 10000000) {}
-  int i""",
-)
+SLOWLY = "  const long long begin = clock64();\n  while (clock64() - begin < 10000000) {}\n"
+SLOW = RIGHT.replace("  int i", f"{SLOWLY}  int i")
 REWRITES = r"""#include <string>
 static std::string record;
 static void rewrite() {  // registered before CUDA's own, so it comes after them
@@ -252,19 +209,11 @@ static void invent() {  // for each case ten seconds: longer than the run itself
 """
 FORGED = {
     "divides its times": (
-        program(
-            REWRITES + SLOW, '  record = getenv("CUSET_GPU_ACTIVITY"); atexit(rewrite);\n' + ALLOCATE + UP + RUN + DOWN
-        ),
+        program(REWRITES + SLOW, '  record = getenv("CUSET_GPU_ACTIVITY"); atexit(rewrite);\n' + WHOLE),
         "UNRECORDED",
     ),
-    "invents a kernel": (
-        program(INVENTS, "  invent();\n" + HOST),
-        "INVENTED",
-    ),
-    "invents a kernel for one case alone": (
-        program(INVENTS, "  if (n == 1000) invent();\n" + HOST),
-        "INVENTED",
-    ),
+    "invents a kernel": (program(INVENTS, "  invent();\n" + HOST), "INVENTED"),
+    "invents a kernel for one case alone": (program(INVENTS, "  if (n == 1000) invent();\n" + HOST), "INVENTED"),
 }
 """Programs that write their own record of the GPU's work, and the flag that they get."""
 DECODED = program(

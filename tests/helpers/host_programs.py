@@ -101,15 +101,8 @@ def make_task(folder: Path, *modes: str, **options: Any) -> ProgramTask:
 
 def answer_row(task: str, sample: int, code: str | None = PROGRAM, **more: Any) -> dict[str, Any]:
     text = "I would rather not." if code is None else f"Here it is.\n\n```cpp\n{code}\n```\n"
-    return {
-        "task": task,
-        "sample": sample,
-        "answer": text,
-        "tokens": 100,
-        "finish_reason": "stop",
-        "model": "m",
-        **more,
-    }
+    row = {"task": task, "sample": sample, "answer": text, "tokens": 100, "finish_reason": "stop", "model": "m"}
+    return row | more
 
 
 TASKS = [task_row("one", "right"), task_row("two", "right", "wrong", split="train"), task_row("three", "slow")]

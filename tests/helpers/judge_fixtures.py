@@ -103,9 +103,8 @@ def run(tmp_path: Path, cache: Path, options_checked_once: None, monkeypatch: py
         answers: list[dict[str, Any]], *options: str, tasks: list[dict[str, Any]] = TASKS, code: int = 0
     ) -> tuple[str, Results | None]:
         output = tmp_path / "results.jsonl"
-        command = arguments(
-            write_lines(tmp_path / "answers.jsonl", answers), write_lines(tmp_path / "tasks.jsonl", tasks), output
-        )
+        files = write_lines(tmp_path / "answers.jsonl", answers), write_lines(tmp_path / "tasks.jsonl", tasks)
+        command = arguments(*files, output)
         result = CliRunner().invoke(app, [*command, *options])
         assert result.exit_code == code, result.output
         return result.output, read_results(output) if output.exists() else None
@@ -118,9 +117,8 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     """A disk of 700 MiB, for scratch folders."""
     place = tmp_path / "disk"
     place.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=700m", "tmpfs", str(place)], capture_output=True
-    ).returncode:
+    mount = ["mount", "-t", "tmpfs", "-o", "size=700m", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("no file system can be mounted here")
     monkeypatch.setenv("CUSET_SCRATCH", str(place))
     yield place

@@ -109,7 +109,6 @@ def robust_kbench(root: Path) -> Path:
         (folder / f"config_{direction}.json").write_text(json.dumps(settings))
         (folder / f"func_{direction}.py").write_text(SCALE)
     (folder / "forward.cu").write_text("// a kernel\n")
-    (folder / "filter_results.json").write_text(
-        '{"filter_output_std": true, "filter_output_range": false, "said": ""}'
-    )
+    results = {"filter_output_std": True, "filter_output_range": False, "said": ""}
+    (folder / "filter_results.json").write_text(json.dumps(results))
     return root

@@ -41,9 +41,7 @@ class _Positions:
     def start(self, node: ast.AST) -> int:
         """Where a statement starts, its decorators included."""
         first = min([node, *getattr(node, "decorator_list", [])], key=lambda each: each.lineno)
-        return self.starts[first.lineno - 1] + len(
-            self.lines[first.lineno - 1][: node.col_offset].encode()[: node.col_offset].decode()
-        )
+        return self.at(first.lineno, node.col_offset)
 
     def end(self, node: ast.AST) -> int:
         return self.at(node.end_lineno, node.end_col_offset)
@@ -90,25 +88,22 @@ def wrapped_names(tree: ast.AST) -> set[str]:
 def _holds_kernel(value: ast.AST, names: set[str]) -> bool:
     """Whether an assigned value is a kernel, and not the result of a launch."""
     parts = list(ast.walk(value))
-    return any(isinstance(part, ast.Name) and part.id in names for part in parts) and not any(
-        isinstance(part, ast.Subscript) for part in parts
-    )
+    has_launch = any(isinstance(part, ast.Subscript) for part in parts)
+    return not has_launch and any(isinstance(part, ast.Name) and part.id in names for part in parts)
 
 
 def find(text: str, tree: ast.AST, kernels: set[str]) -> Found:
     """Kernels and launches of a file. kernels: `triton_names` of it."""
     places = _Positions(text)
     comments = list(_comments(text))
-    bodies: list[Extent] = []
-    launches: list[Extent] = []
-    unknown: list[Extent] = []
+    bodies, launches, unknown = list[Extent](), list[Extent](), list[Extent]()
     wrapped = wrapped_names(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if is_jit(node) or node.name in wrapped:
                 bodies.append(_body(places, comments, node))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
-            extent = _from(text, "[", places.end(node.func.value), places.end(node.func))
+            extent = text.index("[", places.end(node.func.value)), places.end(node.func)
             names = {part.id for part in ast.walk(node.func.value) if isinstance(part, ast.Name)}
             names |= {part.attr for part in ast.walk(node.func.value) if isinstance(part, ast.Attribute)}
             if names & kernels:
@@ -116,10 +111,6 @@ def find(text: str, tree: ast.AST, kernels: set[str]) -> Found:
             elif not isinstance(node.func.slice, ast.Constant):
                 unknown.append(extent)
     return Found(sorted(bodies), sorted(launches), sorted(unknown))
-
-
-def _from(text: str, bracket: str, position: int, end: int) -> Extent:
-    return text.index(bracket, position), end
 
 
 def _comments(text: str) -> Iterator[tuple[int, int, int, bool]]:
@@ -135,14 +126,15 @@ def _body(places: _Positions, comments: list[tuple[int, int, int, bool]], node: 
     text = places.text
     start, end = places.start(node.body[0]), places.end(node.body[-1])
     column = len(places.lines[node.lineno - 1]) - len(places.lines[node.lineno - 1].lstrip())
+
+    def only_comments(first: int, last: int) -> bool:
+        lines = map(str.strip, text[first:last].split("\n"))
+        return all(not line or line.startswith("#") for line in lines)
+
     for begin, _, at, alone in reversed(comments):  # between the head and the first statement
-        if begin < start and alone and at > column and begin >= places.at(node.lineno, node.col_offset):
-            between = text[begin:start]
-            if all(not line.strip() or line.strip().startswith("#") for line in between.split("\n")):
-                start = begin
+        is_inside = begin < start and alone and at > column and begin >= places.at(node.lineno, node.col_offset)
+        start = begin if is_inside and only_comments(begin, start) else start
     for begin, finish, at, alone in comments:  # behind the last one
-        if begin >= end and (at > column or not alone):
-            between = text[end:begin].split("\n")
-            if all(not line.strip() or line.strip().startswith("#") for line in between):
-                end = finish
+        is_inside = begin >= end and (at > column or not alone)
+        end = finish if is_inside and only_comments(end, begin) else end
     return start, end

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 
+GENERATION = {"model": "Qwen2.5-Coder-7B-Instruct", "temperature": 0.2, "top_p": 0.95, "max_tokens": 4096, "seed": 0}
+
+
 def header(method: str, **changes: Any) -> dict[str, Any]:
     record = {
         "type": "run",
@@ -16,13 +19,7 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
         "created": "2026-01-02T03:04:05+00:00",
         "cuset_stage": "0.1.0",
         "python": "3.12.3",
-        "tasks": {
-            "path": "bench.jsonl",
-            "format": "cudabench",
-            "sha256": "ab" * 32,
-            "level": None,
-            "split": None,
-        },
+        "tasks": {"path": "bench.jsonl", "format": "cudabench", "sha256": "ab" * 32, "level": None, "split": None},
         "answers": {"path": "", "sha256": "cd" * 32, "count": 0},
         "gpus": [{"name": "NVIDIA H100", "driver": "580.1", "compute_capability": "9.0"}],
         "toolkit": "13.0.88",
@@ -31,13 +28,7 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
         "isolation": "bubblewrap",
         "limits": {"wall_s": 60.0},
         "compile_only": False,
-        "generation": {
-            "model": "Qwen2.5-Coder-7B-Instruct",
-            "temperature": 0.2,
-            "top_p": 0.95,
-            "max_tokens": 4096,
-            "seed": 0,
-        },
+        "generation": GENERATION,
         "findings": {},
     }
     return {**record, **changes}
@@ -45,11 +36,7 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
 
 def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, Any]:
     compiled = verdict not in ("no_code", "compile_error", "compile_timeout", "infra_error")
-    code = (
-        None
-        if verdict == "no_code"
-        else f"// {task} {number} {verdict}\n__global__ void k(float* x) {{ x[0] = 1.0f; }}\n"
-    )
+    code = f"// {task} {number} {verdict}\n__global__ void k(float* x) {{ x[0] = 1.0f; }}\n"
     record = {
         "type": "sample",
         "task": task,
@@ -78,7 +65,7 @@ def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, An
         "finish_reason": "stop",
         "same_as_sample": None,
         "key": "",
-        "code": code,
+        "code": None if verdict == "no_code" else code,
     }
     return {**record, **changes}
 

@@ -10,9 +10,6 @@ from cuset_stage.mutants.adverse import CONTROL, VARIANTS, make_adverse
 from cuset_stage.sandbox import Compiler
 
 
-ROOT = Path(__file__).resolve().parents[2]
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
-
 # Shuffles of every kind and of half precision, two kernels, a declaration, dynamic shared memory, cooperative groups.
 PROGRAM = """#include <cooperative_groups.h>
 #include <cuda_fp16.h>
@@ -50,14 +47,14 @@ def test_every_kernel_is_entered_and_lines_stay(tmp_path):
     assert control.replace("return clock64() < 0;", "return true;") == first
 
 
-@needs_nvcc
-@pytest.mark.parametrize(
-    "variant", [0, pytest.param(CONTROL, marks=pytest.mark.slow)]
-)  # which differs in one expression
-@pytest.mark.parametrize(
-    "path", [None, pytest.param("data/kernels/jacobi_grid_sync/kernel.cu", marks=pytest.mark.slow)]
-)
+JACOBI = Path(__file__).parents[2] / "data" / "kernels" / "jacobi_grid_sync" / "kernel.cu"
+
+
+# The control form differs in one expression.
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+@pytest.mark.parametrize("variant", [0, pytest.param(CONTROL, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("path", [None, pytest.param(JACOBI, marks=pytest.mark.slow)])
 def test_nvcc_takes_it(path, variant):
-    source = make_adverse((ROOT / path).read_text() if path else PROGRAM, variant)
+    source = make_adverse(path.read_text() if path else PROGRAM, variant)
     compiled = Compiler(arch="sm_90").compile(source)
     assert compiled.binary is not None, compiled.message

@@ -96,10 +96,7 @@ WEIGHTS = torch.tensor([0.0, 0.7, 2.0])
 @interpreted
 @pytest.mark.parametrize(
     ("dtype", "vocab_size"),
-    [
-        *((dtype, 299) for dtype in TOLERANCE),
-        *((torch.float32, size) for size in (2, 65, 128, 257)),
-    ],
+    [*((dtype, 299) for dtype in TOLERANCE), *((torch.float32, size) for size in (2, 65, 128, 257))],
 )
 def test_equals_the_pytorch_step(kernels, dtype, vocab_size):
     """With and without weights, a gradient, a base model and a second read; tokens of weight 0 get no gradient."""
@@ -202,12 +199,7 @@ def test_diverged_logits_and_targets_that_cannot_be_produced_show_in_the_loss(ke
 
 @interpreted
 @pytest.mark.parametrize(
-    ("objective", "trained"),
-    [
-        ("cuset", ("hidden", "weight", "bias")),
-        ("eaft", ("hidden",)),
-        ("asft", ("hidden",)),
-    ],
+    ("objective", "trained"), [("cuset", ("hidden", "weight", "bias")), ("eaft", ("hidden",)), ("asft", ("hidden",))]
 )
 def test_the_whole_head(kernels, objective, trained):
     case = make_case((1, 7, 7, 130), bias=True, trained=trained)
@@ -234,10 +226,7 @@ def test_gradients_return_to_their_places(kernels, dtype, size):
 
 
 @interpreted
-@pytest.mark.parametrize(
-    ("window", "scope"),
-    [(1, "response"), (16, "cuda"), (250, "response")],
-)
+@pytest.mark.parametrize(("window", "scope"), [(1, "response"), (16, "cuda"), (250, "response")])
 def test_samples_equal_the_pytorch_ones(kernels, monkeypatch, window, scope):
     """Samples of 1 to 70 tokens, over several blocks, windows longer and shorter than they are, ids that come back later."""
     monkeypatch.setattr(kernels, "REGION_LANES", 16)

@@ -105,20 +105,51 @@ def papers(tmp_path):
     return tmp_path / "rules.py", defined
 
 
+def assert_published(case, settings, published):
+    """The gradient is PyTorch's own derivative of a published loss, which also is the loss where its factors are the rule's weights."""
+    loss, gradient, _ = case.fused(settings, chunk_rows=9)
+    leaves, keep = case.leaves(), case.is_token
+    p = case.logits(**leaves)[:, :-1][keep].softmax(-1)
+    base = case.logits(case.base_hidden, case.weight, case.bias)[:, :-1][keep].softmax(-1)
+    tokens = zip(p, base, case.labels[:, 1:][keep], strict=True)
+    expected = torch.stack([published(*token) for token in tokens]).mean()
+    expected.backward()
+    torch.testing.assert_close(gradient["hidden"], leaves["hidden"].grad, rtol=1e-8, atol=1e-12)
+    return loss, expected.detach()
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_rules_of_other_papers_are_the_published_losses(name, papers):
-    """By PyTorch's own derivative, for sure and unsure tokens."""
+    """For sure and unsure tokens."""
     lines = re.search(rf"def {name}\(tokens\):\n(?:    .*\n)+", papers[0].read_text())[0].splitlines()
     assert len(lines) <= 5
     case = make_case(bias=True, seed=30, dtype=torch.float64)
     case.weight *= 3
-    found = case.fused(ObjectiveSettings(objective=f"{papers[0]}:{name}"))[1]["hidden"]
-    leaves, keep = case.leaves(), case.is_token
-    p = case.logits(**leaves)[:, :-1][keep].softmax(-1)
-    base = case.logits(case.base_hidden, case.weight, case.bias)[:, :-1][keep].softmax(-1)
-    losses = [PUBLISHED[name](*token) for token in zip(p, base, case.labels[:, 1:][keep], strict=True)]
-    torch.stack(losses).mean().backward()
-    torch.testing.assert_close(found, leaves["hidden"].grad, rtol=1e-8, atol=1e-12)
+    assert_published(case, ObjectiveSettings(objective=f"{papers[0]}:{name}"), PUBLISHED[name])
+
+
+def asft(alpha):
+    """DFT's loss and the divergence from the base model."""
+    return lambda p, base, y: -p[y].log() * p[y].detach() + alpha * (base * (base / p).log()).sum()
+
+
+def profit(low, high):
+    return lambda p, base, y: -p[y].log() * (low <= p[y] <= high)
+
+
+@pytest.mark.parametrize(
+    ("options", "published"),
+    [
+        ({"objective": "asft"}, asft(0.1)),
+        ({"objective": "asft", "asft_alpha": 0.7}, asft(0.7)),
+        ({"objective": "profit"}, profit(0.1, 1)),
+        ({"objective": "profit", "prob_threshold": (0.3,), "threshold_direction": "lower"}, profit(0, 0.3)),
+        ({"objective": "profit", "prob_threshold": (0.05, 0.7), "threshold_direction": "middle"}, profit(0.05, 0.7)),
+    ],
+)
+def test_asft_and_profit_are_the_published_losses(options, published):
+    case = make_case((2, 23, 12, 41), seed=9, dtype=torch.float64)
+    torch.testing.assert_close(*assert_published(case, ObjectiveSettings(**options), published))
 
 
 @pytest.mark.parametrize("name", ["deft", "infosft", "chord_phi"])

@@ -18,9 +18,8 @@ def pair_file(tmp_path_factory) -> Path:
         for task in ("Copy", "Move", "Write")
         for change in CHANGES
     ]
-    rows += [
-        {**rows[0], "wrong": RIGHT.replace("blockIdx.x * blockDim.x", "blockDim.x * blockIdx.x"), "kind": "equivalent"}
-    ]
+    equivalent = RIGHT.replace("blockIdx.x * blockDim.x", "blockDim.x * blockIdx.x")
+    rows.append({**rows[0], "wrong": equivalent, "kind": "equivalent"})
     path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

@@ -103,10 +103,8 @@ def test_common_ends(one, other):
     begin, end = common_ends(one, other)
     most = max(n for n in range(min(len(one), len(other)) + 1) if one[:n] == other[:n])
     assert begin == most
-    left = [each[begin:] for each in (one, other)]
-    assert end == max(
-        n for n in range(min(map(len, left)) + 1) if left[0][len(left[0]) - n :] == left[1][len(left[1]) - n :]
-    )
+    first, second = one[begin:][::-1], other[begin:][::-1]
+    assert end == max(n for n in range(min(len(first), len(second)) + 1) if first[:n] == second[:n])
 
 
 def test_the_parts_of_a_difference():

@@ -22,9 +22,8 @@ def run(*arguments):
 @pytest.fixture(scope="module")
 def record(tmp_path_factory, pair_file, tiny_model, second):
     folder = tmp_path_factory.mktemp("out")
-    (folder / "pairs.yaml").write_text(
-        f"pairs: {pair_file}\nmodels: {{first: {tiny_model}, again: {tiny_model}, second: {{model: {second}}}}}\n"
-    )
+    models = f"{{first: {tiny_model}, again: {tiny_model}, second: {{model: {second}}}}}"
+    (folder / "pairs.yaml").write_text(f"pairs: {pair_file}\nmodels: {models}\n")
     result = run(folder / "pairs.yaml", f"output={folder / 'pairs.json'}", "device=cpu")
     assert result.exit_code == 0, result.output
     assert "right preferred" in result.output and "second - first" in result.output

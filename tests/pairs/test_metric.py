@@ -12,14 +12,8 @@ from cuset_stage.pairs.summary import summarise
 from cuset_stage.stage.loading import open_template, open_tokenizer
 
 
-KEYS = {
-    "stage": "cuset",
-    "learning_rate": 0.0,
-    "max_steps": 2,
-    "val_size": 2,
-    "eval_strategy": "steps",
-    "eval_steps": 1,
-}
+KEYS = {"stage": "cuset", "learning_rate": 0.0, "max_steps": 2, "val_size": 2}
+KEYS |= {"eval_strategy": "steps", "eval_steps": 1}
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +28,7 @@ def expected(pair_file, tiny_model):
 
 
 FULL = {"finetuning_type": "full"}
+PACKED = {"packing": True, "neat_packing": True, "cuset_fused": "off"}
 ONE_RANK = {"FORCE_TORCHRUN": "1", "NPROC_PER_NODE": "1"}  # on CPUs LLaMA-Factory starts no more under ZeRO-3
 
 
@@ -41,9 +36,7 @@ ONE_RANK = {"FORCE_TORCHRUN": "1", "NPROC_PER_NODE": "1"}  # on CPUs LLaMA-Facto
     ("keys", "launch"),
     [
         (FULL, {}),
-        pytest.param(
-            {"packing": True, "neat_packing": True, "cuset_fused": "off"}, {"ranks": 2}, marks=pytest.mark.slow
-        ),
+        pytest.param(PACKED, {"ranks": 2}, marks=pytest.mark.slow),
         pytest.param({**FULL, "deepspeed": deepspeed(2)}, {"ranks": 2}, marks=pytest.mark.slow),
         pytest.param({**FULL, "deepspeed": deepspeed(3)}, ONE_RANK, marks=pytest.mark.slow),
     ],

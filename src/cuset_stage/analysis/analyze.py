@@ -205,9 +205,8 @@ class _Notion:
 
     def record(self, bootstrap: ClusterBootstrap) -> dict[str, Any]:
         """Fig. 1 and Fig. 2 by this notion."""
-        classes, of_windows, on, coarse = (
-            bootstrap.at[f"{self.name} {name}"] for name in ("classes", "windows", "on", "coarse")
-        )
+        names = ("classes", "windows", "on", "coarse")
+        classes, of_windows, on, coarse = (bootstrap.at[f"{self.name} {name}"] for name in names)
         ratio, (sensitive, neutral), (count, low, samples, with_low) = bootstrap.ratio, classes, of_windows
 
         def shares(columns: NDArray[np.int64]) -> dict[str, Any]:

@@ -98,13 +98,13 @@ def kind_table(record: dict[str, Any], notion: str) -> Table:
 
 def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Column]:
     """Of low and of all windows how many stand on a structure, in percent."""
-    names = {
-        "low": ("of low windows", percent),
-        "all": ("of all windows", percent),
-        "difference": ("difference", points),
-    }
     return [
-        Column(name, [interval_cell(of[key], write) for of in windows], group) for key, (name, write) in names.items()
+        Column(name, [interval_cell(of[key], write) for of in windows], group)
+        for key, name, write in (
+            ("low", "of low windows", percent),
+            ("all", "of all windows", percent),
+            ("difference", "difference", points),
+        )
     ]
 
 

@@ -231,9 +231,8 @@ def _before(settings: HeatmapSettings, tokenizer: Any, rows: list[tuple[str, dic
     if tokenizer.convert_ids_to_tokens(ids) == own.convert_ids_to_tokens(ids):
         return own
     if settings.before is None:
-        logger.warning(
-            f"{settings.compared} is not shown beside the trained model: the run added tokens of the samples to its vocabulary."
-        )
+        why = "the run added tokens of the samples to its vocabulary"
+        logger.warning(f"{settings.compared} is not shown beside the trained model: {why}.")
         return None
     raise SettingsError(
         f"before={settings.before}: some of the samples' tokens mean something else to its tokenizer, so the two cannot be compared. Give "

@@ -23,6 +23,7 @@ from ..sandbox import SandboxError, find_toolkit
 PACKAGES = ["llamafactory", "torch", "transformers", "peft", "accelerate", "datasets", "deepspeed", "trl"]
 PACKAGES += ["tree-sitter", "tree-sitter-cuda"]
 
+AGAIN = "install the checkout or wheel again with pip install --force-reinstall"
 OPTIONAL = {"bitsandbytes": "is not installed: only models in 4 and 8 bits (quantization_bit) need it"}
 
 
@@ -70,10 +71,7 @@ def _hook() -> Finding:
         return Finding("fail", name, "is turned off by CUSET_STAGE_DISABLE", fix)
     if any(getattr(finder, "is_cuset_stage_finder", False) for finder in sys.meta_path):
         return Finding("ok", name, "is active: llamafactory-cli knows stage: cuset")
-    fix = (
-        "install the checkout or wheel again with pip install --force-reinstall --no-deps, or train with: "
-        "python -m cuset_stage train recipe.yaml"
-    )
+    fix = f"{AGAIN} --no-deps, or train with: python -m cuset_stage train recipe.yaml"
     return Finding("fail", name, "is not active: Python did not read cuset_stage.pth", fix)
 
 
@@ -87,9 +85,7 @@ def _patches() -> Finding:
     except _compatibility.CompatibilityError as error:
         return Finding("fail", "patches", str(error))
     except Exception as error:
-        fix = (
-            "install the checkout or wheel again with pip install --force-reinstall, for versions that belong together"
-        )
+        fix = f"{AGAIN}, for versions that belong together"
         return Finding("fail", "patches", f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}", fix)
     return Finding("ok", "patches", f"all {len(_compatibility.SYMBOLS)} apply to LLaMA-Factory")
 

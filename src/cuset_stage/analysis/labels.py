@@ -146,7 +146,7 @@ def _example(rows: LabelledRows, row: int, cut_off: int) -> Example:
 
 def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
     """The main numbers with their names, as the page and the terminal show them."""
-    share, cut = record["cuda_share"], record["truncation"]
+    share, cut, usable = record["cuda_share"], record["truncation"], record["rows"] - record["unusable_rows"]
     of_supervised = "" if share is None else f" ({share:.1%} of the supervised)"
     without = record["row_numbers"].get("rows_without_cuda", [])
     first = ", ".join(map(str, without[:TOLD_ROWS])) + " ..." * (len(without) > TOLD_ROWS)
@@ -156,10 +156,7 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("rows", f"{record['rows']:,}"),
         ("rows that training drops", f"{record['unusable_rows']:,}"),
-        (
-            "rows without CUDA",
-            f"{record['rows_without_cuda']:,} of {record['rows'] - record['unusable_rows']:,}{told}",
-        ),
+        ("rows without CUDA", f"{record['rows_without_cuda']:,} of {usable:,}{told}"),
         ("supervised tokens", f"{record['supervised_tokens']:,}"),
         ("CUDA tokens", f"{record['cuda_tokens']:,}{of_supervised}"),
         *([("weight of a supervised token", given)] if given else []),

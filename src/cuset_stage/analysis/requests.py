@@ -168,9 +168,8 @@ def _named_models(value: Any) -> Any:
         last = [str(name).rstrip("/").rpartition("/")[2] for name in names]
         names = {short if last.count(short) == 1 else str(name): name for short, name in zip(last, names, strict=True)}
     if not isinstance(names, dict):
-        raise ValueError(
-            "expected folders or names on the Hub, or a mapping from a name to `model: ...` with its keys."
-        )
+        mapping = "a mapping from a name to `model: ...` with its keys"
+        raise ValueError(f"expected folders or names on the Hub, or {mapping}.")
     return {str(name): {"model": keys} if isinstance(keys, str) else keys for name, keys in names.items()}
 
 

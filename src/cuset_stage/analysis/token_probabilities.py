@@ -86,11 +86,9 @@ class _Reader:
         # Padding stands on the right, where causal attention does not see it: no mask is needed.
         ids = self._padded([row["input_ids"] for row in rows], 0)
         labels = self._padded([row["labels"] for row in rows], IGNORE_INDEX)
-        if int(ids.max()) >= self._vocab_size:
-            raise ValueError(
-                f"token {int(ids.max())} is outside the model's vocabulary of {self._vocab_size}: the tokenizer belongs to "
-                "another model."
-            )
+        if (largest := int(ids.max())) >= self._vocab_size:
+            outside = f"outside the model's vocabulary of {self._vocab_size}"
+            raise ValueError(f"token {largest} is {outside}: the tokenizer belongs to another model.")
         counts = supervised_positions(labels).sum(dim=1).tolist()
         values = self._log_probabilities(ids.to(self._device), labels).cpu() if sum(counts) else torch.empty(0)
         check_finite(torch.isfinite(values))

@@ -5,17 +5,7 @@ May import: tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
 """
 
 from .kernels import excerpts, kernel_features
-from .source import Function, Source, Token, answer_code, chosen_names, normalised, tokens
+from .source import Function, Source, answer_code, normalised, tokens
 
 
-__all__ = [
-    "Function",
-    "Source",
-    "Token",
-    "answer_code",
-    "chosen_names",
-    "excerpts",
-    "kernel_features",
-    "normalised",
-    "tokens",
-]
+__all__ = ["Function", "Source", "answer_code", "excerpts", "kernel_features", "normalised", "tokens"]

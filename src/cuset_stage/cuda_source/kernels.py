@@ -184,9 +184,8 @@ def kernel_features(source: Source, kernel: Function) -> frozenset[str]:
             _Reader(source, each, found)
     except RecursionError:
         return frozenset()
-    return frozenset(
-        f"{text} {number}" if number else text for text, n in found.items() for number in range(min(n, 4))
-    )
+    times = ((text, number) for text, count in found.items() for number in range(min(count, 4)))
+    return frozenset(f"{text} {number}" if number else text for text, number in times)
 
 
 def with_called(source: Source, first: Function) -> list[Function]:
@@ -376,8 +375,7 @@ class _Reader:
         return f"({name}() {' '.join(given)})"
 
     def _binary(self, operator: str, node: Node) -> str:
-        sides = [self._expression(child(node, "left")), self._expression(child(node, "right"))]
-        return _joined(operator, sides)
+        return _joined(operator, [self._expression(child(node, side)) for side in ("left", "right")])
 
     def _negated(self, node: Node) -> str:
         while node.type in ("condition_clause", "parenthesized_expression"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -91,28 +91,21 @@ def normalised(code: str) -> str:
     stay, and so do literals: other numbers are another program.
     """
     names: dict[str, str] = defaultdict(lambda: f"v{len(names)}")
-    words = tokens(code)
-    return " ".join(
-        [names[text] if own else text for (_, text, _), own in zip(words, chosen_names(words), strict=True)]
-    )
-
-
-def chosen_names(words: Sequence[Token]) -> list[bool]:
-    """For each token whether it is a name that the program chose: no word of `is_kept`, of a library's namespace, no vector lane."""
-    found: list[bool] = []
+    words, found = tokens(code), []
     before, in_library = "", False
     for index, (kind, text, _) in enumerate(words):
+        is_chosen = False  # by the program: no word of `is_kept`, of a library's namespace, no vector lane
         if kind == "word":
             if not in_library or before not in ("::", "."):
                 is_dotted = text in _IN_PYTHON and index + 1 < len(words) and words[index + 1].text == "."
                 in_library = text in _LIBRARIES or is_dotted
             is_lane = before == "." and text in ("x", "y", "z", "w")
-            found.append(not (in_library or is_lane or is_kept(text)))
+            is_chosen = not (in_library or is_lane or is_kept(text))
         else:
             in_library = in_library and text in ("::", ".")
-            found.append(False)
+        found.append(names[text] if is_chosen else text)
         before = text
-    return found
+    return " ".join(found)
 
 
 # ---------------------------------------------------------------------------------------------------- the syntax tree
@@ -245,15 +238,13 @@ def declarators(declaration: Node) -> list[Node]:
 
 def declared(node: Node) -> Node | None:
     """The name that a declarator, or a declaration's first one, introduces; None where there is none."""
+    names = ("identifier", "operator_name", "destructor_name", "template_function")
     at: Node | None = node
-    while at is not None and not at.type.endswith(
-        ("identifier", "operator_name", "destructor_name", "template_function")
-    ):
+    while at is not None and not at.type.endswith(names):
         following = child(at, "declarator") or child(at, "name")
         if following is None and at.type.endswith("declarator"):  # a reference's has no field
-            following = next(
-                (each for each in at.named_children if each.type.endswith(("declarator", "identifier"))), None
-            )
+            inner = (each for each in at.named_children if each.type.endswith(("declarator", "identifier")))
+            following = next(inner, None)
         at = following
     return at
 

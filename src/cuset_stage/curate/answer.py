@@ -106,15 +106,14 @@ def _answered(row: Row, settings: AnswerSettings, samples: Mapping[str, list[Ans
 
 def _sampled(row: Row, task: Task, answer: Answer) -> Row:
     """The row with a sample in place of its own answer; the code is None where the sample holds none."""
+    code = answer.program(language=task.language, whole_program=task.asks_whole_program)
     thought = "\n".join(answer.answer[start:end] for start, end in read_answer(answer.answer).reasoning)
     for tag in (tag for pair in REASONING_TAGS for tag in pair):
         thought = thought.replace(tag, "")
     return {
         **{key: value for key, value in row.items() if key not in _OWN},
         "id": f"{row['id']}#{answer.sample}",
-        "answer_code" if row["kind"] == "module" else "program": answer.program(
-            language=task.language, whole_program=task.asks_whole_program
-        ),
+        "answer_code" if row["kind"] == "module" else "program": code,
         "reasoning": answer.reasoning or thought.strip(),
         "sample": {"of": row["id"], **{key: getattr(answer, key) for key in _RECORDED}},
     }

@@ -52,10 +52,7 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
     for number, first in same[same != clean["number"]].items():
         dropped[number] = ("duplicate", f"the same as {names[first]} but for comments, layout and names")
     if settings.near < 1:
-        like, how = sketches.duplicates(clean.index[same == clean["number"]].to_numpy())
-        for number in np.flatnonzero(like >= 0).tolist():
-            detail = f"its kernel is like that of {names[like[number]]} (similarity {how[number]:.2f})"
-            dropped[number] = ("duplicate_near", detail)
+        dropped |= sketches.near(clean.index[same == clean["number"]].to_numpy(), names)
     keys = settings.model_dump(exclude={"folder", "input", "against"}) | {"against": benchmarks.record}
     summary = run_stage(folder, "deduplicate", rows, all_but(dropped), settings=keys)
     records = ({"id": names[number], **vars(match)} for number, match in contaminated.items())

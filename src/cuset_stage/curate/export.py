@@ -22,15 +22,7 @@ from .funnel import pass_rates, read_funnel, sentences
 from .rows import CurationError, Row, RowError
 from .settings import ExportSettings
 from .stage import Summary, input_rows, run_stage
-from .training_rows import (
-    answer_text,
-    is_read_back,
-    length_report,
-    prompt_text,
-    row_length,
-    split_tasks,
-    task_groups,
-)
+from .training_rows import answer_text, is_read_back, length_report, prompt_text, row_length, split_tasks, task_groups
 
 
 _COLUMNS = {"prompt": "instruction", "query": "input", "response": "output", "system": "system"}
@@ -92,10 +84,8 @@ def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
     if not prompt:
         raise RowError("no_prompt", "nothing to ask a model")
     if not is_read_back(row, answer):
-        detail = (
-            "the judge would read another program from the answer; look for fences and tags in `intro` and `reasoning`"
-        )
-        raise RowError("not_read_back", detail)
+        fix = "look for fences and tags in `intro` and `reasoning`"
+        raise RowError("not_read_back", f"the judge would read another program from the answer; {fix}")
     verified = row.get("verified") or {}
     return {
         "id": row["id"],

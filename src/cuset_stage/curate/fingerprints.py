@@ -43,10 +43,9 @@ def fingerprints_of(row: Row, kernels: list[str] | None = None) -> dict[str, Any
     module = str(row.get("module_code") or "")
     reference = (row.get("task") or row).get("reference")
     task = digest("task", own_prompt(row), reference) if reference else module_exact(module)
-    made: dict[str, Any] = {"program": digest(normalised(code)) if code.strip() else task}
-    made["kernels"] = (
-        kernel_fingerprints(answer_code(code) if module or row.get("answer") else code) if kernels is None else kernels
-    )
+    if kernels is None:
+        kernels = kernel_fingerprints(answer_code(code) if module or row.get("answer") else code)
+    made: dict[str, Any] = {"program": digest(normalised(code)) if code.strip() else task, "kernels": kernels}
     if module.strip():
         made["module"] = module_fingerprint(module)
     if prompt := own_prompt(row):
@@ -183,6 +182,16 @@ class Sketches:
             places = np.argsort(hashes, kind="stable")  # of equal ones the first in `order` is the first
             self._within(rows[places], hashes[places], sketches, like, how)
         return like, how
+
+    def near(
+        self, order: np.ndarray, names: Sequence[str], groups: np.ndarray | None = None
+    ) -> dict[int, tuple[str, str]]:
+        """Reason and detail for every row that `duplicates` finds. names: of all rows."""
+        like, how = self.duplicates(order, groups)
+        return {
+            row: ("duplicate_near", f"its kernels are like those of {names[like[row]]} (similarity {how[row]:.2f})")
+            for row in np.flatnonzero(like >= 0).tolist()
+        }
 
     def _within(
         self, rows: np.ndarray, bucket: np.ndarray, sketches: np.ndarray, like: np.ndarray, how: np.ndarray

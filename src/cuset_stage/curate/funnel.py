@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..report.cells import Table, number_column, print_table, text_column
 from .rows import CurationError
 from .settings import STAGE_SETTINGS
 from .stage import settled_rows
@@ -14,7 +16,8 @@ from .stage import settled_rows
 
 Step = dict[str, Any]
 _NAMED = 20  # tasks in a sentence
-_ADDED = ("read", "kept", "dropped", "unsettled", "seconds")
+# What is added up over sources, and what it is called.
+_ADDED = {"read": "read", "kept": "kept", "dropped": "dropped", "unsettled": "to try again", "seconds": "seconds"}
 
 
 def read_funnel(folder: Path) -> list[Step]:
@@ -46,23 +49,19 @@ def read_funnel(folder: Path) -> list[Step]:
 
 def print_funnel(steps: list[Step]) -> None:
     """The funnel as a table, under it why rows were dropped."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    table = Table("stage", title="funnel", title_justify="left")
-    for column in ("read", "kept", "dropped", "to try again", "seconds"):
-        table.add_column(column, justify="right")
-    for step in steps:
-        numbers = (f"{step[key]:,}" for key in ("read", "kept", "dropped", "unsettled"))
-        table.add_row(step["stage"], *numbers, f"{step['seconds']:,.1f}")
-    console.print(table)
+    columns = [text_column("stage", [step["stage"] for step in steps])]
+    for key, name in _ADDED.items():
+        columns.append(number_column(name, [step[key] for step in steps], digits=int(key == "seconds")))
+    print_table(Table("funnel", "funnel", columns))
     for step in steps:
         if step["reasons"]:
-            why = ", ".join(f"{reason} {count:,}" for reason, count in step["reasons"].items())
-            console.print(f"{step['stage']}: {why}")
+            print(f"{step['stage']}: {_counted(step['reasons'])}")
         if step["stage"] == "write" and step["settings"].get("gpu") is False:
-            console.print("write: no GPU yet: programs without a proof from elsewhere were compiled and not run")
+            print("write: no GPU yet: programs without a proof from elsewhere were compiled and not run")
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
 
 
 def pass_rates(prove: Path) -> list[dict[str, Any]]:
@@ -101,5 +100,5 @@ def sentences(rates: list[dict[str, Any]]) -> list[str]:
 
 
 def _named(rate: dict[str, Any]) -> str:
-    why = ", ".join(f"{reason} {count:,}" for reason, count in rate["reasons"].most_common())
-    return f"{rate['name'] or rate['of']} ({why})" if why else str(rate["name"] or rate["of"])
+    why = _counted(dict(rate["reasons"].most_common()))
+    return f"{rate['name'] or rate['of']}{why and f' ({why})'}"

@@ -58,9 +58,8 @@ def _identifier(text: str) -> str | None:
     bare = re.sub(r"(?<=gpl)v?([123])(?=\+?\Z|only\Z)", r"\g<1>0", re.sub(r"(?<=gpl)v(?=\d)", "", bare))
     identifiers = _spdx_names()[0] if bare else {}
     later = identifiers.get(bare.removesuffix("+"), "")
-    return identifiers.get(bare) or (
-        f"{later}+" if later and bare.endswith("+") and not later.endswith("-only") else None
-    )
+    is_later = later and bare.endswith("+") and not later.endswith("-only")
+    return identifiers.get(bare) or (f"{later}+" if is_later else None)
 
 
 @lru_cache(maxsize=4096)
@@ -104,11 +103,9 @@ def all_of(names: Iterable[str]) -> str:
     expressions = sorted({spdx(name) for name in names})
     if not expressions or UNKNOWN in expressions:
         return UNKNOWN
-    choice = len(expressions) > 1
-    return " AND ".join(
-        f"({expression})" if choice and isinstance(_parse(expression), _LICENSING.OR) else expression
-        for expression in expressions
-    )
+    if len(expressions) == 1:
+        return expressions[0]
+    return " AND ".join(f"({each})" if isinstance(_parse(each), _LICENSING.OR) else each for each in expressions)
 
 
 def is_allowed(licence: str, allowed: Iterable[str], *, allow_unknown: bool) -> bool:
@@ -142,6 +139,7 @@ def is_known(licence: str) -> bool:
 # ------------------------------------------------------------------------------------------------------------ texts
 
 _SPDX = re.compile(r"SPDX-License-Identifier:\s*([A-Za-z0-9.+()\-/: ]+?)\s*(?:\*/|-->|$)", re.MULTILINE)
+_FILE = re.compile(r"(LICEN[CS]E|COPYING|UNLICENSE)(-[^.]*)?(\.(txt|md|rst))?", re.IGNORECASE)
 _TITLE_WITHIN = 500  # characters: further on, a licence names others (MPL 2.0 the GPL, GPL 3 the AGPL)
 # Phrases that open a licence or name it in a notice.
 _TITLE = re.compile(
@@ -178,10 +176,7 @@ def of_source(code: str) -> str:
 def of_folder(folder: Path) -> tuple[str, str] | None:
     """(licence, file that states it) of the licence files that lie in a folder."""
     for path in sorted(folder.iterdir()):
-        is_licence = re.fullmatch(
-            r"(LICEN[CS]E|COPYING|UNLICENSE)(-[^.]*)?(\.(txt|md|rst))?", path.name, re.IGNORECASE
-        )
-        if is_licence and path.is_file():
+        if _FILE.fullmatch(path.name) and path.is_file():
             with path.open("rb") as stream:
                 licence = identify(stream.read(65536).decode("utf-8", errors="replace"))
             if licence != UNKNOWN:

@@ -47,11 +47,8 @@ class Draft:
 
     def with_reference(self, reference: str) -> ProgramTask:
         """The same task on the same inputs, judged by another's `reference`."""
-        return native.read_task(
-            TaskRow(
-                self.task.source, {**self.record, "reference": _SECOND.format(self.record["reference"], reference)}
-            )
-        )
+        both = _SECOND.format(self.record["reference"], reference)
+        return native.read_task(TaskRow(self.task.source, {**self.record, "reference": both}))
 
 
 _SECOND = """\
@@ -84,13 +81,10 @@ def ask_for_task(row: Row, arch: str | None) -> Messages:
     Raises:
         RowError: it is too long to be shown.
     """
-    name = row.get("kernel")
-    called = f"the kernel `{name}`" if name else "the kernel"
+    if (length := len(row["code"])) > KERNEL_LIMIT:
+        raise RowError("too_long", f"{length:,} characters with what it needs; at most {KERNEL_LIMIT:,} are shown")
+    called = f"the kernel `{row['kernel']}`" if row.get("kernel") else "the kernel"
     built = f" Its program is built by nvcc for {arch}." if arch else ""
-    if len(row["code"]) > KERNEL_LIMIT:
-        raise RowError(
-            "too_long", f"{len(row['code']):,} characters with what it needs; at most {KERNEL_LIMIT:,} are shown"
-        )
     text = f"Make a task of {called}.{built}\n\n```cuda\n{row['code'].rstrip()}\n```"
     return ({"role": "system", "content": _TEXTS["author"]}, {"role": "user", "content": text})
 
@@ -103,16 +97,8 @@ def ask_for_reference(draft: Draft) -> Messages:
         for tensor in draft.record[kind]
     ]
     most = max(tensor.nbytes or 0 for case in draft.task.cases for tensor in (*case.inputs, *case.outputs))
-    largest = f"The largest array has {most:,} bytes."
-    text = "\n".join(
-        [
-            draft.record["prompt"].strip(),
-            "",
-            "The arrays (`inputs` are given, `outputs` are returned):",
-            *formats,
-            largest,
-        ]
-    )
+    arrays = "\n".join([*formats, f"The largest array has {most:,} bytes."])
+    text = f"{draft.record['prompt'].strip()}\n\nThe arrays (`inputs` are given, `outputs` are returned):\n{arrays}"
     return ({"role": "system", "content": _TEXTS["reader"]}, {"role": "user", "content": text})
 
 
@@ -121,9 +107,8 @@ def ask_again(question: Messages, reply: str, problem: str) -> Messages:
     read = read_answer(reply)
     fences = [f"```{block.tag}\n{read.code(block).rstrip()}\n```" for block in read.blocks]
     shown = "\n\n".join(fences) or reply[-2000:].strip() or "(nothing)"
-    text = (
-        f"This does not work yet:\n\n{problem}\n\nWrite the whole reply again, all of its blocks, with that put right."
-    )
+    again = "Write the whole reply again, all of its blocks, with that put right."
+    text = f"This does not work yet:\n\n{problem}\n\n{again}"
     return (*question, {"role": "assistant", "content": shown}, {"role": "user", "content": text})
 
 
@@ -162,9 +147,8 @@ def _check(task: ProgramTask, tolerance: dict[str, Any], blocks: dict[str, str],
     wrong = []
     names = [tensor.name for tensor in task.cases[0].outputs]
     if set(tolerance) != set(names):
-        wrong.append(
-            f"tolerance is for {', '.join(tolerance) or 'nothing'}, expected one for each of the outputs {', '.join(names)}"
-        )
+        given, expected = ", ".join(tolerance) or "nothing", ", ".join(names)
+        wrong.append(f"tolerance is for {given}, expected one for each of the outputs {expected}")
     if len(task.cases) != 5:
         wrong.append(f"there are {len(task.cases)} cases, expected exactly five cases")
     for case in task.cases:
@@ -198,13 +182,11 @@ def _read_blocks(reply: str, wanted: dict[str, tuple[str, ...]], cut_off: bool, 
     read = read_answer(reply)
     closed = [(block.tag, read.code(block)) for block in read.blocks if block.closed]
     codes_of = {kind: [code for tag, code in closed if tag in tags] for kind, tags in wanted.items()}
-    if missing := [f"```{kind}" for kind, codes in codes_of.items() if not codes]:
+    if missing := ", ".join(f"```{kind}" for kind, codes in codes_of.items() if not codes):
         why = next((code.strip() for tag, code in closed if tag == other), None)
         if why is not None:
             raise RowError(other, why)
         if cut_off or len(closed) < len(read.blocks):
-            raise RowError(
-                "cut_off", f"The reply was cut off before {', '.join(missing)} was there and closed: write less."
-            )
-        raise RowError("bad_reply", f"The reply has no block {', '.join(missing)}.")
+            raise RowError("cut_off", f"The reply was cut off before {missing} was there and closed: write less.")
+        raise RowError("bad_reply", f"The reply has no block {missing}.")
     return {kind: codes[-1] for kind, codes in codes_of.items()}

@@ -57,9 +57,8 @@ def train(settings: RoundsSettings, number: int, lock: int) -> None:
     name = settings.name
     data_sets = json.loads((data / "dataset_info.json").read_text(encoding="utf-8"))
     if name not in data_sets:
-        raise CurationError(
-            f"{data}: nothing to train on: all tasks that were solved are held out; take `split` out of their rows, or say validation=0."
-        )
+        fix = "take `split` out of their rows, or say validation=0"
+        raise CurationError(f"{data}: nothing to train on: all tasks that were solved are held out; {fix}.")
     keys = {"dataset_dir": data, "dataset": name, "output_dir": model, "overwrite_output_dir": "false"}
     if recipe.get("eval_dataset"):
         off = {"eval_dataset": "null", "do_eval": "false", "eval_strategy": '"no"'}

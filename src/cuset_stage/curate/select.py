@@ -72,14 +72,7 @@ def alike(table: pd.DataFrame, sketches: Sketches) -> dict[int, tuple[str, str]]
     # Processes differ by tenths of a second.
     ranked = table.assign(slowness=-table["speedup"].fillna(0.0), seconds=table["run_s"].round(1).fillna(inf))
     ranked = ranked.sort_values(["slowness", "seconds", "tokens", "order"])
-    like, how = sketches.duplicates(ranked.index.to_numpy(), table["group"].to_numpy())
-    return {
-        number: (
-            "duplicate_near",
-            f"its kernels are like those of {table['id'][like[number]]} (similarity {how[number]:.2f})",
-        )
-        for number in np.flatnonzero(like >= 0).tolist()
-    }
+    return sketches.near(ranked.index.to_numpy(), table["id"].to_list(), table["group"].to_numpy())
 
 
 def speeds(table: pd.DataFrame) -> pd.Series:

@@ -215,9 +215,8 @@ class Writing(Settings):
     @property
     def backend(self) -> BackendSettings:
         """The endpoint as `cuset generate` asks it."""
-        return BackendSettings(
-            **self.sampling, **self.model_dump(include={"endpoint", "timeout", "api_key_env"}), batch_size=1
-        )
+        keys = self.sampling | self.model_dump(include={"endpoint", "timeout", "api_key_env"})
+        return BackendSettings(**keys, batch_size=1)
 
 
 class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
@@ -351,9 +350,8 @@ class RoundsSettings(RunSettings):
         if self.answer is None or self.answer.model is None:
             raise ValueError("rounds: nobody answers; say answer={model: FOLDER, samples: 4}")
         if self.rounds > 1 and self.answer.endpoint:
-            raise ValueError(
-                "rounds: an endpoint serves the same model in every round; leave it out of answer=, or say rounds=1"
-            )
+            fix = "leave it out of answer=, or say rounds=1"
+            raise ValueError(f"rounds: an endpoint serves the same model in every round; {fix}")
         if self.output is not None:
             raise ValueError("output: each round has a data set of its own, <folder>/round1/dataset; leave it out")
         return self

@@ -33,9 +33,8 @@ def run_split(settings: SplitSettings) -> Summary:
 
 def is_whole(row: Row) -> bool:
     """True for a row that is a task, with or without its answer, and no kernel that a task is to be made of."""
-    return bool(row.get("task") or row.get("module_code") or row.get("functional_code")) or all(
-        row.get(key) for key in TASK_COLUMNS
-    )
+    has_task = any(row.get(key) for key in ("task", "module_code", "functional_code"))
+    return has_task or all(row.get(key) for key in TASK_COLUMNS)
 
 
 def split_row(row: Row) -> list[Row]:

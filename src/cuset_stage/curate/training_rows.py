@@ -126,9 +126,8 @@ def split_tasks(
     for group, side in zip(groups, stated, strict=True):
         sides[group] = max(side, sides.get(group, ""), key=rank)
     declared = Counter(sides.values())
-    free = sorted(
-        (group for group, side in sides.items() if not side), key=lambda group: digest(str(seed), str(group))
-    )
+    undecided = (group for group, side in sides.items() if not side)
+    free = sorted(undecided, key=lambda group: digest(str(seed), str(group)))
     held_out = round(validation * len(free))
     if validation > 0 and not held_out and len(free) > 1 and not declared["eval"]:
         held_out = 1

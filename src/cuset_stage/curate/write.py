@@ -54,8 +54,8 @@ def run_write(settings: WriteSettings) -> Summary:
     proofs = Proofs(settings.folder / "proofs", settings.proof)
     benchmarks = Benchmarks(settings.against)
     writer = Writer(settings, replies, proofs, benchmarks)
-    recorded = {**settings.sampling, "tries": settings.tries, "gpu": settings.runs_on_gpus}
-    recorded["against"] = benchmarks.record
+    keys = {"tries": settings.tries, "gpu": settings.runs_on_gpus, "against": benchmarks.record}
+    recorded = settings.sampling | keys
     summary = run_stage(folder, "write", rows, writer, settings=recorded, workers=settings.concurrency)
     return replace(summary, notes=(f"replies: {replies.folder} ({replies.used:,} tokens, their questions included)",))
 
@@ -114,9 +114,8 @@ class Writer:
                 if error.reason in TO_AUTHOR:
                     raise RowError(error.reason, TO_AUTHOR[error.reason].format(error)) from None
                 messages, why = ask_again(question, reply.text, str(error)), error
-        raise RowError(
-            "no_second_reference", TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
-        )
+        unclear = TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
+        raise RowError("no_second_reference", unclear)
 
     def _made(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Row:
         """As a row that comes with its task: `adapt` takes it from here. What was written may be a benchmark's task, as the kernel was not."""

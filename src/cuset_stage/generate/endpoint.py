@@ -22,7 +22,7 @@ from dataclasses import replace
 import httpx
 
 from ..tasks.answers_file import Answer
-from .completion import base_url, bearer, excerpt, may_pass, read_choice, read_usage, reason, repeats_key, retry_after
+from .completion import bearer, excerpt, may_pass, read_choice, read_usage, reason, repeats_key, retry_after
 from .plan import Failure, Request
 from .settings import GenerationError, RecordedSettings
 
@@ -43,17 +43,17 @@ class _Again(Exception):
 class EndpointBackend:
     """Asks an endpoint with `concurrency` requests in flight; `api_key` is sent as a bearer token and never written anywhere.
 
-    `timeout_s` limits a request from sending to the last byte. The first pause before one of the `retries` is `backoff_s`, each
+    `url` is what `base_url` makes of an address. `timeout_s` limits a request from sending to the last byte. The first pause before one of the `retries` is `backoff_s`, each
     following one twice as long, at most a minute.
 
     Raises:
-        GenerationError: it is no address, or no header can hold the key.
+        GenerationError: no header can hold the key.
     """
 
     def __init__(
         self,
         settings: RecordedSettings,
-        endpoint: str,
+        url: str,
         *,
         api_key: str | None = None,
         concurrency: int = 8,
@@ -61,7 +61,7 @@ class EndpointBackend:
         retries: int = 5,
         backoff_s: float = 1.0,
     ) -> None:
-        self.url = base_url(endpoint)
+        self.url = url
         self._settings = settings
         self._headers = bearer(api_key)
         self._concurrency = concurrency

@@ -64,21 +64,19 @@ class HFBackend:
     ) -> None:
         self.batch_size = batch_size
         self._settings = settings
-        tokenizer = _load(
-            AutoTokenizer, tokenizer_of(settings.model, settings.adapter), trust_remote_code=trust_remote_code
-        )
-        self._prompter = Prompter(
-            tokenizer, model=settings.model, template=settings.template, arguments=settings.template_args
-        )
+        self._sampling = {"temperature": settings.temperature, "top_p": settings.top_p}
+        place = tokenizer_of(settings.model, settings.adapter)
+        tokenizer = _load(AutoTokenizer, place, trust_remote_code=trust_remote_code)
+        chat = {"template": settings.template, "arguments": settings.template_args}
+        self._prompter = Prompter(tokenizer, model=settings.model, **chat)
         self.model = self._load_model(device, trust_remote_code)
         self.model.eval()
         check_vocabulary(tokenizer, self.model, settings.model, settings.adapter)
         ends = self._generation_config().eos_token_id
         self._stop_ids = self._prompter.stop_ids | set([ends] if isinstance(ends, int) else ends or [])
         if not self._stop_ids:
-            raise GenerationError(
-                f"{settings.model}: neither its tokenizer nor its generation_config.json names an end token."
-            )
+            places = "neither its tokenizer nor its generation_config.json"
+            raise GenerationError(f"{settings.model}: {places} names an end token.")
         self._pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(self._stop_ids)
         # generate() fills what a call leaves open from here, so only what is wanted may stand here
         unwrapped(self.model).generation_config = GenerationConfig(
@@ -99,13 +97,8 @@ class HFBackend:
         options: dict[str, Any] = {DTYPE: dtype, "device_map": "auto" if several else {"": device}}
         if bits := settings.quantization_bit:
             options["quantization_config"] = _quantization(bits, dtype)
-        model, info = _load(
-            AutoModelForCausalLM,
-            settings.model,
-            **options,
-            trust_remote_code=trust_remote_code,
-            output_loading_info=True,
-        )
+        options |= {"trust_remote_code": trust_remote_code, "output_loading_info": True}
+        model, info = _load(AutoModelForCausalLM, settings.model, **options)
         lost = sorted((*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])))
         if lost:  # transformers only warns, and goes on with random numbers in their place
             raise GenerationError(
@@ -147,8 +140,7 @@ class HFBackend:
                 tried = min(self.batch_size, len(pending))
                 if tried > 1:
                     self.batch_size = tried // 2
-                    text = "Memory ran out with %d samples in a batch: going on with %d."
-                    logger.warning(text, tried, self.batch_size)
+                    logger.warning(f"Memory ran out with {tried} samples in a batch: going on with {self.batch_size}.")
                 else:
                     message = f"memory ran out with one sample in a batch; lower max_tokens ({shortage})"
                     yield Failure(pending.pop(next(iter(pending))), message)
@@ -160,8 +152,7 @@ class HFBackend:
             longest=max(len(prompts[request.task].ids) for request in requests) + self._settings.max_tokens,
             max_tokens=self._settings.max_tokens,
             stop_ids=self._stop_ids,
-            temperature=self._settings.temperature,
-            top_p=self._settings.top_p,
+            **self._sampling,
         )
         for written in slots.write([(prompts[request.task].ids, request.seed) for request in requests]):
             request = requests[written.number]
@@ -176,11 +167,10 @@ class HFBackend:
             rows = [[self._pad_id] * (width - len(ids)) + ids for ids in lines]
             mask = [[0] * (width - len(ids)) + [1] * len(ids) for ids in lines]
             device = self.model.get_input_embeddings().weight.device
-            sampling = {"temperature": self._settings.temperature, "top_p": self._settings.top_p}
             output = self.model.generate(
                 input_ids=torch.tensor(rows, device=device),  # [batch, width]
                 attention_mask=torch.tensor(mask, device=device),
-                logits_processor=[Draw([request.seed for request in batch], width, **sampling)],
+                logits_processor=[Draw([request.seed for request in batch], width, **self._sampling)],
             )
             seconds = time.perf_counter() - started
             for request, ids in zip(batch, output[:, width:].tolist(), strict=True):
@@ -212,9 +202,8 @@ class HFBackend:
         task, longest = max(encoded.items(), key=lambda item: len(item[1].ids))
         length, limit = len(longest.ids), self._settings.max_tokens
         if (largest := max(max(prompt.ids) for prompt in encoded.values())) >= vocabulary:
-            raise GenerationError(
-                f"a prompt has token {largest}, the model knows {vocabulary}: the tokenizer or the template is not the model's."
-            )
+            why = "the tokenizer or the template is not the model's"
+            raise GenerationError(f"a prompt has token {largest}, the model knows {vocabulary}: {why}.")
         if context is not None and length + limit > context:
             room = context - length
             fix = f"give max_tokens={room} or less" if room > 0 else "leave it out, or take a model with a longer one"
@@ -237,7 +226,6 @@ def _quantization(bits: int, dtype: str) -> BitsAndBytesConfig:
 def _load(kind: Any, name: str, **options: Any) -> Any:
     """kind.from_pretrained, with its errors as a sentence."""
     what, folder = "tokenizer" if kind is AutoTokenizer else "model", Path(name).expanduser()
-    with explained(
-        f"cannot load the {what} of {name}; give a folder or a Hub name with config.json, weights and tokenizer"
-    ):
+    fix = "give a folder or a Hub name with config.json, weights and tokenizer"
+    with explained(f"cannot load the {what} of {name}; {fix}"):
         return kind.from_pretrained(str(folder) if folder.is_dir() else name, **options)

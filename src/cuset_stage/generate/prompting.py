@@ -47,9 +47,8 @@ class Prompter:
                 raise GenerationError(f"template={template}: {error}") from None
             self.stop_ids |= set(self._factory.stop_ids)
         elif tokenizer.chat_template is None:
-            raise GenerationError(
-                f"{model}: its tokenizer has no chat template. Name the one it was trained with: template=qwen, llama3, alpaca, ..."
-            )
+            fix = "Name the one it was trained with: template=qwen, llama3, alpaca, ..."
+            raise GenerationError(f"{model}: its tokenizer has no chat template. {fix}")
         tags = " ".join(tag for pair in REASONING_TAGS for tag in pair)
         special = zip(tokenizer.all_special_ids, map(str, tokenizer.all_special_tokens), strict=True)
         # `<<<` or `__global__` may have been added as special, or `!` be the padding: these are text of an answer.

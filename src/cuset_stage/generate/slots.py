@@ -55,14 +55,11 @@ def attend(
     rows, heads, tokens, size = query.shape
     share = heads // groups
     query = query[:slots].reshape(slots, groups, share * tokens, size)
-    mask = (
-        attention_mask.to(query.dtype).expand(slots, share, tokens, length).reshape(slots, 1, share * tokens, length)
-    )
+    mask = attention_mask.to(query.dtype).expand(slots, share, tokens, length)
+    mask = mask.reshape(slots, 1, share * tokens, length).expand(-1, groups, -1, -1)
     kernel = sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]) if query.is_cuda else nullcontext()
     with kernel:
-        output = scaled_dot_product_attention(
-            query, key, value, attn_mask=mask.expand(-1, groups, -1, -1), scale=scaling
-        )
+        output = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scaling)
     output = output.reshape(slots, heads, tokens, -1).transpose(1, 2)
     return pad(output, (0, 0, 0, 0, 0, 0, 0, rows - slots)).contiguous(), None
 

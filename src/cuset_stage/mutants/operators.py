@@ -147,11 +147,9 @@ def drop_boundary_check(program: Program) -> Iterator[Edit]:
 def _bounds_in(program: Program, node: Node, function: Function) -> bool:
     """Whether an expression consists of bounds checks alone."""
     signs = [each for each in walk(node) if program.sign(each) in COMPARISONS]
-    return (
-        bool(signs)
-        and all(is_bound(program, each, function) for each in signs)
-        and re.search(r"[=!]=|\[", program.text(node)) is None
-    )
+    if not signs or re.search(r"[=!]=|\[", program.text(node)):
+        return False
+    return all(is_bound(program, each, function) for each in signs)
 
 
 def _whole_if(program: Program, node: Node, function: Function) -> Iterator[Edit]:
@@ -427,10 +425,9 @@ def wrong_operator(program: Program) -> Iterator[Edit]:
 
 def _addresses(node: Node) -> bool:
     while (node := node.parent) and not node.type.endswith(("statement", "declaration")):
-        pointer = child(node, "declarator")
-        if node.type in ("subscript_argument_list", "array_declarator") or (
-            node.type == "init_declarator" and pointer and pointer.type == "pointer_declarator"
-        ):
+        target = child(node, "declarator") if node.type == "init_declarator" else None
+        is_pointer = target is not None and target.type == "pointer_declarator"
+        if is_pointer or node.type in ("subscript_argument_list", "array_declarator"):
             return True
     return False
 
@@ -446,9 +443,8 @@ def wrong_initial_value(program: Program) -> Iterator[Edit]:
             # A softmax does not change with the number that its exponents are shifted by.
             yield program.edit(whole, zero, "extreme", 2 if program.words(function.body) & _EXPONENTIALS else 0)
     for node, function in program.in_device("number_literal", heads=False):
-        one, before, after = (
-            _ZEROS.get(program.text(node)), program.before(node.start_byte), program.after(node.end_byte)
-        )  # fmt: skip
+        one = _ZEROS.get(program.text(node))
+        before, after = program.before(node.start_byte), program.after(node.end_byte)
         if one and before == "=" and after in (";", ","):
             target = child(node.parent, "left") or child(node.parent, "declarator") or node
             is_sum = target.type == "subscript_expression" or _is_added_to(program, target, function)
@@ -580,13 +576,11 @@ def wrong_memcpy_size_or_direction(program: Program) -> Iterator[Edit]:
     """Half of the bytes, a count of elements for one of bytes, device and host swapped."""
     for call, name in _transfers(program):
         for at, argument in enumerate(arguments(call)[2:]):
-            text = program.text(argument)
+            text, half = program.text(argument), f"{program.operand(argument)} / 2"
             if at == 0:
                 if product := _BYTES.fullmatch(text):
                     yield program.edit(argument, product["count"] or product["times"], "elements for bytes")
-                yield program.edit(
-                    argument, f"{program.operand(argument)} / 2", "half the bytes", 1 if name["set"] else 0
-                )
+                yield program.edit(argument, half, "half the bytes", 1 if name["set"] else 0)
             elif direction := _DIRECTION.fullmatch(text):
                 yield program.edit(argument, f"{direction[1]}Memcpy{_OTHER_WAY[direction[2]]}", "direction")
 

@@ -54,9 +54,8 @@ def encode(pair: Pair, response: str, template: Any, tokenizer: Any) -> Row:
     """A prompt and a response as training sees them, whole; the response's tokens are supervised."""
     system = next((message["content"] for message in pair.messages if message["role"] == "system"), None)
     asked = [message for message in pair.messages if message["role"] != "system"]
-    ((prompt_ids, ids),) = template.encode_multiturn(
-        tokenizer, [*asked, {"role": "assistant", "content": response}], system
-    )
+    turns = [*asked, {"role": "assistant", "content": response}]
+    ((prompt_ids, ids),) = template.encode_multiturn(tokenizer, turns, system)
     if template.efficient_eos:
         ids = [*ids, tokenizer.eos_token_id]
     return {"input_ids": [*prompt_ids, *ids], "labels": [IGNORE_INDEX] * len(prompt_ids) + list(ids)}
@@ -79,9 +78,8 @@ def differences(pairs: Sequence[Pair], template: Any, tokenizer: Any, score: Sco
         right, wrong = ((repr(pair.messages), response) for response in (pair.right, pair.wrong))
         ids = [[token for token in rows[key]["labels"] if token != IGNORE_INDEX] for key in (right, wrong)]
         if ids[0] == ids[1]:
-            raise ValueError(
-                f"task {pair.task}, kind {pair.kind}: right and wrong are the same tokens to this tokenizer."
-            )
+            what = "right and wrong are the same tokens to this tokenizer"
+            raise ValueError(f"task {pair.task}, kind {pair.kind}: {what}.")
         yield compare(*ids, scores[right], scores[wrong])
 
 

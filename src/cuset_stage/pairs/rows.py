@@ -66,9 +66,8 @@ def read_pairs(name: str, tasks: Path | None = None) -> list[Pair]:
     """
     path = bundled.data() / BUNDLED[name] if name in BUNDLED else bundled.found(Path(name))
     if not path.is_file():
-        raise PairsError(
-            f"pairs={name}: no such file; give a JSONL file with task, right, wrong and kind, or {', '.join(BUNDLED)}."
-        )
+        fix = f"give a JSONL file with task, right, wrong and kind, or {', '.join(BUNDLED)}"
+        raise PairsError(f"pairs={name}: no such file; {fix}.")
     try:
         task_set = load_tasks(tasks) if tasks else None
         pairs = [_read_pair(record, f"{path}:{line}", task_set) for line, record in read_objects(path, torn=False)]
@@ -110,9 +109,8 @@ def _read_pair(record: Mapping[str, Any], source: str, tasks: TaskSet | None) ->
     else:
         task = _bundled_tasks().get(pair.task)
         if task is None or pair.right not in [as_response(code) for code in (task.solution, task.alternative) if code]:
-            raise PairsError(
-                f"{source}: prompt is missing; add it to the row, or name the task set that has it: tasks=FILE."
-            )
+            fix = "add it to the row, or name the task set that has it: tasks=FILE"
+            raise PairsError(f"{source}: prompt is missing; {fix}.")
         messages = chat_messages(task)
     return pair.model_copy(update={"messages": messages})
 

@@ -8,12 +8,4 @@ from .spans import find_spans
 from .tokenizers import token_mask
 
 
-__all__ = [
-    "DEFAULT_KINDS",
-    "KERNEL_ALIASES",
-    "KINDS",
-    "LABEL_VERSION",
-    "Span",
-    "find_spans",
-    "token_mask",
-]
+__all__ = ["DEFAULT_KINDS", "KERNEL_ALIASES", "KINDS", "LABEL_VERSION", "Span", "find_spans", "token_mask"]

@@ -29,9 +29,8 @@ def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
         InputError: an unknown language, or `auto` beside others; names the key and the fix.
     """
     if not isinstance(language, str) or not language.strip():
-        raise InputError(
-            f"{key}={language!r}: expected one of {', '.join(NAMES)}, several separated by commas, or my_module:find_spans."
-        )
+        more = "several separated by commas, or my_module:find_spans"
+        raise InputError(f"{key}={language!r}: expected one of {', '.join(NAMES)}, {more}.")
     if is_function_name(language):
         return (language.strip(),)
     names = tuple(dict.fromkeys(name.strip() for name in language.split(",") if name.strip()))
@@ -42,9 +41,8 @@ def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
                 "docs/labels.md has one to start from."
             )
         if name not in NAMES:
-            raise InputError(
-                f"{key}={language!r}: {name!r} is no language, nor a function (my_module:find_spans); {nearest(name, NAMES)}"
-            )
+            what = f"{name!r} is no language, nor a function (my_module:find_spans)"
+            raise InputError(f"{key}={language!r}: {what}; {nearest(name, NAMES)}")
     if "auto" in names and len(names) > 1:
         raise InputError(f"{key}={language!r}: auto reads every language by itself; name it alone.")
     return names
@@ -93,9 +91,8 @@ def own_spans(text: str, name: str, kinds: tuple[str, ...]) -> list[Span]:
     spans = [_own_span(text, name, item) for item in found]
     for one, two in pairwise(spans):
         if two < one:
-            raise InputError(
-                f"{KEY}={name!r} returned {tuple(two)} after {tuple(one)}. Return the spans sorted by start and end."
-            )
+            order = f"{tuple(two)} after {tuple(one)}. Return the spans sorted by start and end"
+            raise InputError(f"{KEY}={name!r} returned {order}.")
     return sorted(
         Span(start, end, kind)
         for kind in kinds
@@ -108,9 +105,8 @@ def _own_span(text: str, name: str, item: Any) -> Span:
         start, end, kind = (*item, "kernel_body") if len(item) == 2 else item
         start, end = int(start.__index__()), int(end.__index__())
     except (TypeError, ValueError, AttributeError):
-        raise InputError(
-            f"{KEY}={name!r} returned {one_line(repr(item))}; expected (start, end) or (start, end, kind)."
-        ) from None
+        expected = "expected (start, end) or (start, end, kind)"
+        raise InputError(f"{KEY}={name!r} returned {one_line(repr(item))}; {expected}.") from None
     if not 0 <= start < end <= len(text):
         raise InputError(
             f"{KEY}={name!r} returned {(start, end)} for a text of {len(text)} characters. Return 0 <= start < end <= len(text): str indices, "

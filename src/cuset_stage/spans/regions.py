@@ -117,12 +117,10 @@ def triton_regions(text: str, has_code: Callable[[str], bool]) -> Iterator[list[
 def add_quoted(extents: Extents, sources: Iterable[Region], find: Callable[[str], Extents]) -> Extents:
     """Add to the extents of a text what `find` finds in those of its string literals that hold a whole kernel."""
     for source in sources:
-        quoted = find(source.text)
+        quoted, at = find(source.text), source.start
         if quoted["kernel_body"]:
             for kind, ranges in quoted.items():
-                extents.setdefault(kind, []).extend(
-                    (source.start + start, source.start + end) for start, end in ranges
-                )
+                extents.setdefault(kind, []).extend((at + start, at + end) for start, end in ranges)
     return extents
 
 

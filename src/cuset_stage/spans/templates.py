@@ -48,11 +48,9 @@ def _plain(match: re.Match[str]) -> str:
     if text[1] in "#%":
         if not match["value"]:
             return " " * size
-        apart = (
-            match.string.endswith("__", 0, match.start()),
-            match.string.startswith("__", match.end()),
-        )  # from a keyword
-        return f"{' ' * apart[0]}{'_' * (size - sum(apart))}{' ' * apart[1]}"
+        # Apart from a keyword.
+        before, after = match.string.endswith("__", 0, match.start()), match.string.startswith("__", match.end())
+        return f"{' ' * before}{'_' * (size - before - after)}{' ' * after}"
     return text.replace("//", "__")
 
 
@@ -61,11 +59,8 @@ def field_end(text: str, position: int, after_parameters: bool) -> int:
 
     after_parameters: whether parentheses stand before it, so that a body may follow.
     """
-    field = (
-        _FIELD.match(text, position)
-        if text[position - 1] in "$#@%" or not text[position + 1 : position + 2].isspace()
-        else None
-    )
+    is_field = text[position - 1] in "$#@%" or not text[position + 1 : position + 2].isspace()
+    field = _FIELD.match(text, position) if is_field else None
     if not field:
         return 0
     follows = _CALLED if field[0] == "{}" else _MIDDLE

@@ -102,9 +102,8 @@ class TokenAligner:
             AlignmentError: the tokenizer has no usable offsets and its tokens do not spell the text.
         """
         if self._trusts_offsets:
-            encoding = self.tokenizer(
-                text, add_special_tokens=False, return_attention_mask=False, return_token_type_ids=False
-            )
+            options = {"return_attention_mask": False, "return_token_type_ids": False}
+            encoding = self.tokenizer(text, add_special_tokens=False, **options)
             ids, alignment = encoding["input_ids"], encoding.encodings[0]
             if self._texts_to_check:
                 self._texts_to_check -= 1
