@@ -150,6 +150,10 @@ class Run:
     def evaluations(self) -> list[dict]:
         return [entry for entry in self.history if "eval_loss" in entry]
 
+    @property
+    def results(self) -> dict[str, float]:
+        return json.loads((self.output_dir / "all_results.json").read_text())
+
     def sentence(self, part: str) -> str:
         """The line of the output that holds `part`."""
         return next(line for line in self.output.splitlines() if part in line)

@@ -6,7 +6,6 @@ helpers/features.yaml has the list, from which docs/features.md is written.
 import ast
 import importlib.util
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+from cli_server import free_port
 from features import FEATURES, OFF, ROOT, Feature, Outcome, write_chats
 from patient_ray import patient
 from safetensors.torch import load_file
@@ -140,9 +140,7 @@ def test_a_worker_of_ray(train, tmp_path):
 
     plain, _ = train(ENTRIES["LoRA"], "cuset")
     recipe = recipe_of(plain, output_dir=str(tmp_path / "out"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     patient(ray.init)(num_cpus=1, include_dashboard=False)
     try:
         options = {"num_cpus": 1, "runtime_env": {"env_vars": {"RANK": "0", "WORLD_SIZE": "1", **place}}}
@@ -157,9 +155,7 @@ def test_a_worker_of_ray(train, tmp_path):
 def test_two_nodes(train, tmp_path):
     """Started as on two machines, by the console script and torchrun; they train as two ranks of one machine do."""
     plain, _ = train(ENTRIES["DDP"], "cuset")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     binaries = Path(sys.executable).parent
     path = f"{binaries}{os.pathsep}{os.environ['PATH']}"
     nodes = []

@@ -7,16 +7,13 @@ import pytest
 from hypothesis import given as any_of
 from hypothesis import settings
 from hypothesis import strategies as st
-from llamafactory.data import get_template_and_fix_tokenizer
 from llamafactory.data.template import TEMPLATES
 
 from cuset_stage.stage.given import COLUMN, GivenResponse, GivenRow, GivenSpan
-from cuset_stage.stage.processors import LabelledProcessor
-from cuset_stage.stage.token_labels import LabelRules, kept_ranges, moved_range, multiplied
+from cuset_stage.stage.token_labels import kept_ranges, moved_range, multiplied
 from cuset_stage.text import InputError
 
 
-KINDS = ("kernel_body", "launch_config")
 THOUGHT = "<think>\nOne thread an element; k<<<1, 1>>> would do.\n</think>\n\n"
 
 
@@ -80,9 +77,7 @@ def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
 
 @settings(max_examples=60, deadline=None)
 @any_of(data=st.data())
-def test_any_spans_against_the_tokenizer_s_offsets(byte_level, answers, data):
-    from llamafactory.hparams import DataArguments
-
+def test_any_spans_against_the_tokenizer_s_offsets(byte_level, processor, rows, answers, data):
     text = answers.answer
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=12, unique=True)))
     spans = tuple(
@@ -90,16 +85,9 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, answers, data):
         for start, end in pairwise(cuts)
         if data.draw(st.booleans())
     )
-    row = {
-        "_prompt": [[{"role": "user", "content": "Scale."}]],
-        "_response": [[{"role": "assistant", "content": text}]],
-    }
-    row |= {name: [None] for name in ("_system", "_tools", "_images", "_videos", "_audios")}
-    args = DataArguments(template="qwen", cutoff_len=2048)
-    template = get_template_and_fix_tokenizer(byte_level, args)
-    processor = LabelledProcessor(template, byte_level, None, args, LabelRules(KINDS))
-    plain = processor.preprocess_dataset(row)
-    ours = processor.preprocess_dataset({**row, COLUMN: [GivenRow(0.5, (GivenResponse(3.0, spans),)).to_text()]})
+    row, labelling = rows(["Scale.", text]), processor()
+    plain = labelling.preprocess_dataset(row)
+    ours = labelling.preprocess_dataset({**row, COLUMN: [GivenRow(0.5, (GivenResponse(3.0, spans),)).to_text()]})
     for name in plain:  # nothing else changes
         assert np.array_equal(plain[name][0], ours[name][0]), name
     expected = expected_weights(byte_level, text + "<|im_end|>\n", spans, 1.5)

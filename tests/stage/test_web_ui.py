@@ -2,12 +2,12 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from cli_server import free_port
 
 from cuset_stage.objective.statistics import LOG_PREFIX
 
@@ -29,9 +29,7 @@ MINUTES = 8  # at most, on a busy machine
 def web_ui(tmp_path):
     """The address of a running web UI, in an empty folder with the bundled data."""
     (tmp_path / "data").symlink_to(ROOT / "data")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     scripts = Path(sys.executable).parent
     environment = {
         **os.environ,

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from data_sets import CHAT_TAGS, write_data_set
 from llamafactory.data import loader
 
 from cuset_stage.stage.dataset import labelled_dataset
@@ -17,7 +18,6 @@ from cuset_stage.stage.token_labels import LabelRules
 
 ROOT = Path(__file__).parents[2]
 ALPACA = {"prompt": "instruction", "response": "output"}
-CHAT = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
 
 
 @pytest.fixture
@@ -38,20 +38,11 @@ def folder(tmp_path):
         }
         for number in range(3)
     ]
-    for name, of in {"rows": rows, "plain": plain, "chats": chats}.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(of))
-    info = {
-        "rows": {"file_name": "rows.json", "columns": {**ALPACA, "weight": "w"}},
-        "other": {"file_name": "rows.json", "columns": {**ALPACA, "weight": "other"}},
-        "plain": {"file_name": "plain.json", "columns": ALPACA},
-        "chats": {
-            "file_name": "chats.json",
-            "formatting": "sharegpt",
-            "columns": {"messages": "messages"},
-            "tags": {**CHAT, "loss_weight_tag": "loss_weight"},
-        },
-    }
-    (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+    write_data_set(tmp_path, "rows", rows, columns={**ALPACA, "weight": "w"})
+    write_data_set(tmp_path, "other", rows, columns={**ALPACA, "weight": "other"})
+    write_data_set(tmp_path, "plain", plain, columns=ALPACA)
+    tags = {**CHAT_TAGS, "loss_weight_tag": "loss_weight"}
+    write_data_set(tmp_path, "chats", chats, formatting="sharegpt", columns={"messages": "messages"}, tags=tags)
     return tmp_path
 
 
