@@ -156,8 +156,7 @@ def extend(base: type) -> type:
             "response", "; ".join(f"{k}: {v}" for k, v in REGION_SCOPES.items()) + "."
         )
         cuset_normalization: Literal["tokens", "samples"] = _argument(
-            "tokens",
-            "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + ".",
+            "tokens", "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + "."
         )
         cuset_fused: Literal["auto", "on", "off"] = _argument(
             "auto",
