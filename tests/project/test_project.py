@@ -365,7 +365,7 @@ def test_the_table_of_the_page_is_what_is_planned():
 
 def test_what_is_missing_is_asked_for(init, tmp_path):
     assert "init: model: missing; say model=..." in init(code=2)[1]
-    assert "init: model=no/such/folder: there is no such folder" in init("model=no/such/folder", "gpus=0", code=2)[1]
+    assert "init: model='no/such/folder': there is no such folder" in init("model=no/such/folder", "gpus=0", code=2)[1]
     here = "Qwen/Qwen2.5-Coder-7B-Instruct"
     assert "init: memory_gib is missing" in init(f"model={here}", "gpus=1", code=2)[1]
     assert "or say that it trains on GPUs (gpus=1)" in init(f"model={here}", "gpus=0", "memory_gib=24", code=2)[1]

@@ -49,15 +49,9 @@ def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
     assert run.results["train_nll"] == pytest.approx(plain_sft.results["train_loss"], rel=1e-5)
 
 
-FULL = {
-    "stage": "cuset",
-    "finetuning_type": "full",
-    "cutoff_len": 1536,  # some CUDA in every row: statistics of CUDA tokens are logged where there are any
-    "learning_rate": 3.0e-3,
-    "max_steps": 6,
-    "val_size": 3,
-    "per_device_train_batch_size": 2,
-}
+# With some CUDA in every row: statistics of CUDA tokens are logged where there are any.
+FULL = {"stage": "cuset", "finetuning_type": "full", "cutoff_len": 1536, "learning_rate": 3.0e-3, "max_steps": 6}
+FULL |= {"val_size": 3, "per_device_train_batch_size": 2}
 
 
 def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
@@ -72,9 +66,8 @@ def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
     names |= {f"{what}_{kind}" for what in ("region_confidence", "sample_weight") for kind in ("mean", "min", "max")}
     assert len(run.steps) == 6 and all({f"cuset/{name}" for name in names} <= set(step) for step in run.steps)
     first, second = run.evaluations
-    assert (
-        second["eval_loss"] < first["eval_loss"] < 2 * math.log(1024)
-    )  # of the same rows, which the losses of the steps are not
+    # Of the same rows, which the losses of the steps are not.
+    assert second["eval_loss"] < first["eval_loss"] < 2 * math.log(1024)
     assert "eval_accuracy" in second and second["eval_cuset_loss"] != second["eval_loss"]
     for name in ("loss", "eval_loss", "eval_cuset_loss", "cuset"):
         assert (run.output_dir / f"training_{name}.png").stat().st_size > 5000
@@ -151,11 +144,8 @@ def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
     keys = {"stage": "cuset", "cuset_objective": "asft", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
     keys |= {"asft_alpha": 10.0, "learning_rate": 1.0e-3}
     expected = llamafactory(keys)
-    sharded = llamafactory(
-        {**keys, "cuset_fused": "on", "deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z3_config.json")},
-        FORCE_TORCHRUN="1",
-        NPROC_PER_NODE="1",
-    )
+    keys |= {"cuset_fused": "on", "deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z3_config.json")}
+    sharded = llamafactory(keys, FORCE_TORCHRUN="1", NPROC_PER_NODE="1")
     assert sharded.losses == pytest.approx(expected.losses, rel=1e-3)
 
 
@@ -247,9 +237,8 @@ def test_a_data_set_without_cuda_says_so_loudly(llamafactory, tmp_path):
 def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(llamafactory, tmp_path):
     """An empty answer and a missing one are left out; a prompt that fills cutoff_len leaves nothing to learn."""
     rows = [{**GOOD, "output": ""}, {**GOOD, "output": None}, LONG, GOOD, LONG, GOOD]
-    run = llamafactory(
-        {**data_set(tmp_path, rows), "max_steps": 2, "cutoff_len": 20, "gradient_accumulation_steps": 2}
-    )
+    keys = {"max_steps": 2, "cutoff_len": 20, "gradient_accumulation_steps": 2}
+    run = llamafactory({**data_set(tmp_path, rows), **keys})
     assert "rows with an empty response" in run.output
     assert "rows without an assistant message to learn from" in run.output
     assert all(math.isfinite(loss) for loss in run.losses)
@@ -321,6 +310,5 @@ def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has_instructions)
     model = AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.bfloat16)
     as_float32(model)
-    assert {parameter.dtype for parameter in model.parameters()} == {
-        torch.bfloat16 if has_instructions else torch.float32
-    }
+    expected = torch.bfloat16 if has_instructions else torch.float32
+    assert {parameter.dtype for parameter in model.parameters()} == {expected}

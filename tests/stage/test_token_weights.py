@@ -162,9 +162,8 @@ def test_a_response_that_the_template_rewrites_is_an_error():
 def test_a_moved_range_holds_the_same_characters(text, cuts):
     a, b, c, d, *span = (min(cut, len(text)) for cut in (*sorted(cuts[:4]), *sorted(cuts[4:])))
     kept = [(a, b), (c, d)]
-    left = [
-        index for start, end in kept for index in range(start, end)
-    ]  # where each character of what remains comes from
+    # Where each character of what remains comes from.
+    left = [index for start, end in kept for index in range(start, end)]
     found = {left[index] for start, end in moved_range(*span, kept) for index in range(start, end)}
     assert found == {index for index in left if span[0] <= index < span[1]}
 
@@ -233,7 +232,5 @@ def test_what_truncation_leaves_of_a_span_keeps_its_weight(process, answers):
 def test_rows_that_are_dropped_do_not_shift_the_others(process, answers):
     conversations = [["Good.", "One."], ["Empty.", " "], ["Good.", "Two."]]
     _, ours = process(*conversations, given=[GivenRow(2.0), GivenRow(7.0), GivenRow(3.0)])
-    assert [set(weights[ids > 0]) for weights, ids in zip(ours["token_weights"], ours["sample_ids"], strict=True)] == [
-        {2.0},
-        {3.0},
-    ]
+    of_rows = zip(ours["token_weights"], ours["sample_ids"], strict=True)
+    assert [set(weights[ids > 0]) for weights, ids in of_rows] == [{2.0}, {3.0}]

@@ -13,15 +13,9 @@ from cuset_stage.objective.statistics import LOG_PREFIX
 
 
 ROOT = Path(__file__).parent.parent.parent
-EXTRA = {
-    "optim": "adamw_torch",
-    "use_cpu": True,
-    "max_steps": 6,
-    "preprocessing_num_workers": 1,  # the UI's 16 take a minute to start on two cores
-    "gradient_accumulation_steps": 1,
-    "cuset_tau": 0,
-    "cuset_region_weight": "off",
-}
+EXTRA = {"optim": "adamw_torch", "use_cpu": True, "max_steps": 6, "gradient_accumulation_steps": 1}
+EXTRA |= {"cuset_tau": 0, "cuset_region_weight": "off"}
+EXTRA |= {"preprocessing_num_workers": 1}  # the UI's 16 take a minute to start on two cores
 MINUTES = 8  # at most, on a busy machine
 
 
@@ -31,14 +25,9 @@ def web_ui(tmp_path):
     (tmp_path / "data").symlink_to(ROOT / "data")
     port = free_port()
     scripts = Path(sys.executable).parent
-    environment = {
-        **os.environ,
-        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-        "GRADIO_SERVER_NAME": "127.0.0.1",
-        "GRADIO_SERVER_PORT": str(port),
-        "GRADIO_ANALYTICS_ENABLED": "False",
-        "CUDA_VISIBLE_DEVICES": "",
-    }
+    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "CUDA_VISIBLE_DEVICES": ""}
+    environment |= {"GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(port)}
+    environment |= {"GRADIO_ANALYTICS_ENABLED": "False"}
     with (tmp_path / "log").open("w") as log:
         server = subprocess.Popen(
             [str(scripts / "llamafactory-cli"), "webui"], cwd=tmp_path, env=environment, stdout=log, stderr=log

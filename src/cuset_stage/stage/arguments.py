@@ -41,11 +41,8 @@ CUSET_KEYS = {
 }
 OBJECTIVE_KEYS = {name: rule.keys for name, rule in RULES.items() if rule.keys}
 SWITCHES = (
-    "cuset_confidence_mask",
-    "cuset_cuda_mask",
-    "cuset_region_weight",
-    "cuset_cudnn_attention",
-    "cuset_padding_free",
+    *("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight"),
+    *("cuset_cudnn_attention", "cuset_padding_free"),
 )
 
 
