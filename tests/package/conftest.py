@@ -148,11 +148,7 @@ def copy_checkout(to: Path) -> Path:
 def built(tmp_path_factory) -> Built:
     """sdist, the wheel made from that sdist, and the editable wheel."""
     folder = shared_folder(tmp_path_factory, "built", build)
-    return Built(
-        wheel=next((folder / "dist").glob("*.whl")),
-        sdist=next((folder / "dist").glob("*.tar.gz")),
-        editable=next((folder / "editable").glob("*.whl")),
-    )
+    return Built(*(next(folder.glob(name)) for name in ("dist/*.whl", "dist/*.tar.gz", "editable/*.whl")))
 
 
 def build(folder: Path) -> None:

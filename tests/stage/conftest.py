@@ -70,22 +70,11 @@ def slow(texts, tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("sentencepiece")
     (folder / "text.txt").write_text("\n".join(texts), encoding="utf-8")
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(folder / "text.txt"),
-        model_prefix=str(folder / "spiece"),
-        vocab_size=1500,
-        model_type="bpe",
-        byte_fallback=True,
-        character_coverage=0.99,
-        remove_extra_whitespaces=False,
-        normalization_rule_name="identity",
-        user_defined_symbols=["\n", "\t"],
-        bos_id=1,
-        eos_id=2,
-        unk_id=0,
-        pad_id=3,
-        minloglevel=2,
-    )
+    options = {"vocab_size": 1500, "model_type": "bpe", "byte_fallback": True, "character_coverage": 0.99}
+    options |= {"remove_extra_whitespaces": False, "normalization_rule_name": "identity", "minloglevel": 2}
+    options |= {"user_defined_symbols": ["\n", "\t"], "bos_id": 1, "eos_id": 2, "unk_id": 0, "pad_id": 3}
+    files = {"input": str(folder / "text.txt"), "model_prefix": str(folder / "spiece")}
+    sentencepiece.SentencePieceTrainer.train(**files, **options)
     return GPTSw3Tokenizer(
         str(folder / "spiece.model"), eos_token="</s>", pad_token="<pad>", unk_token="<unk>", bos_token="<s>"
     )

@@ -54,19 +54,11 @@ def test_the_defaults_are_the_paper_s(parse):
 
 
 def test_every_key_reaches_the_objective(parse):
-    *_, finetuning_args, _ = parse(
-        cuset_tau=0.3,
-        cuset_lambda=2,
-        cuset_window=64,
-        cuset_confidence_mask=False,
-        cuset_cuda_mask=False,
-        cuset_region_weight=False,
-        cuset_region_scope="cuda",
-        cuset_normalization="samples",
-        cuset_sensitive_kinds="kernel_body, shared_memory",
-        cuset_kernel_aliases="MY_KERNEL, OTHER",
-        cuset_language=["cuda", "triton"],
-    )
+    keys = {"cuset_tau": 0.3, "cuset_lambda": 2, "cuset_window": 64, "cuset_confidence_mask": False}
+    keys |= {"cuset_cuda_mask": False, "cuset_region_weight": False, "cuset_region_scope": "cuda"}
+    keys |= {"cuset_normalization": "samples", "cuset_sensitive_kinds": "kernel_body, shared_memory"}
+    keys |= {"cuset_kernel_aliases": "MY_KERNEL, OTHER", "cuset_language": ["cuda", "triton"]}
+    *_, finetuning_args, _ = parse(**keys)
     settings = objective_settings(finetuning_args)
     assert (settings.tau, settings.lam, settings.window) == (0.3, 2, 64)
     assert not (settings.use_confidence_mask or settings.use_cuda_mask or settings.use_region_weight)

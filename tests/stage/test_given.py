@@ -12,13 +12,8 @@ from cuset_stage.text import InputError
 
 
 TAGS = CHAT_TAGS | {"loss_weight_tag": "loss_weight", "spans_tag": "spans", "function_tag": "call"}
-COLUMNS = {
-    "prompt": "instruction",
-    "response": "output",
-    "history": "history",
-    "weight": "importance",
-    "spans": "passages",
-}
+COLUMNS = {"prompt": "instruction", "response": "output", "history": "history"}
+COLUMNS |= {"weight": "importance", "spans": "passages"}
 
 
 @pytest.fixture

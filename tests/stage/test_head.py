@@ -15,18 +15,8 @@ from cuset_stage.stage.head import FusedHead
 from cuset_stage.stage.trainer import evaluating
 
 
-TINY = dict(
-    vocab_size=97,
-    hidden_size=32,
-    intermediate_size=64,
-    num_hidden_layers=2,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    head_dim=8,
-    pad_token_id=0,
-    bos_token_id=1,
-    eos_token_id=2,
-)
+TINY = dict(vocab_size=97, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
+TINY |= dict(num_key_value_heads=2, head_dim=8, pad_token_id=0, bos_token_id=1, eos_token_id=2)
 SETTINGS = ObjectiveSettings(tau=0.005, window=8)
 
 
@@ -44,12 +34,9 @@ def batch():
     ids = torch.randint(3, 97, (2, 40), generator=generator)
     labels = ids.clone()
     labels[:, :9] = -100
-    return {
-        "ids": ids,
-        "labels": labels,
-        "cuda_mask": torch.randint(0, 2, (2, 40), generator=generator),
-        "sample_ids": torch.arange(40)[None].expand(2, -1) // 20 + 1,
-    }
+    cuda_mask = torch.randint(0, 2, (2, 40), generator=generator)
+    sample_ids = torch.arange(40)[None].expand(2, -1) // 20 + 1
+    return {"ids": ids, "labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
 
 
 def armed(head, batch, **changes):
