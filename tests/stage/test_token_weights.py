@@ -17,19 +17,19 @@ from cuset_stage.text import InputError
 THOUGHT = "<think>\nOne thread an element; k<<<1, 1>>> would do.\n</think>\n\n"
 
 
-def spans_of(text, *said):
-    """GivenSpans of passages of a text: (passage, weight or kind)."""
-    found = []
+def response(text, *said, weight=1.0):
+    """What is given of a response: its weight, and passages of its text as (passage, weight or kind)."""
+    spans = []
     for passage, value in said:
         start = text.index(passage)
         what = {"kind": value} if isinstance(value, str) else {"weight": value}
-        found.append(GivenSpan(start, start + len(passage), **what))
-    return tuple(found)
+        spans.append(GivenSpan(start, start + len(passage), **what))
+    return GivenResponse(weight, tuple(spans))
 
 
 def one(text, *said, weight=1.0, row=1.0):
     """What is given of a row with one response."""
-    return GivenRow(row, (GivenResponse(weight, spans_of(text, *said)),))
+    return GivenRow(row, (response(text, *said, weight=weight),))
 
 
 def runs_of(chosen):
@@ -98,18 +98,11 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, processor, rows, 
 def test_every_template(process, answers, name):
     """Two turns with weights of their own, a span in each, and reasoning that is weighed lightly; kernels in both."""
     thoughtful = f"{THOUGHT}{answers.answer}"
-    given = GivenRow(
-        2.0,
-        (GivenResponse(1.0, spans_of(answers.answer, ("int main()", 0.25))), GivenResponse(3.0, spans_of(thoughtful, ("int main()", 5.0)))),
-    )  # fmt: skip
-    tokenizer, ours = process(
-        ["Scale.", answers.answer, "Again.", thoughtful],
-        given=[given],
-        system="You write CUDA.",
-        think_weight=0.125,
-        template=name,
-        added_tokens=["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"],
-    )
+    said = response(answers.answer, ("int main()", 0.25)), response(thoughtful, ("int main()", 5.0), weight=3.0)
+    options = {"system": "You write CUDA.", "think_weight": 0.125, "template": name}
+    options["added_tokens"] = ["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"]
+    turns = ["Scale.", answers.answer, "Again.", thoughtful]
+    tokenizer, ours = process(turns, given=[GivenRow(2.0, said)], **options)
     assert [run.strip() for run in weighted(tokenizer, ours, 0.5)] == ["int main()"]
     assert [run.strip() for run in weighted(tokenizer, ours, 30.0)] == ["int main()"]
     (light,) = weighted(tokenizer, ours, 0.75)
@@ -135,14 +128,9 @@ def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
 )
 def test_spans_stay_in_place_where_the_template_takes_thoughts_out(process, answers, options):
     first, last = THOUGHT + answers.answer, THOUGHT * 2 + answers.kernel
-    given = GivenRow(
-        1.0,
-        (
-            GivenResponse(1.0, spans_of(first, ("thread an", 0.5), ("int main()", 0.25))),
-            GivenResponse(1.0, spans_of(last, ("</think>\n\n__global__ void", 3.0))),
-        ),
-    )
-    tokenizer, ours = process(["Scale.", first, "Again.", last], given=[given], template="qwen3", **options)
+    of_last = response(last, ("</think>\n\n__global__ void", 3.0))
+    given = [GivenRow(1.0, (response(first, ("thread an", 0.5), ("int main()", 0.25)), of_last))]
+    tokenizer, ours = process(["Scale.", first, "Again.", last], given=given, template="qwen3", **options)
     if "mask_history" in options:  # the first turn's thought is gone, and the turn is not supervised
         assert set(np.unique(ours["token_weights"][0])) == {1.0, 3.0}
         assert [run.strip() for run in weighted(tokenizer, ours, 3.0)] == ["</think>\n\n__global__ void"]
