@@ -150,6 +150,10 @@ class Run:
     def evaluations(self) -> list[dict]:
         return [entry for entry in self.history if "eval_loss" in entry]
 
+    @property
+    def results(self) -> dict[str, float]:
+        return json.loads((self.output_dir / "all_results.json").read_text())
+
     def sentence(self, part: str) -> str:
         """The line of the output that holds `part`."""
         return next(line for line in self.output.splitlines() if part in line)
@@ -184,41 +188,27 @@ def llamafactory(tiny_model, tmp_path_factory, request):
 
     def execute(recipe: dict, ranks: int, real: bool, environment: dict[str, str]) -> Run:
         folder = tmp_path_factory.mktemp("run")
-        recipe = {
+        known = {
             "model_name_or_path": str(tiny_model),
             "do_train": True,
             "finetuning_type": "lora",
             "lora_target": "all",
+        }
+        known |= {
             "lora_dropout": 0.0,
             "dataset_dir": str(ROOT / "data"),
             "dataset": "cuset_kernels",
             "max_samples": 24,
-            "template": "qwen",
-            "cutoff_len": 512,
-            "overwrite_cache": True,
-            "output_dir": str(folder / "out"),
-            "logging_steps": 1,
-            "save_strategy": "no",
-            "report_to": "none",
-            "use_cpu": True,
-            "disable_shuffling": True,
-            "learning_rate": 1.0e-2,
-            "lr_scheduler_type": "constant",
-            "max_steps": 3,
-            "seed": 1,
-            "ddp_timeout": 600,
-            **recipe,
         }
+        known |= {"template": "qwen", "cutoff_len": 512, "overwrite_cache": True, "output_dir": str(folder / "out")}
+        known |= {"logging_steps": 1, "save_strategy": "no", "report_to": "none", "use_cpu": True, "max_steps": 3}
+        known |= {"disable_shuffling": True, "learning_rate": 1.0e-2, "lr_scheduler_type": "constant", "seed": 1}
+        recipe = {**known, "ddp_timeout": 600, **recipe}
         file = folder / "recipe.yaml"
         file.write_text(yaml.safe_dump(recipe))
         binaries = str(Path(sys.executable).parent)
-        env = {
-            **os.environ,
-            "PATH": binaries + os.pathsep + os.environ["PATH"],
-            "HF_DATASETS_CACHE": str(cache),
-            "OMP_NUM_THREADS": "1",
-            **environment,
-        }
+        env = {**os.environ, "PATH": binaries + os.pathsep + os.environ["PATH"], "HF_DATASETS_CACHE": str(cache)}
+        env |= {"OMP_NUM_THREADS": "1", **environment}
         if recipe.get("stage", "sft") == "sft":  # under stage: cuset cuDNN attention is off where it is wrong
             env = {**attention.OFF_IN_SFT, **env}
         if not real:

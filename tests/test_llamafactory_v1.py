@@ -49,10 +49,8 @@ def test_a_step_has_the_loss_of_the_equations(tmp_path, tiny_model, recipe, own)
 
 def by_hand(tmp_path, tiny_model, settings, kinds):
     """The sum over the rows, one at a time, over their supervised tokens."""
-    model, tokenizer = (
-        AutoModelForCausalLM.from_pretrained(tiny_model).float(),
-        AutoTokenizer.from_pretrained(tiny_model),
-    )
+    model = AutoModelForCausalLM.from_pretrained(tiny_model).float()
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
     total = count = 0
     for row in map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines()):
         prompt = tokenizer.encode(f"<|im_start|>user\n{row['instruction']}<|im_end|>\n", add_special_tokens=False)

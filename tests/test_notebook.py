@@ -10,9 +10,9 @@ import nbformat
 import pytest
 import torch
 import yaml
-from typer.testing import CliRunner
+from commands import cuset
 
-from cuset_stage.cli._app import COMMANDS, app
+from cuset_stage.cli._app import COMMANDS
 
 
 ROOT = Path(__file__).parent.parent
@@ -47,15 +47,11 @@ def test_every_cell_runs_on_a_cpu(tiny_model, folder, tmp_path, monkeypatch, cap
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     names = {}
 
-    def here(*command: str) -> None:
-        """What is imported already need not be imported again."""
-        done = CliRunner().invoke(app, list(command[1:]))
-        assert done.exit_code == 0, (done.output, done.exception)
-
     for source in cells():
         exec(source, names)
         if "llamafactory-cli" in source:
-            names["run"] = here  # in processes of their own were `cuset init` and the training
+            # In processes of their own were `cuset init` and the training; what is imported already need not be imported again.
+            names["run"] = lambda _, *command: cuset(*command)
     table = capsys.readouterr().out.rpartition("right preferred")[2].splitlines()
     before, after = ([float(number) for number in line.split()[1:]] for line in table[1:3])
     assert len(before) == len(after) == 3 and all(0 <= number <= 1 for number in before + after)
@@ -91,14 +87,8 @@ def test_the_script_records_what_the_cells_print(works, tmp_path):
     sources = ["import os\nprint('in', os.getcwd())", "x = 1" if works else "x = 1 / 0", "print(x)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     nbformat.write(notebook, tmp_path / "small.ipynb")
-    command = [
-        sys.executable,
-        ROOT / "scripts" / "run_notebook.py",
-        tmp_path / "small.ipynb",
-        "--json",
-        tmp_path / "record",
-    ]
-    assert subprocess.run(command).returncode == (0 if works else 1)
+    script, paths = ROOT / "scripts" / "run_notebook.py", [tmp_path / "small.ipynb", "--json", tmp_path / "record"]
+    assert subprocess.run([sys.executable, script, *paths]).returncode == (0 if works else 1)
     record = json.loads((tmp_path / "record").read_text())
     printed = [cell["printed"] for cell in record["cells"]]
     assert record["complete"] == works and printed[0] == f"in {tmp_path}\n"

@@ -82,22 +82,23 @@ def test_the_rows_have_the_mask_of_the_kernels(page, loaded, rows):
 
 def settings_of(folder, **options):
     """Options of `train_with_trl`: plain SGD on the CPU."""
-    settings = {
-        "output_dir": str(folder),
-        "report_to": [],
-        "use_cpu": True,
-        "bf16": False,
-        "gradient_checkpointing": False,
-    }
-    settings |= {
-        "logging_steps": 1,
-        "save_strategy": "no",
-        "learning_rate": 1e-2,
-        "optim": "sgd",
-        "lr_scheduler_type": "constant",
-    }
-    settings |= {"max_grad_norm": 0, "disable_tqdm": True, "seed": 1}
+    settings = {"output_dir": str(folder), "report_to": [], "use_cpu": True, "bf16": False, "logging_steps": 1}
+    settings |= {"gradient_checkpointing": False, "save_strategy": "no", "learning_rate": 1e-2, "optim": "sgd"}
+    settings |= {"lr_scheduler_type": "constant", "max_grad_norm": 0, "disable_tqdm": True, "seed": 1}
     return {**settings, **options}
+
+
+def flat(model):
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+
+def loss_by_equations(page, model, rows, objective):
+    """Of a model before it is trained, which is its own base model; and the batch."""
+    settings, batch = ObjectiveSettings(objective), page["collate"](rows)
+    logits = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
+    columns = {name: batch[name] for name in ("labels", "cuda_mask", "sample_ids")}
+    reference = {"reference_logits": logits} if settings.needs_reference else {}
+    return objective_loss(logits, **columns, settings=settings, **reference).item(), batch
 
 
 def trained(page, model, tokenizer, texts, folder, objective="cuset", **options):
@@ -139,7 +140,7 @@ if os.environ["RANK"] == "0":
 @pytest.mark.parametrize("trainer", ["trl", "loop"])
 def test_two_ranks_train_as_one(tiny_model, loaded, texts, rows, tmp_path, trainer):
     (tmp_path / "rank.py").write_text(RANK)
-    start = torch.cat([parameter.detach().flatten() for parameter in loaded[0].parameters()])
+    start = flat(loaded[0])
     options = settings_of(tmp_path, max_steps=2)
     trained = {}
     for ranks in (1, 2):
@@ -165,14 +166,9 @@ def losses(trainer):
 
 @pytest.mark.parametrize("objective", ["cuset", "sft", "dft", "eaft", "profit"])
 def test_trl_trains_with_the_loss_of_the_equations(page, loaded, model, texts, rows, tmp_path, objective):
-    batch = page["collate"](rows)
-    logits = loaded[0](input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
-    columns = (batch[name] for name in ("labels", "cuda_mask", "sample_ids"))
-    expected = objective_loss(logits, *columns, settings=ObjectiveSettings(objective)).item()
-    falls = objective in (
-        "cuset",
-        "sft",
-    )  # the others weigh next to nothing where a model has only small probabilities
+    expected, batch = loss_by_equations(page, loaded[0], rows, objective)
+    # The others weigh next to nothing where a model has only small probabilities.
+    falls = objective in ("cuset", "sft")
     options = {"per_device_train_batch_size": 4, "max_steps": 8 if falls else 1}
     trainer = trained(page, model, loaded[1], texts, tmp_path, objective, **options)
     assert losses(trainer)[0] == pytest.approx(expected, rel=1e-3, abs=1e-4)  # the log rounds to four digits
@@ -238,8 +234,8 @@ def test_accumulation_divides_by_the_tokens_of_the_whole_step(page, loaded, text
         model = copy.deepcopy(loaded[0])
         accumulated = {"per_device_train_batch_size": size, "gradient_accumulation_steps": 4 // size}
         trained(page, model, loaded[1], texts, tmp_path, max_steps=2, **accumulated)
-        weights.append(torch.cat([parameter.detach().flatten() for parameter in model.parameters()]))
-    start = torch.cat([parameter.detach().flatten() for parameter in loaded[0].parameters()])
+        weights.append(flat(model))
+    start = flat(loaded[0])
     assert (weights[0] - start).norm() > 1e-4
     assert (weights[0] - weights[1]).norm() < 1e-4 * (weights[0] - start).norm()
 
@@ -249,12 +245,7 @@ def test_trl_with_lora(page, loaded, model, texts, rows, tmp_path, objective):
     from peft import LoraConfig, get_peft_model
 
     # ASFT's distance to the base model is 0 before the first step: LoRA's second factor begins with zeros
-    settings = ObjectiveSettings(objective)
-    batch = page["collate"](rows)
-    logits = loaded[0](input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
-    columns = {name: batch[name] for name in ("labels", "cuda_mask", "sample_ids")}
-    reference = {"reference_logits": logits} if settings.needs_reference else {}
-    expected = objective_loss(logits, **columns, settings=settings, **reference).item()
+    expected, _ = loss_by_equations(page, loaded[0], rows, objective)
     lora = get_peft_model(model, LoraConfig(target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM"))
     options = {"per_device_train_batch_size": 4, "max_steps": 3, "gradient_checkpointing": True, "learning_rate": 1.0}
     trainer = trained(page, lora, loaded[1], texts, tmp_path, objective, **options)

@@ -70,10 +70,7 @@ def test_a_switch_may_have_dashes():
         (["s", "ratio=1"], "^ratio='1': expected less than 1$"),
         (["s", "gpus=0,x"], r"^gpus\[1\]='x': expected a valid integer"),
         (["s", "--per-gpu", "4"], r"^--per-gpu: settings are written key=value, so: per_gpu=4"),
-        (
-            ["a b", "--fresh", "--per-gpu=4"],
-            "^--per-gpu=4: settings are written key=value, so: per_gpu=4$",
-        ),
+        (["a b", "--fresh", "--per-gpu=4"], "^--per-gpu=4: settings are written key=value, so: per_gpu=4$"),
         (["s", "--frsh"], "^--frsh: settings are written key=value; did you mean fresh"),
         (["s", "a", "fresh=true"], "^fresh=true and rest contradict each other: leave one out$"),
     ],

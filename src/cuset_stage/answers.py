@@ -80,10 +80,7 @@ OTHER_LANGUAGES = {"cuda": NO_CODE.union(_PYTHON.split()), "python": NO_CODE.uni
 _MARKDOWN = frozenset(("markdown", "md"))
 _KNOWN_TAGS = frozenset().union(*OTHER_LANGUAGES.values())
 # The word first and the boundary before it behind, because a search for a literal is fast.
-_LOOKS_LIKE = {
-    "cuda": re.compile(r"main(?<!\wmain)\s*+\("),
-    "python": re.compile(r"class(?<!\wclass)\s++ModelNew\b"),
-}
+_LOOKS_LIKE = {"cuda": re.compile(r"main(?<!\wmain)\s*+\("), "python": re.compile(r"class(?<!\wclass)\s++ModelNew\b")}
 _C_NOISE = re.compile(
     r'//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|R"([^()\\\s"]{0,16})\((?:[^)]++|\)(?!\1"))*+(?:\)\1")?'
     r'|"(?:[^"\\\n]|\\.)*+"?'

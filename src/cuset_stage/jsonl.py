@@ -84,7 +84,7 @@ def to_line(record: Mapping[str, Any]) -> str:
 
 
 class Appender:
-    """Append objects to a JSONL file, each in one write, flushed to the disk by default; use as a context manager.
+    """Append objects to a JSONL file, each in one write, flushed to the disk; use as a context manager.
 
     Opening makes the folder and the file, removes a torn last line and locks the file, so that two processes never append to one.
 
@@ -108,24 +108,19 @@ class Appender:
             logger.warning("%s cannot be locked (%s): start one process at a time for it.", path, error.strerror)
         self._repair()
 
-    def append(self, record: Mapping[str, Any], *, sync: bool = True) -> None:
-        """One object; see `append_lines`."""
-        self.append_lines(to_line(record), sync=sync)
-
-    def append_lines(self, lines: str, *, sync: bool = True) -> None:
-        """Whole lines. sync: flush to the disk; else they outlive this process, but not a loss of power.
+    def append(self, record: Mapping[str, Any]) -> None:
+        """One object.
 
         Raises:
-            LinesError: the disk is full; what was written of them by then is removed.
+            LinesError: the disk is full; what was written of it by then is removed.
         """
-        line = lines.encode()
+        line = to_line(record).encode()
         size = os.fstat(self._handle).st_size
         try:
             written = 0
             while written < len(line):
                 written += os.write(self._handle, line[written:])
-            if sync:
-                os.fsync(self._handle)
+            os.fsync(self._handle)
         except OSError as error:
             os.ftruncate(self._handle, size)
             raise LinesError(f"cannot write {self.path}: {error.strerror}.") from None

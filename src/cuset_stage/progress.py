@@ -22,13 +22,7 @@ class Progress(tqdm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.as_lines = not sys.stderr.isatty()
         if self.as_lines:
-            kwargs |= {
-                "mininterval": LINE_SECONDS,
-                "delay": LINE_SECONDS,
-                "miniters": 1,
-                "bar_format": LINE,
-                "leave": True,
-            }
+            kwargs |= dict(mininterval=LINE_SECONDS, delay=LINE_SECONDS, miniters=1, bar_format=LINE, leave=True)
         super().__init__(*args, **{"file": sys.stderr, "dynamic_ncols": True, **kwargs})
 
     def display(self, msg: str | None = None, pos: int | None = None) -> bool:

@@ -88,10 +88,14 @@ def import_all() -> None:
         list(getattr(loader, f"AutoModelFor{auto}")._model_mapping.keys())
 
 
-def run(recipe: str, env: dict[str, str], ranks: int, timeout: float) -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return free.getsockname()[1]
+
+
+def run(recipe: str, env: dict[str, str], ranks: int, timeout: float) -> int:
+    port = free_port()
     pids = set()
     for rank in range(max(ranks, 1)):
         pid = os.fork()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from data_sets import write_data_set
 
 
 ROOT = Path(__file__).parents[2]
@@ -108,10 +109,7 @@ def write_chats(folder: Path) -> None:
         tools.append({"conversations": [question, call, result, launch], "tools": json.dumps([TOOL])})
         thought = f"<think>\nOne thread an element, {number}.\n</think>\n\n"
         thinking.append({"conversations": [question, {"from": "gpt", "value": thought + code}, again, launch]})
-    info = {}
     for name, rows in {"turns": turns, "tools": tools, "thinking": thinking}.items():
-        (folder / f"{name}.json").write_text(json.dumps(rows), encoding="utf-8")
         columns = {"messages": "conversations", "system": "system", "tools": "tools"}
         present = {key: value for key, value in columns.items() if value in rows[0]}
-        info[name] = {"file_name": f"{name}.json", "formatting": "sharegpt", "columns": present}
-    (folder / "dataset_info.json").write_text(json.dumps(info), encoding="utf-8")
+        write_data_set(folder, name, rows, formatting="sharegpt", columns=present)

@@ -70,6 +70,11 @@ def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, An
     return {**record, **changes}
 
 
+def loud(collection: Any) -> str:
+    """The loud notes of a report's collection."""
+    return "\n".join(note.text for note in collection.notes if note.loud)
+
+
 def write_results(
     path: Path,
     method: str,

@@ -11,7 +11,19 @@ def make_another(model: Path, path: Path, *, seed: int = 0, **sizes: Any) -> Pat
     """A model in `path` as make_tiny_model would make it with this seed and these sizes, by their names in the configuration."""
     known = AutoConfig.from_pretrained(model)
     config = type(known)(**{**known.to_dict(), "layer_types": None, **sizes})  # the types of layers go by their number
+    return _save(config, AutoTokenizer.from_pretrained(model), path, seed)
+
+
+def make_of_type(model: Path, path: Path, **config: Any) -> Path:
+    """A model in `path` of two small layers, from a configuration with its `model_type`."""
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    sizes = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
+    sizes |= dict(num_key_value_heads=2, head_dim=8, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
+    return _save(AutoConfig.for_model(**sizes, **config), tokenizer, path, seed=0)
+
+
+def _save(config: Any, tokenizer: Any, path: Path, seed: int) -> Path:
     torch.manual_seed(seed)
     AutoModelForCausalLM.from_config(config).save_pretrained(path)
-    AutoTokenizer.from_pretrained(model).save_pretrained(path)
+    tokenizer.save_pretrained(path)
     return path

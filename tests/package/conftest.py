@@ -16,29 +16,16 @@ from pathlib import Path
 import pytest
 from worker_folders import shared_folder
 
+from cuset_stage._compatibility import SYMBOLS
+
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
-    "LICENSE",
-    "MANIFEST.in",
-    "README.md",
-    "data",
-    "pyproject.toml",
-    "requirements",
-    "scripts",
-    "setup.cfg",
-    "setup.py",
-    "src",
-    "yaml_configs",
+    *("LICENSE", "MANIFEST.in", "README.md", "data", "pyproject.toml", "requirements"),
+    *("scripts", "setup.cfg", "setup.py", "src", "yaml_configs"),
 )
 STARTUP_FILES = {"cuset_stage.pth", "cuset_stage.start"}
-PATCHED = (
-    "llamafactory.data.loader",
-    "llamafactory.extras.constants",
-    "llamafactory.hparams.finetuning_args",
-    "llamafactory.hparams.parser",
-    "llamafactory.train.sft",
-)
+PATCHED, SFT = tuple(SYMBOLS), "llamafactory.train.sft"
 PRETEND = {
     # Stands in for cuset_stage.stage: counts how often a module was patched, fails on the one it is told to.
     "llamafactory/__init__.py": """
@@ -93,7 +80,7 @@ def launch():
 """,
     "llamafactory-9.9.9.dist-info/METADATA": "Metadata-Version: 2.1\nName: llamafactory\nVersion: 9.9.9\n",
     **dict.fromkeys(("llamafactory/train/__init__.py", "llamafactory/v1/__init__.py"), ""),
-    **dict.fromkeys((name.replace(".", "/") + ".py" for name in PATCHED[:4]), "VALUE = 1\n"),
+    **dict.fromkeys((name.replace(".", "/") + ".py" for name in PATCHED if name != SFT), "VALUE = 1\n"),
     **{f"llamafactory/{name}/__init__.py": "" for name in ("data", "extras", "hparams")},
     "llamafactory/train/sft/__init__.py": "VALUE = 1\n",
 }
@@ -161,11 +148,7 @@ def copy_checkout(to: Path) -> Path:
 def built(tmp_path_factory) -> Built:
     """sdist, the wheel made from that sdist, and the editable wheel."""
     folder = shared_folder(tmp_path_factory, "built", build)
-    return Built(
-        wheel=next((folder / "dist").glob("*.whl")),
-        sdist=next((folder / "dist").glob("*.tar.gz")),
-        editable=next((folder / "editable").glob("*.whl")),
-    )
+    return Built(*(next(folder.glob(name)) for name in ("dist/*.whl", "dist/*.tar.gz", "editable/*.whl")))
 
 
 def build(folder: Path) -> None:
@@ -173,9 +156,8 @@ def build(folder: Path) -> None:
 
     def call(*command: str) -> None:
         done = subprocess.run(command, cwd=source, capture_output=True, text=True)
-        assert done.returncode == 0, (
-            f"{command}: pip install -e '.[dev]' brings what it needs\n{done.stdout}{done.stderr}"
-        )
+        fix = "pip install -e '.[dev]' brings what it needs"
+        assert done.returncode == 0, f"{command}: {fix}\n{done.stdout}{done.stderr}"
 
     call(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), ".")
     # What pip calls; without the pip that would look for cuset-stage in the environment the tests run in.

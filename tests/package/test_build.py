@@ -54,13 +54,8 @@ def test_sdist_holds_what_a_wheel_is_made_from(built):
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {"setup.cfg", "setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "requirements/constraints.txt"}
     startup = {f"src/{name}" for name in STARTUP_FILES} | {"src/cuset_stage/_startup.py"}
-    sources = {
-        "data/pairs.jsonl",
-        "data/operations/frames.toml",
-        "data/kernels/row_argmax/kernel.cu",
-        "scripts/build_data.py",
-        "data/operations/names.json.gz",
-    }
+    sources = {"data/pairs.jsonl", "data/operations/frames.toml", "data/operations/names.json.gz"}
+    sources |= {"data/kernels/row_argmax/kernel.cu", "scripts/build_data.py"}
     assert wanted | startup | sources <= names
 
 
@@ -100,8 +95,10 @@ def test_constraints_pin_and_cover_the_requirements():
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
-    wanted = "\n".join((config["options"]["install_requires"], extras["dev"], extras["docs"], extras["study"])).split(
-        "\n"
-    )
-    required = {re.split(r"[<>=]", line)[0] for line in wanted if line and not line.startswith(("#", "cuset-stage["))}
+    wanted = "\n".join([config["options"]["install_requires"], *(extras[name] for name in ("dev", "docs", "study"))])
+    required = {
+        re.split(r"[<>=]", line)[0]
+        for line in wanted.split("\n")
+        if line and not line.startswith(("#", "cuset-stage["))
+    }
     assert required <= pinned

@@ -27,16 +27,6 @@ ENVIRONMENTS = {
 }
 
 
-def stub(name: str, version: str) -> dict[str, str]:
-    folder = f"{name.replace('-', '_')}-{version}.dist-info"
-    return {f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"}
-
-
-def copy(distribution: metadata.Distribution) -> dict[str, str]:
-    folder = f"{canonicalize_name(distribution.name).replace('-', '_')}-{distribution.version}.dist-info"
-    return {f"{folder}/METADATA": distribution.read_text("METADATA")}
-
-
 def dry_run(environment, wheel, *options: str) -> dict[str, str]:
     """Name and version of all that pip would install. Fails with pip's own words where it finds no way."""
     command = [sys.executable, "-m", "pip", "--python", str(environment.python), "install", str(wheel), "--quiet"]
@@ -55,10 +45,11 @@ def environment_with(new_environment):
         environment = new_environment()
         for distribution in metadata.distributions():
             name = canonicalize_name(distribution.name)
-            if name == "llamafactory":
-                write(environment.site, copy(distribution))
-            elif name != "cuset-stage":
-                write(environment.site, stub(name, versions.get(name, distribution.version)))
+            version = versions.get(name, distribution.version)
+            stub = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+            text = distribution.read_text("METADATA") if name == "llamafactory" else stub
+            if name != "cuset-stage":
+                write(environment.site, {f"{name.replace('-', '_')}-{version}.dist-info/METADATA": text})
         return environment
 
     return make

@@ -12,16 +12,8 @@ import cuset_stage
 PACKAGE = Path(cuset_stage.__file__).parent
 ROOT = PACKAGE.name
 LEAVES = {
-    "attention",
-    "bundled",
-    "files",
-    "jsonl",
-    "named_functions",
-    "pages",
-    "text",
-    "settings",
-    "progress",
-    "row_checks",
+    *("attention", "bundled", "files", "jsonl", "named_functions"),
+    *("pages", "text", "settings", "progress", "row_checks"),
 }
 MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself and the leaves
     **dict.fromkeys(LEAVES | {"answers", "objective"}, frozenset()),
@@ -35,7 +27,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "mutants": {"cuda_source", "spans"},
     "report": {"judge", "tasks"},
     "curate": {"answers", "spans", "cuda_source", "sandbox", "tasks", "judge", "generate", "mutants", "report"},
-    "analysis": {"answers", "spans", "objective", "stage", "report", "_compatibility", "_startup"},
+    "analysis": {"answers", "spans", "objective", "sandbox", "stage", "report", "_compatibility", "_startup"},
     "pairs": {"stage", "tasks", "report", "analysis"},
     "trl": {"objective", "spans", "stage"},
     "llamafactory_v1": {"objective", "spans", "stage"},

@@ -50,10 +50,7 @@ def test_worker_keeps_the_package_folder_off_the_path(without_startup_files, pre
     """By path, Python would put cuset_stage/ first: `import factory` would find ours instead of anybody's own."""
     probe = "import sys\ndef run_exp(): print(any(p.endswith('cuset_stage') for p in sys.path), 'end')\n"
     worker = without_startup_files.site / "cuset_stage" / "_worker.py"
-    write(
-        tmp_path,
-        {"llamafactory/__init__.py": "", "llamafactory/train/__init__.py": "", "llamafactory/train/tuner.py": probe},
-    )
+    write(tmp_path, {"llamafactory/train/tuner.py": probe})  # without __init__.py: a package all the same
     assert without_startup_files.run(str(worker), path=tmp_path).stdout == "False end\n"
 
 

@@ -18,11 +18,8 @@ def test_imports_nothing_else(installed):
         "import cuset_stage._startup as s; s.install()\n"
         "print(*sorted(set(sys.modules) - before))"
     )
-    assert installed.run("-S", "-c", code).stdout.split() == [
-        "cuset_stage",
-        "cuset_stage._compatibility",
-        "cuset_stage._startup",
-    ]
+    expected = ["cuset_stage", "cuset_stage._compatibility", "cuset_stage._startup"]
+    assert installed.run("-S", "-c", code).stdout.split() == expected
 
 
 @pytest.mark.parametrize("flags", [(), ("-I",), ("-S",)])

@@ -6,22 +6,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from commands import cuset
 from results_factory import write_results
 from safetensors.torch import load_file, save_file
-from typer.testing import CliRunner
-
-from cuset_stage.cli import app
 
 
 ROOT = Path(__file__).parent.parent.parent
 METHODS = ("SFT", "DFT", "EAFT", "ASFT", "ProFit", "CuSeT")
 VERDICTS = ("mismatch", "compile_error", "runtime_error", "timeout", "no_code", "missing_output")
-
-
-def run(*arguments: object, **settings: object) -> None:
-    words = [*map(str, arguments), *(f"{key}={value}" for key, value in settings.items())]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0, done.output
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +34,7 @@ def surer_model(tiny_model, tmp_path_factory) -> Path:
 def heat_map(tiny_model, surer_model, tmp_path_factory) -> str:
     page = tmp_path_factory.mktemp("heat_map") / "page.html"
     data = {"dataset": "cuset_kernels_eval", "dataset_dir": ROOT / "data", "samples": 1, "cutoff_len": 1200}
-    run("heatmap", model=surer_model, before=tiny_model, output=page, device="cpu", **data)
+    cuset("heatmap", model=surer_model, before=tiny_model, output=page, device="cpu", **data)
     return page.as_uri()
 
 
@@ -55,7 +47,7 @@ def surer_heat_map(tiny_model, surer_model, tmp_path_factory) -> str:
         (page.parent / "one.json").write_text(json.dumps([row]))
         (page.parent / "dataset_info.json").write_text(json.dumps({"one": {**known, "file_name": "one.json"}}))
         data = {"dataset": "one", "dataset_dir": page.parent, "samples": 1, "cutoff_len": 1200}
-        run("heatmap", model=surer_model, before=tiny_model, output=page, device="cpu", **data)
+        cuset("heatmap", model=surer_model, before=tiny_model, output=page, device="cpu", **data)
         if ', M 1"' in page.read_text():
             break
     return page.as_uri()
@@ -65,7 +57,7 @@ def surer_heat_map(tiny_model, surer_model, tmp_path_factory) -> str:
 def label_page(tiny_model, tmp_path_factory) -> str:
     page = tmp_path_factory.mktemp("labels") / "page.html"
     data = {"dataset": "cuset_kernels_eval", "dataset_dir": ROOT / "data", "cutoff_len": 1024}
-    run("label", model=tiny_model, output=page, kinds="kernel_body,launch_config,thread_indexing", workers=1, **data)
+    cuset("label", model=tiny_model, output=page, kinds="kernel_body,launch_config,thread_indexing", workers=1, **data)
     return page.as_uri()
 
 
@@ -82,7 +74,7 @@ def report_page(tmp_path_factory) -> str:
         results.append(
             write_results(folder / f"{method}.jsonl", method, verdicts, findings={"3": ["zeros pass"]}, audited=20)
         )
-    run("report", *results, output=folder / "report")
+    cuset("report", *results, output=folder / "report")
     return (folder / "report" / "report.html").as_uri()
 
 
@@ -91,6 +83,6 @@ def analyze_page(tiny_model, surer_model, tmp_path_factory) -> str:
     folder = tmp_path_factory.mktemp("analyze")
     models = f"{{untrained: {tiny_model}, 'surer <b>': {surer_model}}}"
     code = f"{ROOT / 'data/kernels/tiled_sgemm'},{ROOT / 'data/kernels/exclusive_scan'}"
-    run("analyze", models=models, code=code, output=folder, device="cpu", resamples=100)
+    cuset("analyze", models=models, code=code, output=folder, device="cpu", resamples=100)
     assert {path.name for path in folder.iterdir()} == {"confidence.json", "confidence.html", "tokens.png"}
     return (folder / "confidence.html").as_uri()

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import cuset
 from llamafactory.data.converter import get_dataset_converter
 from llamafactory.data.parser import get_dataset_list
 from llamafactory.hparams import get_infer_args, get_train_args
 from llamafactory.hparams.data_args import DataArguments
 from transformers import AutoConfig, AutoModelForCausalLM
-from typer.testing import CliRunner
 
-from cuset_stage.cli import app
 from cuset_stage.cli._app import COMMANDS
 from cuset_stage.project.folder import DataFile, Project, next_steps, read_form
 from cuset_stage.project.plan import (
@@ -57,9 +56,9 @@ def init(tmp_path, monkeypatch):
 
     def run(*options, code=0):
         folder = tmp_path / "made"
-        result = CliRunner().invoke(app, ["init", str(folder), *map(str, options)])
-        assert result.exit_code == code, result.output
-        return folder, result.output.replace(" \\\n     ", " ")  # commands over several lines
+        return folder, cuset("init", folder, *options, exit_code=code).replace(
+            " \\\n     ", " "
+        )  # commands over several lines
 
     return run
 
@@ -223,17 +222,11 @@ def test_the_length_of_a_run_follows_the_rows(rows, expected):
     assert choose_schedule(rows, 8, has_evaluation=True).held_out == 0
 
 
+SAID = {"user": "Add.", "assistant": "__global__"}
 ROWS = {
     "alpaca": {"prompt": "Add.", "completion": "__global__", "system": "S"},
-    "sharegpt": {
-        "conversations": [{"from": "user", "value": "Add."}, {"from": "gpt", "value": "__global__"}],
-        "system": "S",
-    },
-    "openai": {
-        "messages": [
-            dict(role=r, content=c) for r, c in (("system", "S"), ("user", "Add."), ("assistant", "__global__"))
-        ]
-    },
+    "sharegpt": {"conversations": [{"from": r, "value": SAID[r]} for r in SAID], "system": "S"},
+    "openai": {"messages": [{"role": r, "content": text} for r, text in {"system": "S", **SAID}.items()]},
 }
 
 
@@ -254,13 +247,11 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        (None, "No such file"),
         ("[]", "no rows; expected a list of objects"),
         ("[", "not JSON"),
         ('[{"code": "x"}]', "its columns are code; expected alpaca"),
-        (
-            '[{"instruction": "a", "output": "b"}, {"instruction": "a"}]',
-            "row 2: output is None; expected text",
-        ),
+        ('[{"instruction": "a", "output": "b"}, {"instruction": "a"}]', "row 2: output is None; expected text"),
         (
             '[{"messages": [{"from": "human", "value": "a"}]}, {"messages": ["a", 1]}]',
             "row 2: not every message in messages has role and content, or from and value",
@@ -271,9 +262,12 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
 )
 def test_a_file_of_another_form_is_named_with_what_was_expected(content, message, tmp_path):
     file = tmp_path / "rows.json"
-    file.write_text(content)
+    if content is not None:
+        file.write_text(content)
     with pytest.raises(InputError, match=re.escape(message)):
         read_form(file)
+    with pytest.raises(InputError, match=r"expected a .json or .jsonl file, or `bundled`"):
+        read_form(tmp_path / "rows.csv")
 
 
 def test_weights_and_spans_are_named_and_checked(tmp_path):
@@ -284,12 +278,8 @@ def test_weights_and_spans_are_named_and_checked(tmp_path):
     file.write_text(json.dumps([row, row]))
     found = read_form(file)
     assert found.gives == ["weight", "spans"]
-    assert found.entry["columns"] == {
-        "prompt": "instruction",
-        "response": "output",
-        "weight": "weight",
-        "spans": "spans",
-    }
+    named = {"prompt": "instruction", "response": "output", "weight": "weight", "spans": "spans"}
+    assert found.entry["columns"] == named
     file.write_text(json.dumps([chat]))
     found = read_form(file)
     assert found.gives == ["weight", "loss_weight"]
@@ -301,35 +291,14 @@ def test_weights_and_spans_are_named_and_checked(tmp_path):
         read_form(file)
 
 
-def test_other_files_are_refused(tmp_path):
-    for name, message in (
-        ("gone.jsonl", "cannot read .*No such file"),
-        ("rows.csv", "expected a .json or .jsonl file, or `bundled`"),
-    ):
-        with pytest.raises(InputError, match=message):
-            read_form(tmp_path / name)
-
-
 def test_a_folder_for_one_gpu(init, tmp_path):
     file = tmp_path / "mine.jsonl"
     file.write_text((json.dumps(ROWS["alpaca"]) + "\n") * 50)
     folder, said = init("model=Qwen/Qwen3-14B", "gpus=1", "memory_gib=24", f"data={file}", "method=eaft")
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
-    expected = {
-        "model_name_or_path": "Qwen/Qwen3-14B",
-        "template": "qwen3",
-        "quantization_bit": 4,
-        "cuset_objective": "eaft",
-    }
-    expected |= {
-        "dataset": "mine",
-        "dataset_dir": str(folder / "data"),
-        "val_size": 2,
-        "logging_steps": 3,
-        "num_train_epochs": 10.0,
-        "save_total_limit": 1,
-        "gradient_accumulation_steps": 8,
-    }
+    expected = {"model_name_or_path": "Qwen/Qwen3-14B", "template": "qwen3", "quantization_bit": 4}
+    expected |= {"cuset_objective": "eaft", "dataset": "mine", "dataset_dir": str(folder / "data"), "val_size": 2}
+    expected |= {"logging_steps": 3, "num_train_epochs": 10.0, "save_total_limit": 1, "gradient_accumulation_steps": 8}
     assert expected.items() <= recipe.items() and not {"deepspeed", "eval_dataset"} & recipe.keys()
     assert "50 rows, alpaca form" in said and "qlora on 1 x 24 GiB, rows of 4096 tokens" in said
     assert "60 steps (10 epochs of 48 rows, 2 more to evaluate), very roughly " in said and "; writes 0." in said
@@ -396,7 +365,7 @@ def test_the_table_of_the_page_is_what_is_planned():
 
 def test_what_is_missing_is_asked_for(init, tmp_path):
     assert "init: model: missing; say model=..." in init(code=2)[1]
-    assert "init: model=no/such/folder: there is no such folder" in init("model=no/such/folder", "gpus=0", code=2)[1]
+    assert "init: model='no/such/folder': there is no such folder" in init("model=no/such/folder", "gpus=0", code=2)[1]
     here = "Qwen/Qwen2.5-Coder-7B-Instruct"
     assert "init: memory_gib is missing" in init(f"model={here}", "gpus=1", code=2)[1]
     assert "or say that it trains on GPUs (gpus=1)" in init(f"model={here}", "gpus=0", "memory_gib=24", code=2)[1]
@@ -405,7 +374,7 @@ def test_what_is_missing_is_asked_for(init, tmp_path):
 
 
 def test_recipes_are_listed_and_found():
-    listed = CliRunner().invoke(app, ["recipes"]).output
+    listed = cuset("recipes")
     assert "cuset_qwen7b: CuSeT as the paper trains it" in listed and "export: " in listed
-    assert CliRunner().invoke(app, ["recipes", "export"]).output.strip() == str(ROOT / "yaml_configs" / "export.yaml")
-    assert "did you mean cuset_qwen7b" in CliRunner().invoke(app, ["recipes", "cuset_qwen7"]).output
+    assert cuset("recipes", "export").strip() == str(ROOT / "yaml_configs" / "export.yaml")
+    assert "did you mean cuset_qwen7b" in cuset("recipes", "cuset_qwen7", exit_code=2)

@@ -43,12 +43,6 @@ def test_unbiased_keeps_a_tiny_difference_from_one():
     assert 1 - pass_at_k_unbiased(10_000, 10, 5_000) == pytest.approx(float(exact), rel=1e-9)
 
 
-@pytest.mark.parametrize(("n", "c", "k"), [(2, 1, 3), (3, 4, 1), (3, -1, 1), (3, 1, 0), (0, 0, 1)])
-def test_unbiased_refuses_what_it_cannot_estimate(n, c, k):
-    with pytest.raises(ValueError, match="needs c in"):
-        pass_at_k_unbiased(n, c, k)
-
-
 def test_task_scores_agree_with_the_scalar_functions():
     outcomes = np.array(list(itertools.product([0.0, 1.0], repeat=4)))
     for k in (1, 2, 3, 4):
@@ -65,14 +59,9 @@ def test_unknown_samples_leave_their_task_out_also_when_another_passed():
     np.testing.assert_allclose(task_scores(outcomes, 2, Rule.UNBIASED), [1, 1, 1, NAN])
 
 
-def test_fewer_samples_than_k_is_an_error_and_no_tasks_is_not():
-    with pytest.raises(ValueError, match="at least k samples"):
-        task_scores(np.zeros((5, 2)), 3, Rule.FIRST)
+def test_no_tasks_and_all_unknown_have_no_estimate():
     for rule in Rule:
         assert task_scores(np.zeros((0, 3)), 3, rule).shape == (0,)
-
-
-def test_no_tasks_and_all_unknown_have_no_estimate():
     assert estimate_means(np.zeros((0, 1))) == [None]
     assert estimate_means([[NAN, 1.0], [NAN, 0.0]])[0] is None
 
@@ -94,7 +83,7 @@ def test_equal_methods_still_have_an_interval_of_their_difference():
 def test_interval_agrees_with_scipys_bootstrap():
     rng = np.random.default_rng(3)
     scores = rng.choice([0, 1 / 3, 2 / 3, 1], size=200)
-    found = estimate_means(scores[:, None], resamples=20_000)[0]
+    found = estimate_means(scores[:, None])[0]
     reference = stats.bootstrap(
         (scores,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(4)
     )
@@ -105,11 +94,9 @@ def test_interval_agrees_with_scipys_bootstrap():
 def test_interval_covers_the_truth_as_often_as_it_says():
     rng = np.random.default_rng(0)
     truth, runs, tasks = 0.35, 600, 120
-    found = estimate_means(rng.random((tasks, runs)) < truth, resamples=1_000)
+    found = estimate_means(rng.random((tasks, runs)) < truth)
     covered = sum(e.low <= truth <= e.high for e in found)
     assert 0.92 <= covered / runs <= 0.975
-    narrow = estimate_means(rng.random((tasks, runs)) < truth, resamples=1_000, confidence=0.5)
-    assert 0.42 <= sum(e.low <= truth <= e.high for e in narrow) / runs <= 0.58
 
 
 def test_paired_difference_uses_the_pairs():
@@ -161,19 +148,6 @@ def test_holm():
     assert holm([]) == []
     assert holm([0.2]) == [0.2]
     assert holm([0.9, 0.8]) == [1.0, 1.0]
-
-
-def test_holm_decides_as_the_step_down_procedure():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        p_values = rng.random(5) ** 4
-        for alpha in (0.01, 0.05, 0.2):
-            rejected = set()
-            for rank, i in enumerate(np.argsort(p_values)):
-                if p_values[i] > alpha / (5 - rank):
-                    break
-                rejected.add(int(i))
-            assert {i for i, p in enumerate(holm(p_values.tolist())) if p <= alpha} == rejected
 
 
 def test_fast_p():

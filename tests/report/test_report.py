@@ -9,13 +9,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from commands import cuset
 from page_checks import opened
 from playwright.sync_api import expect
-from results_factory import write_results
-from typer.testing import CliRunner
+from results_factory import loud, write_results
 
-from cuset_stage.cli import app
-from cuset_stage.judge.results import ResultsError
 from cuset_stage.report import ReportError, build_report, collect, print_report, write_report
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
@@ -42,10 +40,6 @@ def rates(report, run: str, rule: Rule = Rule.FIRST) -> dict:
         for (label, of, k, criterion), rate in report.rates.items()
         if label == run and of is rule
     }
-
-
-def loud(collection) -> str:
-    return "\n".join(note.text for note in collection.notes if note.loud)
 
 
 def test_main_table_by_hand(write, capsys):
@@ -107,10 +101,8 @@ def test_an_answer_that_was_never_given_is_a_failure(write):
 
 def test_a_task_missing_in_one_run_counts_against_that_run_only(write):
     full = write("full", {"a": [P], "b": [P]})
-    part = write(
-        "part", {"a": [P]}, tasks={"path": "bench.jsonl", "sha256": "ab" * 32, "split": None, "ids": ["a", "b"]}
-    )
-    report = build_report(collect([full, part]), ks=(1,))
+    asked = {"path": "bench.jsonl", "sha256": "ab" * 32, "split": None, "ids": ["a", "b"]}
+    report = build_report(collect([full, write("part", {"a": [P]}, tasks=asked)]), ks=(1,))
     assert rates(report, "full")[1, "passed"] == 100.0
     assert rates(report, "part")[1, "passed"] == 50.0
 
@@ -126,9 +118,8 @@ def test_a_compile_only_run_has_no_function_column(write):
     report = build_report(collect([write("SFT", {"a": ["compiled"], "b": [C]}, compile_only=True)]), ks=(1,))
     assert rates(report, "SFT") == {(1, "compiled"): 50.0}
     assert "Function" not in render_markdown(report)
-    mixed = build_report(
-        collect([write("x", {"a": ["compiled"]}, compile_only=True), write("y", {"a": [P]})]), ks=(1,)
-    )
+    mixed = [write("x", {"a": ["compiled"]}, compile_only=True), write("y", {"a": [P]})]
+    mixed = build_report(collect(mixed), ks=(1,))
     assert rates(mixed, "x")[1, "passed"] is None
     assert "not run" in render_markdown(mixed)
 
@@ -336,10 +327,9 @@ def test_a_large_evaluation_fits_a_page(write):
 
 
 def test_csv_holds_the_numbers_and_no_formulas(write, tmp_path):
-    def formula(record):
-        return {**record, "message": "=HYPERLINK(1)"}
-
-    report = build_report(collect([write("SFT", {"a": [P, P, M], "b": [M, M, M]}, change=formula)]))
+    verdicts = {"a": [P, P, M], "b": [M, M, M]}
+    path = write("SFT", verdicts, change=lambda record: {**record, "message": "=HYPERLINK(1)"})
+    report = build_report(collect([path]))
     write_report(report, tmp_path / "out")
     with (tmp_path / "out" / "csv" / "pass_at_k.csv").open() as file:
         rows = {(r["rule"], r["k"], r["criterion"]): r for r in csv.DictReader(file)}
@@ -363,11 +353,10 @@ def test_markdown_names_what_a_paper_has_to(write):
 
 
 def test_cli_writes_all_formats(write, tmp_path):
-    paths = [str(write(name, {"a": [P, P, M], "b": [M, M, M]})) for name in ("SFT", "CuSeT")]
-    result = CliRunner().invoke(app, ["report", *paths, f"output={tmp_path / 'r'}", "baseline=SFT"])
-    assert result.exit_code == 0, result.output
+    paths = [write(name, {"a": [P, P, M], "b": [M, M, M]}) for name in ("SFT", "CuSeT")]
+    said = cuset("report", *paths, output=tmp_path / "r", baseline="SFT")
     assert {path.name for path in (tmp_path / "r").iterdir()} == {"report.md", "report.html", "csv"}
-    assert "no difference shown" in result.output
+    assert "no difference shown" in said
 
 
 @pytest.mark.parametrize(
@@ -384,19 +373,8 @@ def test_cli_writes_all_formats(write, tmp_path):
 )
 def test_cli_refuses_bad_options(write, tmp_path, options, message):
     path = write("SFT", {"a": [P]})
-    result = CliRunner().invoke(app, ["report", str(path), f"output={tmp_path / 'r'}", *options])
-    assert result.exit_code == 2
-    assert message in result.output
+    assert message in cuset("report", path, f"output={tmp_path / 'r'}", *options, exit_code=2)
     assert not (tmp_path / "r").exists()
-
-
-def test_a_sample_without_a_verdict_of_compilation_is_refused(write):
-    def change(record):
-        del record["compiled"]
-        return record
-
-    with pytest.raises(ResultsError, match="compiled is missing"):
-        collect([write("SFT", {"a": [P]}, change=change)])
 
 
 def test_a_browser_opens_a_sample_from_its_link(browser, write, tmp_path):

@@ -93,6 +93,7 @@ def test_the_code_written_last_counts(tmp_path: Path) -> None:
         (0, "gpus", ["H200"], "gpus is ['H200']; expected a list of objects, or null"),
         (1, "task", None, "task is None; expected text"),
         (1, "cases", [1], "cases is [1]; expected a list of objects with name, verdict and numbers"),
+        (1, "compiled", ..., "compiled is missing; expected true or false"),
         (1, "compiled", "yes", "compiled is 'yes'; expected true or false"),
         (1, "tokens", 10**400, "expected an integer from 0 below 2**53"),
         (1, "tokens", -1, "tokens is -1; expected an integer from 0"),
@@ -106,6 +107,8 @@ def test_a_value_that_no_run_writes_is_named(tmp_path: Path, place: int, key: st
     path = write(tmp_path, "one", {"a": [P]})
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[place][key] = value
+    if value is ...:
+        del lines[place][key]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     fix = "take it out" if place else "judge again into another file"
     with pytest.raises(ResultsError, match=rf"results\.jsonl:{place + 1}: .*{re.escape(says)}.*{fix}"):

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import cuset
 from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_row, write_lines
-from typer.testing import CliRunner
 
-from cuset_stage.cli import app
 from cuset_stage.judge.judgement import Built, Judge, Judgement
 from cuset_stage.judge.pipeline import Pipeline
 from cuset_stage.judge.results import describe_run, evaluate, make_samples
@@ -30,22 +29,20 @@ def test_an_audit_reaches_the_header_and_the_report(run: Any, tmp_path: Path) ->
     tasks, answers = [TASKS[0], blind], [answer_row("one", 0), answer_row("blind", 0)]
 
     def flagged() -> str:
-        command = ["report", str(tmp_path / "results.jsonl"), f"output={tmp_path / 'report'}"]
-        result = CliRunner().invoke(app, command)
-        assert result.exit_code == 0, result.output
+        cuset("report", tmp_path / "results.jsonl", output=tmp_path / "report")
         return (tmp_path / "report" / "report.md").read_text()
 
     _, results = run(answers, tasks=tasks)
     assert (results.run["audited"], results.run["findings"]) == (0, {})
     assert "No audit of the task set was given" in flagged()
 
-    command = ["audit-tasks", str(tmp_path / "tasks.jsonl"), f"output={tmp_path / 'audit.jsonl'}"]
-    assert CliRunner().invoke(app, [*command, "only=one"]).exit_code == 0
+    command = ["audit-tasks", tmp_path / "tasks.jsonl", f"output={tmp_path / 'audit.jsonl'}"]
+    cuset(*command, "only=one")
     _, results = run(answers, tasks=tasks)
     assert (results.run["audited"], results.run["findings"]) == (1, {})
     assert "The audit covers 1 of 2 tasks" in flagged()
 
-    assert CliRunner().invoke(app, [*command, "only=one,blind"]).exit_code == 0
+    cuset(*command, "only=one,blind")
     said, results = run(answers, tasks=tasks)
     assert "nothing new to judge" in said
     assert results.run["audited"] == 2 and "zeros pass as y" in results.run["findings"]["blind"]
@@ -84,11 +81,7 @@ def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
     evaluate(samples, pipeline, tmp_path / "results.jsonl", header=header, settings={})
     report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1,))
     (row,) = speed_table(report).rows
-    assert [cell.text for cell in row] == [
-        "answers",
-        *("100.0", "66.7", "33.3"),
-        "2.75",
-    ]
+    assert [cell.text for cell in row] == ["answers", *("100.0", "66.7", "33.3"), "2.75"]
     assert "speed-up over 10x" in render_markdown(report)
 
 
@@ -129,7 +122,7 @@ def test_levels_in_one_file_are_runs_of_their_own(run: Any, tmp_path: Path) -> N
     ]
     _, results = run(answers, tasks=TASKS[:1])
     assert [(s["level"], s["sample"], s["verdict"]) for s in results.samples] == [
-        *((1, 0, "compile_error"), (1, 1, "passed"), (2, 0, "passed"), (2, 1, "compile_error")),
+        *((1, 0, "compile_error"), (1, 1, "passed"), (2, 0, "passed"), (2, 1, "compile_error"))
     ]
     assert "nothing new to judge, 4 taken" in run(answers, tasks=TASKS[:1])[0]
     report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1, 2))
@@ -140,5 +133,5 @@ def test_levels_in_one_file_are_runs_of_their_own(run: Any, tmp_path: Path) -> N
     block = re.search(r'id="block-0">([^<]+)<', render_html(report))[1]
     details = zlib.decompress(base64.b64decode(block)).decode().split("<hr>")
     assert [re.search(r"&lt;\d, \d&gt;", one)[0] for one in details[:-1]] == [
-        *("&lt;1, 0&gt;", "&lt;1, 1&gt;", "&lt;2, 0&gt;", "&lt;2, 1&gt;"),
+        *("&lt;1, 0&gt;", "&lt;1, 1&gt;", "&lt;2, 0&gt;", "&lt;2, 1&gt;")
     ]

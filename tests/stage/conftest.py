@@ -1,4 +1,5 @@
 import copy
+import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,8 +34,6 @@ SPANS = (KERNEL[KERNEL.index("{") :], "<<<(1000 + 255) / 256, 256>>>")
 
 @pytest.fixture(scope="session")
 def texts():
-    import json
-
     rows = json.loads((ROOT / "data" / "cuset_kernels_hard.json").read_text())[:100]
     return [value for row in rows for value in row.values() if isinstance(value, str)] + [ANSWER]
 
@@ -71,22 +70,11 @@ def slow(texts, tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("sentencepiece")
     (folder / "text.txt").write_text("\n".join(texts), encoding="utf-8")
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(folder / "text.txt"),
-        model_prefix=str(folder / "spiece"),
-        vocab_size=1500,
-        model_type="bpe",
-        byte_fallback=True,
-        character_coverage=0.99,
-        remove_extra_whitespaces=False,
-        normalization_rule_name="identity",
-        user_defined_symbols=["\n", "\t"],
-        bos_id=1,
-        eos_id=2,
-        unk_id=0,
-        pad_id=3,
-        minloglevel=2,
-    )
+    options = {"vocab_size": 1500, "model_type": "bpe", "byte_fallback": True, "character_coverage": 0.99}
+    options |= {"remove_extra_whitespaces": False, "normalization_rule_name": "identity", "minloglevel": 2}
+    options |= {"user_defined_symbols": ["\n", "\t"], "bos_id": 1, "eos_id": 2, "unk_id": 0, "pad_id": 3}
+    files = {"input": str(folder / "text.txt"), "model_prefix": str(folder / "spiece")}
+    sentencepiece.SentencePieceTrainer.train(**files, **options)
     return GPTSw3Tokenizer(
         str(folder / "spiece.model"), eos_token="</s>", pad_token="<pad>", unk_token="<unk>", bos_token="<s>"
     )
@@ -101,22 +89,21 @@ def recipe(tiny_model, tmp_path):
     return recipe | {"report_to": "none", "use_cpu": True, "overwrite_cache": True}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def data_args():
     from llamafactory.hparams import DataArguments
 
-    def make(**changes):
-        return DataArguments(**{"template": "qwen", "cutoff_len": 2048, **changes})
-
-    return make
+    return lambda **changes: DataArguments(**{"template": "qwen", "cutoff_len": 2048, **changes})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def rows():
     """Rows as LLaMA-Factory's converters hand them to a processor."""
 
     def make(*conversations, system=""):
-        columns = {name: [] for name in ("_prompt", "_response", "_system", "_tools", "_images", "_videos", "_audios")}
+        count = len(conversations)
+        columns = {"_prompt": [], "_response": [], "_system": [system] * count, "_tools": [""] * count}
+        columns |= {name: [None] * count for name in ("_images", "_videos", "_audios")}
         for conversation in conversations:
             messages = [
                 {"role": "user" if index % 2 == 0 else "assistant", "content": text}
@@ -124,44 +111,55 @@ def rows():
             ]
             columns["_prompt"].append(messages[:-1])
             columns["_response"].append(messages[-1:])
-            columns["_system"].append(system)
-            columns["_tools"].append("")
-            for name in ("_images", "_videos", "_audios"):
-                columns[name].append(None)
         return columns
 
     return make
 
 
-@pytest.fixture
-def process(byte_level, data_args, rows):
-    """Run LLaMA-Factory's processor and ours on the same conversations; ours must not change what theirs gives.
-
-    given: what the data give of each conversation (None: nothing). Returns the tokenizer and our labelled rows.
-    """
+@pytest.fixture(scope="session")
+def processor(byte_level, data_args):
+    """The processor that labels by `rules`, the paper's by default, or with None LLaMA-Factory's own; options: of the data."""
     from llamafactory.data import get_template_and_fix_tokenizer
     from llamafactory.data.mm_plugin import get_mm_plugin
     from llamafactory.data.processor import PackedSupervisedDatasetProcessor, SupervisedDatasetProcessor
 
+    from cuset_stage.stage.processors import LabelRules, labelling, labelling_processor
+
+    paper = LabelRules(("kernel_body", "launch_config"))
+
+    def make(rules=paper, tokenizer=byte_level, **options):
+        args = data_args(**options)
+        template = copy.copy(get_template_and_fix_tokenizer(tokenizer, args))
+        template.mm_plugin = get_mm_plugin("base")  # the others need a model's image processor, also for text alone
+        kind = PackedSupervisedDatasetProcessor if args.packing else SupervisedDatasetProcessor
+        plain = kind(template, tokenizer, None, args)
+        if rules is None:
+            return plain
+        with labelling(rules):
+            return labelling_processor(plain)
+
+    return make
+
+
+@pytest.fixture
+def process(byte_level, processor, rows):
+    """Run LLaMA-Factory's processor and ours on the same conversations; ours must not change what theirs gives.
+
+    given: what the data give of each conversation (None: nothing). Returns the tokenizer and our labelled rows.
+    """
     from cuset_stage.stage.given import COLUMN
-    from cuset_stage.stage.processors import LabelledPackedProcessor, LabelledProcessor, LabelRules
+    from cuset_stage.stage.processors import LabelRules
 
     def run(*conversations, given=None, think_weight=1.0, tokenizer=byte_level, system="", added_tokens=(), **options):
         tokenizer = copy.deepcopy(tokenizer)
         tokenizer.add_tokens(added_tokens, special_tokens=True)
-        args = data_args(**options)
-        template = copy.copy(get_template_and_fix_tokenizer(tokenizer, args))
-        template.mm_plugin = get_mm_plugin("base")  # the others need a model's image processor, also for text alone
-        plain, labelled = SupervisedDatasetProcessor, LabelledProcessor
-        if args.packing:
-            plain, labelled = PackedSupervisedDatasetProcessor, LabelledPackedProcessor
         examples = rows(*conversations, system=system)
         usable = rows(*(each for each in conversations if each[-1].strip()), system=system)
-        theirs = plain(template, tokenizer, None, args).preprocess_dataset(usable)
+        theirs = processor(None, tokenizer, **options).preprocess_dataset(usable)
         if given is not None:
             examples[COLUMN] = [each and each.to_text() for each in given]
         rules = LabelRules(("kernel_body", "launch_config"), think_weight=think_weight)
-        ours = labelled(template, tokenizer, None, args, rules).preprocess_dataset(examples)
+        ours = processor(rules, tokenizer, **options).preprocess_dataset(examples)
         own = {"cuda_mask", "sample_ids"} | ({"token_weights"} if given is not None or think_weight != 1.0 else set())
         assert set(ours) == set(theirs) | own
         for name, column in theirs.items():

@@ -17,21 +17,15 @@ from cuset_stage.stage.arguments import (
 )
 
 
+MIDDLE = {"threshold_direction": "middle"}
+
+
 @pytest.fixture
 def parse(tmp_path):
     def make(**changes):
-        recipe = {
-            "model_name_or_path": "some-model",
-            "stage": "cuset",
-            "do_train": True,
-            "dataset": "cuset_kernels",
-            "template": "qwen",
-            "output_dir": str(tmp_path / "out"),
-            "use_cpu": True,
-            "report_to": "none",
-            **changes,
-        }
-        return get_train_args(recipe)
+        recipe = {"model_name_or_path": "some-model", "stage": "cuset", "do_train": True, "dataset": "cuset_kernels"}
+        recipe |= {"template": "qwen", "output_dir": str(tmp_path / "out"), "use_cpu": True, "report_to": "none"}
+        return get_train_args(recipe | changes)
 
     return make
 
@@ -60,19 +54,11 @@ def test_the_defaults_are_the_paper_s(parse):
 
 
 def test_every_key_reaches_the_objective(parse):
-    *_, finetuning_args, _ = parse(
-        cuset_tau=0.3,
-        cuset_lambda=2,
-        cuset_window=64,
-        cuset_confidence_mask=False,
-        cuset_cuda_mask=False,
-        cuset_region_weight=False,
-        cuset_region_scope="cuda",
-        cuset_normalization="samples",
-        cuset_sensitive_kinds="kernel_body, shared_memory",
-        cuset_kernel_aliases="MY_KERNEL, OTHER",
-        cuset_language=["cuda", "triton"],
-    )
+    keys = {"cuset_tau": 0.3, "cuset_lambda": 2, "cuset_window": 64, "cuset_confidence_mask": False}
+    keys |= {"cuset_cuda_mask": False, "cuset_region_weight": False, "cuset_region_scope": "cuda"}
+    keys |= {"cuset_normalization": "samples", "cuset_sensitive_kinds": "kernel_body, shared_memory"}
+    keys |= {"cuset_kernel_aliases": "MY_KERNEL, OTHER", "cuset_language": ["cuda", "triton"]}
+    *_, finetuning_args, _ = parse(**keys)
     settings = objective_settings(finetuning_args)
     assert (settings.tau, settings.lam, settings.window) == (0.3, 2, 64)
     assert not (settings.use_confidence_mask or settings.use_cuda_mask or settings.use_region_weight)
@@ -90,13 +76,8 @@ def test_every_key_reaches_the_objective(parse):
         (dict(cuset_objective="profit"), dict(prob_threshold=(0.1,), threshold_direction="higher")),
         (dict(cuset_objective="profit", prob_threshold="0.2"), dict(prob_threshold=(0.2,))),
         (dict(cuset_objective="profit", prob_threshold=0.8, threshold_direction="lower"), dict(prob_threshold=(0.8,))),
-        *(
-            (
-                dict(cuset_objective="profit", prob_threshold=both, threshold_direction="middle"),
-                dict(prob_threshold=(0.3, 0.7)),
-            )
-            for both in ("[0.3,0.7]", [0.3, 0.7])
-        ),
+        (dict(cuset_objective="profit", prob_threshold="[0.3,0.7]", **MIDDLE), dict(prob_threshold=(0.3, 0.7))),
+        (dict(cuset_objective="profit", prob_threshold=[0.3, 0.7], **MIDDLE), dict(prob_threshold=(0.3, 0.7))),
     ],
     ids=str,
 )
@@ -128,20 +109,14 @@ def test_nothing_tells_the_base_model_of_an_evaluation(parse):
         (dict(cuset_kernel_aliases="MY KERNEL"), "cuset_kernel_aliases='MY KERNEL': .* is not a macro name"),
         (dict(cuset_language="tritn"), "cuset_language='tritn': 'tritn' is no language.* did you mean triton"),
         (dict(cuset_language=""), "cuset_language='': expected one of cuda, hip, triton"),
-        (
-            dict(cuset_language="no_such.py:find_spans"),
-            "cuset_language='no_such.py:find_spans': there is no file no_such.py",
-        ),
+        (dict(cuset_language="no_such.py:find"), "cuset_language='no_such.py:find': there is no file no_such.py"),
         (dict(use_dft_loss=True), "use_dft_loss: true .* cuset_objective: dft, or use stage: sft"),
         (dict(use_eaft_loss=True), "cuset_objective: eaft"),
         (dict(use_asft_loss=True), "cuset_objective: asft"),
         (dict(use_hyper_parallel=True), "use_hyper_parallel chooses another trainer.* or use stage: sft"),
         (dict(cuset_objective="profit", prob_threshold="high"), "prob_threshold='high': expected a number"),
         (dict(cuset_objective="profit", prob_threshold="0.3,0.7"), "takes 1 value"),
-        (
-            dict(cuset_objective="profit", prob_threshold="0.7,0.3", threshold_direction="middle"),
-            "lower threshold first",
-        ),
+        (dict(cuset_objective="profit", prob_threshold="0.7,0.3", **MIDDLE), "lower threshold first"),
         (dict(cuset_objective="profit", threshold_direction="up"), "threshold_direction='up'"),
         (dict(asft_alpha=-1.0, cuset_objective="asft"), "asft_alpha=-1.0"),
     ],
@@ -208,16 +183,11 @@ def test_a_layout_that_splits_sequences_is_refused(parse, monkeypatch):
     ("change", "keys"),
     [
         (dict(stage="sft"), None),
-        *(
-            (dict(stage="sft", **{key: value}), f"{key} has")
-            for key, value in (("cuset_tau", 0.3), ("prob_threshold", "0.1"))
-        ),
+        (dict(stage="sft", cuset_tau=0.3), "cuset_tau has"),
+        (dict(stage="sft", prob_threshold="0.1"), "prob_threshold has"),
         (dict(cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), None),
         (dict(cuset_objective="dft", cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), "cuset_tau has"),
-        (
-            dict(cuset_objective="asft", asft_alpha=0.5, eaft_alpha=2.0, cuset_window=8),
-            "cuset_window, eaft_alpha have",
-        ),
+        (dict(cuset_objective="asft", asft_alpha=0.5, eaft_alpha=2, cuset_window=8), "cuset_window, eaft_alpha have"),
         (dict(eaft_alpha=2.0), "eaft_alpha has"),
     ],
     ids=str,

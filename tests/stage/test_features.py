@@ -6,7 +6,6 @@ helpers/features.yaml has the list, from which docs/features.md is written.
 import ast
 import importlib.util
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,19 +13,15 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+from cli_server import free_port
 from features import FEATURES, OFF, ROOT, Feature, Outcome, write_chats
 from patient_ray import patient
 from safetensors.torch import load_file
 
 
 STAGES = {"sft": {"stage": "sft"}, "cuset": {"stage": "cuset", **OFF}}
-BASE = {
-    "cutoff_len": 128,
-    "max_samples": 8,
-    "max_steps": 3,
-    "per_device_train_batch_size": 2,
-    "gradient_accumulation_steps": 2,
-}
+BASE = {"cutoff_len": 128, "max_samples": 8, "max_steps": 3}
+BASE |= {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
 ENTRIES = {name: feature for group in FEATURES.values() for name, feature in group.items()}
 RUN = {name: one for name, one in ENTRIES.items() if not one.held and one.is_tested}
 HELD = {name: one for name, one in ENTRIES.items() if one.held}
@@ -105,9 +100,8 @@ def test_feature(train, llamafactory, name):
     for found, expected in zip(evaluations(ours), evaluations(theirs), strict=True):
         assert found == pytest.approx(expected, rel=1e-5)
     if not feature.says and not feature.leaves and not evaluations(theirs):  # the feature was on
-        assert theirs.losses_and_norms != pytest.approx(
-            llamafactory({**BASE, "stage": "sft"}).losses_and_norms, rel=1e-4
-        )
+        without = llamafactory({**BASE, "stage": "sft"})
+        assert theirs.losses_and_norms != pytest.approx(without.losses_and_norms, rel=1e-4)
 
 
 def recipe_of(run, **changes):
@@ -140,9 +134,7 @@ def test_a_worker_of_ray(train, tmp_path):
 
     plain, _ = train(ENTRIES["LoRA"], "cuset")
     recipe = recipe_of(plain, output_dir=str(tmp_path / "out"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     patient(ray.init)(num_cpus=1, include_dashboard=False)
     try:
         options = {"num_cpus": 1, "runtime_env": {"env_vars": {"RANK": "0", "WORLD_SIZE": "1", **place}}}
@@ -157,9 +149,7 @@ def test_a_worker_of_ray(train, tmp_path):
 def test_two_nodes(train, tmp_path):
     """Started as on two machines, by the console script and torchrun; they train as two ranks of one machine do."""
     plain, _ = train(ENTRIES["DDP"], "cuset")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     binaries = Path(sys.executable).parent
     path = f"{binaries}{os.pathsep}{os.environ['PATH']}"
     nodes = []

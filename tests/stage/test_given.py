@@ -4,21 +4,16 @@ import json
 import math
 
 import pytest
+from data_sets import CHAT_TAGS, write_data_set
 
 from cuset_stage.stage.dataset import find_fault
 from cuset_stage.stage.given import GivenResponse, GivenRow, GivenSpan, giving_dataset_list, read_given
 from cuset_stage.text import InputError
 
 
-CHAT_TAGS = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
 TAGS = CHAT_TAGS | {"loss_weight_tag": "loss_weight", "spans_tag": "spans", "function_tag": "call"}
-COLUMNS = {
-    "prompt": "instruction",
-    "response": "output",
-    "history": "history",
-    "weight": "importance",
-    "spans": "passages",
-}
+COLUMNS = {"prompt": "instruction", "response": "output", "history": "history"}
+COLUMNS |= {"weight": "importance", "spans": "passages"}
 
 
 @pytest.fixture
@@ -26,8 +21,7 @@ def names(tmp_path):
     """What LLaMA-Factory and we make of an entry of dataset_info.json."""
 
     def read(entry):
-        info = {"mine": {"file_name": "mine.json", **entry}}
-        (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+        write_data_set(tmp_path, "mine", [], **entry)
         return giving_dataset_list(["mine"], str(tmp_path))[0]
 
     return read
@@ -149,21 +143,15 @@ def test_llama_factory_reads_the_rest_of_the_entry_as_ever(names, tmp_path):
         {"formatting": "sharegpt", "columns": {"messages": "m", "weight": "w"}, "tags": TAGS, "num_samples": 3}
     )
     theirs = vars(get_dataset_list(["mine"], str(tmp_path))[0])
-    assert vars(ours) == theirs | {
-        "weight": "w",
-        "spans": None,
-        "loss_weight_tag": "loss_weight",
-        "spans_tag": "spans",
-    }
+    named = {"weight": "w", "spans": None, "loss_weight_tag": "loss_weight", "spans_tag": "spans"}
+    assert vars(ours) == theirs | named
     assert str(ours) == "mine.json"
 
 
 def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
     rows = [row(), row(), row(importance=None)]
-    columns = {"prompt": "instruction", "response": "output", "weight": "importance", "spans": "passages"}
-    (tmp_path / "mine.json").write_text(json.dumps(rows))
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"mine": {"file_name": "mine.json", "columns": columns}}))
-    args = data_args(dataset="mine", dataset_dir=str(tmp_path))
+    columns = {key: COLUMNS[key] for key in ("prompt", "response", "weight", "spans")}
+    args = data_args(**write_data_set(tmp_path, "mine", rows, columns=columns))
     assert find_fault(args) == (
         f"{tmp_path / 'mine.json'}: row 3: 'importance', the weight column, is missing. Give every row and response one (1 changes "
         "nothing), or name no column."
@@ -176,7 +164,7 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
     assert find_fault(args) == f"cannot read {tmp_path / 'mine.json'}: No such file or directory."
 
 
-MESSAGES = {"file_name": "mine.json", "formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS}
+MESSAGES = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS}
 TURNS = {"prompt": "instruction", "response": "output", "history": "history"}
 SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # a row that training drops
 RIGHT = {
@@ -202,8 +190,8 @@ RIGHT = {
 def test_columns_that_are_no_text_or_messages_are_told_with_their_row(tmp_path, data_args, change, problem):
     """With a tag for weights, too, as these look into messages."""
     form = next(name for name in RIGHT if name in change)
-    entry = MESSAGES if form == "messages" else {"file_name": "mine.json", "columns": TURNS}
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"mine": entry}))
-    (tmp_path / "mine.json").write_text(json.dumps([RIGHT[form], {**RIGHT[form], **change}]))
-    found = find_fault(data_args(dataset="mine", dataset_dir=str(tmp_path)))
+    entry = MESSAGES if form == "messages" else {"columns": TURNS}
+    found = find_fault(
+        data_args(**write_data_set(tmp_path, "mine", [RIGHT[form], {**RIGHT[form], **change}], **entry))
+    )
     assert found.startswith(f"{tmp_path / 'mine.json'}: row 2: {problem}")

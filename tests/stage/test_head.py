@@ -4,14 +4,9 @@ import copy
 
 import pytest
 import torch
-from transformers import (
-    Gemma2Config,
-    GptOssConfig,
-    LlamaConfig,
-    PhiConfig,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-)
+from features import OFF
+from tiny_models import make_of_type
+from transformers import GptOssConfig, LlamaConfig, PhiConfig, Qwen2Config, Qwen2ForCausalLM
 from transformers.modeling_outputs import CausalLMOutput
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
@@ -20,18 +15,8 @@ from cuset_stage.stage.head import FusedHead
 from cuset_stage.stage.trainer import evaluating
 
 
-TINY = dict(
-    vocab_size=97,
-    hidden_size=32,
-    intermediate_size=64,
-    num_hidden_layers=2,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    head_dim=8,
-    pad_token_id=0,
-    bos_token_id=1,
-    eos_token_id=2,
-)
+TINY = dict(vocab_size=97, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
+TINY |= dict(num_key_value_heads=2, head_dim=8, pad_token_id=0, bos_token_id=1, eos_token_id=2)
 SETTINGS = ObjectiveSettings(tau=0.005, window=8)
 
 
@@ -49,12 +34,9 @@ def batch():
     ids = torch.randint(3, 97, (2, 40), generator=generator)
     labels = ids.clone()
     labels[:, :9] = -100
-    return {
-        "ids": ids,
-        "labels": labels,
-        "cuda_mask": torch.randint(0, 2, (2, 40), generator=generator),
-        "sample_ids": torch.arange(40)[None].expand(2, -1) // 20 + 1,
-    }
+    cuda_mask = torch.randint(0, 2, (2, 40), generator=generator)
+    sample_ids = torch.arange(40)[None].expand(2, -1) // 20 + 1
+    return {"ids": ids, "labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
 
 
 def armed(head, batch, **changes):
@@ -62,19 +44,28 @@ def armed(head, batch, **changes):
     return head.armed(**{**columns, "num_items_in_batch": 17, **changes})
 
 
-def fused_loss(model, batch, settings=SETTINGS, count=17):
-    head = FusedHead(model, settings)
-    assert head.reason is None
-    with armed(head, batch, num_items_in_batch=count):
-        logits = model(input_ids=batch["ids"]).logits
-    assert logits.numel() == 1
-    return head.loss_of(logits)
+def verified(model, batch):
+    head = FusedHead(model, SETTINGS)
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    return head
 
 
-def plain_loss(model, batch, settings=SETTINGS, count=17):
-    logits = model(input_ids=batch["ids"]).logits
+def check_against_logits(head, model, other, batch):
+    """Loss and gradients of a model under the fused head are those of its copy from logits."""
+    with armed(head, batch):
+        returned = model(input_ids=batch["ids"]).logits
+    fused = head.loss_of(returned)
     columns = (batch[name] for name in ("labels", "cuda_mask", "sample_ids"))
-    return objective_loss(logits, *columns, settings, num_items_in_batch=count)
+    plain = objective_loss(other(input_ids=batch["ids"]).logits, *columns, head.settings, num_items_in_batch=17)
+    torch.testing.assert_close(fused, plain)
+    fused.backward()
+    plain.backward()
+    for (name, ours), theirs in zip(model.named_parameters(), other.parameters(), strict=True):
+        assert (ours.grad is None) == (theirs.grad is None), name
+        if ours.grad is not None:
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6, msg=name)
+    return fused, returned
 
 
 @pytest.mark.parametrize(
@@ -93,15 +84,10 @@ def test_loss_and_gradients_are_those_of_the_logits(batch, config_class, changes
     if trains != "all":
         model.lm_head.requires_grad_(False)
     settings = ObjectiveSettings(objective=objective, tau=0.005, window=8, prob_threshold=(0.005,))
-    other = copy.deepcopy(model)
-    fused, plain = fused_loss(model, batch, settings), plain_loss(other, batch, settings)
-    torch.testing.assert_close(fused, plain)
-    fused.backward()
-    plain.backward()
-    for (name, ours), theirs in zip(model.named_parameters(), other.parameters(), strict=True):
-        assert (ours.grad is None) == (theirs.grad is None), name
-        if ours.grad is not None:
-            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6, msg=name)
+    other, head = copy.deepcopy(model), FusedHead(model, settings)
+    assert head.reason is None
+    _, returned = check_against_logits(head, model, other, batch)
+    assert returned.numel() == 1
 
 
 class Scaled(Qwen2ForCausalLM):
@@ -156,9 +142,7 @@ class Twice(Qwen2ForCausalLM):
 )
 def test_a_model_that_changes_its_logits_in_secret_is_found_out(batch, kind, reason):
     model = kind(Qwen2Config(**TINY))
-    head = FusedHead(model, SETTINGS)
-    with torch.no_grad():
-        head.verify(lambda: model(input_ids=batch["ids"]))
+    head = verified(model, batch)
     assert head.is_verified == (reason is None)
     assert head.reason is None if reason is None else reason in head.reason
     assert model(input_ids=batch["ids"]).logits.shape[:2] == (2, 40)  # the layer gives whole logits again
@@ -170,10 +154,8 @@ def test_a_change_that_leaves_the_model_s_own_logits_is_found_out(batch, kind, d
     """A head of zeros, that is yet to be trained: a scale and a cap leave its logits what they are."""
     model = kind(Qwen2Config(**TINY)).to(dtype)
     torch.nn.init.zeros_(model.lm_head.weight)
-    head = FusedHead(model, SETTINGS)
     before = torch.get_rng_state()
-    with torch.no_grad():
-        head.verify(lambda: model(input_ids=batch["ids"]))
+    head = verified(model, batch)
     assert "changes its logits behind the output layer" in head.reason
     assert torch.equal(torch.get_rng_state(), before)  # or training would not be what it is from logits
 
@@ -204,18 +186,10 @@ def test_a_model_whose_outputs_are_cast_keeps_its_loss_and_gradients(batch):
     other.load_state_dict(model.state_dict())
     head = FusedHead(model, SETTINGS)
     for _ in range(2):
-        with armed(head, batch):
-            logits = model(input_ids=batch["ids"]).logits
-        loss = head.loss_of(logits)
-        expected = plain_loss(other, batch)
-        torch.testing.assert_close(loss, expected)
-        assert float(logits.detach()) != float(loss.detach())
         model.zero_grad()
         other.zero_grad()
-        loss.backward()
-        expected.backward()
-        for ours, theirs in zip(model.parameters(), other.parameters(), strict=True):
-            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6)
+        loss, returned = check_against_logits(head, model, other, batch)
+        assert float(returned.detach()) != float(loss.detach())
 
 
 @pytest.mark.parametrize(
@@ -227,9 +201,7 @@ def test_a_model_whose_outputs_are_cast_keeps_its_loss_and_gradients(batch):
 )
 def test_a_model_that_does_so_in_training_alone_is_found_out(batch, kind, reason):
     model = kind(Qwen2Config(**TINY)).eval()
-    head = FusedHead(model, SETTINGS)
-    with torch.no_grad():
-        head.verify(lambda: model(input_ids=batch["ids"]))
+    head = verified(model, batch)
     assert head.is_verified
 
     def loss(labels):
@@ -306,18 +278,12 @@ def test_adapters_on_the_head_are_not_fused():
 
 def test_the_fused_head_is_found_out_in_a_run(llamafactory, tiny_model, tmp_path):
     """A model with a soft cap trains from its logits, as SFT does."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    model = tiny(Gemma2Config, final_logit_softcapping=5.0, vocab_size=len(tokenizer))
-    model.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
+    make_of_type(tiny_model, tmp_path, model_type="gemma2", final_logit_softcapping=5.0)
     keys = {"model_name_or_path": str(tmp_path), "max_steps": 2, "max_samples": 4}
-    off = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
-    ours = llamafactory({**keys, **off, "stage": "cuset"})
+    ours = llamafactory({**keys, **OFF, "stage": "cuset"})
     theirs = llamafactory({**keys, "stage": "sft"})
     reason = "the model changes its logits behind the output layer"
     assert f"from materialised logits: {reason}" in ours.output
-    refused = llamafactory({**keys, **off, "stage": "cuset", "cuset_fused": "on"}, check=False)
+    refused = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": "on"}, check=False)
     assert refused.returncode != 0 and f"cuset_fused: on, but {reason}" in refused.output
-    assert [step["loss"] for step in ours.steps] == pytest.approx([step["loss"] for step in theirs.steps], rel=1e-5)
+    assert ours.losses == pytest.approx(theirs.losses, rel=1e-5)

@@ -3,7 +3,8 @@
 import pytest
 import torch
 from features import OFF
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from tiny_models import make_of_type
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 
 LAID = "Padding is not computed: the rows of a batch are laid end to end."
@@ -12,16 +13,6 @@ KEYS = {"stage": "cuset", "per_device_train_batch_size": 3, "max_samples": 12, "
 
 def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
-
-
-def save_small(config, tiny_model, folder):
-    """A model of two layers from a configuration, with the tokenizer of the tiny model."""
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    sizes = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
-    sizes |= dict(num_key_value_heads=2, head_dim=8, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
-    torch.manual_seed(0)
-    AutoModelForCausalLM.from_config(AutoConfig.for_model(**sizes, **config)).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +56,7 @@ def test_lora_in_bf16_without_float32_copies_is_sft_s_but_for_its_head(llamafact
 )
 def test_other_models_are_laid_or_say_why_not(llamafactory, tiny_model, tmp_path, config, reason):
     attention = config.get("flash_attn", "sdpa")
-    save_small({key: value for key, value in config.items() if key != "flash_attn"}, tiny_model, tmp_path)
+    make_of_type(tiny_model, tmp_path, **{key: value for key, value in config.items() if key != "flash_attn"})
     keys = {**KEYS, "model_name_or_path": str(tmp_path), "flash_attn": attention}
     padded = llamafactory({**keys, "cuset_padding_free": False})
     run = llamafactory(keys)
@@ -93,7 +84,7 @@ def test_answers_are_generated_in_an_evaluation_of_a_bf16_model(llamafactory, ti
 @pytest.mark.slow
 def test_ranks_find_out_alike(llamafactory, tiny_model, tmp_path):
     """One rank's first batch is full and the other's is not; both give up with it, or one would wait for the other."""
-    save_small({"model_type": "nemotron"}, tiny_model, tmp_path)
+    make_of_type(tiny_model, tmp_path, model_type="nemotron")
     keys = {**KEYS, "model_name_or_path": str(tmp_path), "per_device_train_batch_size": 1, "cutoff_len": 1504}
     run = llamafactory(keys, ranks=2)
     padded = llamafactory({**keys, "cuset_padding_free": False}, ranks=2)

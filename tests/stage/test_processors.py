@@ -4,11 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from llamafactory.data import get_template_and_fix_tokenizer
-from llamafactory.data.processor import PackedSupervisedDatasetProcessor, SupervisedDatasetProcessor
 from llamafactory.data.template import TEMPLATES
 
-from cuset_stage.stage.processors import LabelledPackedProcessor, LabelledProcessor, LabelRules, mark_cuda_tokens
+from cuset_stage.stage.processors import LabelRules, mark_cuda_tokens
 
 
 RULES = LabelRules(("kernel_body", "launch_config"))
@@ -16,9 +14,7 @@ RULES = LabelRules(("kernel_body", "launch_config"))
 
 def cuda_text(tokenizer, ours, row=0):
     """The supervised text in CUDA spans, run by run, as the training example shows it."""
-    example = {
-        name: list(column[row]) for name, column in ours.items() if name in ("input_ids", "cuda_mask", "sample_ids")
-    }
+    example = {name: column[row] for name, column in ours.items()}
     return re.findall(r"⟦(.*?)⟧", mark_cuda_tokens(tokenizer, example), re.DOTALL)
 
 
@@ -115,16 +111,14 @@ def test_a_template_whose_tokens_the_tokenizer_lacks_is_refused(process):
         process(["One.", "First."], template="yuan")
 
 
-def test_rows_with_nothing_to_learn_are_left_out_and_counted(byte_level, data_args, rows, answers, monkeypatch):
+def test_rows_with_nothing_to_learn_are_left_out_and_counted(processor, rows, answers, monkeypatch):
     from cuset_stage.stage import processors
 
     messages = []
     monkeypatch.setattr(processors.logger, "warning_rank0", messages.append, raising=False)
-    args = data_args()
-    template = get_template_and_fix_tokenizer(byte_level, args)
     examples = rows(["Good", answers.answer], ["Empty", "  \n"], ["Also empty", ""], ["No answer", "gone"])
     examples["_response"][3] = []
-    ours = LabelledProcessor(template, byte_level, None, args, RULES).preprocess_dataset(examples)
+    ours = processor().preprocess_dataset(examples)
     assert len(ours["input_ids"]) == 1
     assert sorted(messages) == [
         "Dropped 1 of 4 rows without an assistant message to learn from; the first one's prompt begins 'No answer'.",
@@ -132,15 +126,12 @@ def test_rows_with_nothing_to_learn_are_left_out_and_counted(byte_level, data_ar
     ]
 
 
-def test_the_cache_of_datasets_depends_on_the_rules(byte_level, data_args):
+def test_the_cache_of_datasets_depends_on_the_rules(processor):
     """`datasets` caches by what the processor holds, not by our code."""
     from datasets.fingerprint import Hasher
 
-    args = data_args()
-    template = get_template_and_fix_tokenizer(byte_level, args)
-
     def fingerprint(rules):
-        return Hasher.hash(LabelledProcessor(template, byte_level, None, args, rules).preprocess_dataset)
+        return Hasher.hash(processor(rules).preprocess_dataset)
 
     assert fingerprint(RULES) == fingerprint(LabelRules(("kernel_body", "launch_config")))
     others = [
@@ -153,36 +144,23 @@ def test_the_cache_of_datasets_depends_on_the_rules(byte_level, data_args):
 
 
 @pytest.mark.parametrize("options", [{}, {"packing": True}], ids=str)
-def test_the_data_set_has_the_types_it_has_under_sft(byte_level, data_args, rows, answers, options):
+def test_the_data_set_has_the_types_it_has_under_sft(processor, rows, answers, options):
     from datasets import Dataset
 
-    args = data_args(**options)
-    template = get_template_and_fix_tokenizer(byte_level, args)
-    plain, labelled = (
-        (PackedSupervisedDatasetProcessor, LabelledPackedProcessor)
-        if options
-        else (SupervisedDatasetProcessor, LabelledProcessor)
-    )
     raw = Dataset.from_dict(rows(["Scale.", answers.answer], ["What is a warp?", "32 threads."]))
-    mapped = [
-        raw.map(processor.preprocess_dataset, batched=True, remove_columns=raw.column_names)
-        for processor in (
-            plain(template, byte_level, None, args),
-            labelled(template, byte_level, None, args, RULES),
-        )
-    ]
-    theirs, ours = mapped
+    theirs, ours = (
+        raw.map(processor(rules, **options).preprocess_dataset, batched=True, remove_columns=raw.column_names)
+        for rules in (None, RULES)
+    )
     assert {name: ours.features[name] for name in theirs.features} == dict(theirs.features)
     assert ours.features["cuda_mask"].feature.dtype == "int8"
     assert ours.features["sample_ids"].feature.dtype == "int32"
 
 
-def test_the_training_example_shows_the_cuda_tokens(byte_level, data_args, rows, answers, capsys):
-    args = data_args()
-    template = get_template_and_fix_tokenizer(byte_level, args)
-    processor = LabelledProcessor(template, byte_level, None, args, RULES)
-    ours = processor.preprocess_dataset(rows(["Scale a vector.", answers.answer]))
-    processor.print_data_example({name: column[0] for name, column in ours.items()})
+def test_the_training_example_shows_the_cuda_tokens(processor, rows, answers, capsys):
+    labelling = processor()
+    ours = labelling.preprocess_dataset(rows(["Scale a vector.", answers.answer]))
+    labelling.print_data_example({name: column[0] for name, column in ours.items()})
     shown = capsys.readouterr().out
     assert "CUDA tokens, between ⟦ and ⟧:" in shown
     for span in answers.spans:
@@ -204,15 +182,13 @@ TRITON = (
         ("{}/own_language.py:find", ["import triton"]),
     ],
 )
-def test_the_language_decides_the_labels(byte_level, data_args, rows, tmp_path, language, expected):
+def test_the_language_decides_the_labels(byte_level, processor, rows, tmp_path, language, expected):
     file = tmp_path / "own_language.py"
     file.write_text(
         "import re\n\n\ndef find(text):\n    return [m.span() for m in re.finditer('import triton$|Add', text, re.M)]\n"
     )
-    rules = LabelRules(RULES.kinds, language=language.format(tmp_path))
-    args = data_args()
-    processor = LabelledProcessor(get_template_and_fix_tokenizer(byte_level, args), byte_level, None, args, rules)
-    found = cuda_text(byte_level, processor.preprocess_dataset(rows(["Add.", TRITON])))
+    labelling = processor(LabelRules(RULES.kinds, language=language.format(tmp_path)))
+    found = cuda_text(byte_level, labelling.preprocess_dataset(rows(["Add.", TRITON])))
     assert len(found) == len(expected)
     assert all(wanted.strip("( ") in text for wanted, text in zip(expected, found, strict=True))
 

@@ -139,12 +139,8 @@ def test_a_stage_or_key_that_does_not_exist_is_named_with_what_to_write(wrong, m
 def test_a_bundled_recipe_trains_from_another_folder(llamafactory, tiny_model, tmp_path):
     """The run's working directory has no data/."""
     recipe = load(ROOT / "yaml_configs" / "cuset_smoke.yaml")
-    own = {
-        "model_name_or_path": str(tiny_model),
-        "output_dir": str(tmp_path / "out"),
-        "max_steps": 1,
-        "max_samples": 4,
-    }
-    run = llamafactory({**recipe, **own, "do_eval": False, "eval_strategy": "no", "plot_loss": False})
+    own = {"model_name_or_path": str(tiny_model), "output_dir": str(tmp_path / "out"), "max_steps": 1}
+    own |= {"max_samples": 4, "do_eval": False, "eval_strategy": "no", "plot_loss": False}
+    run = llamafactory({**recipe, **own})
     assert len(run.evaluations) == 0 and (run.output_dir / "model.safetensors").exists()
     assert run.output.count(f"taken from: dataset_dir: {ROOT / 'data'}") == 1

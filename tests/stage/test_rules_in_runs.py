@@ -1,7 +1,5 @@
 """Rules of one's own and the choice of the confidence in whole runs, through llamafactory-cli."""
 
-import json
-
 import pytest
 
 
@@ -46,8 +44,7 @@ def test_a_rule_of_one_s_own_with_options(llamafactory, focal):
     assert "cuset_options.gamma=1.5" in fused.output
     card = (fused.output_dir / "README.md").read_text()
     assert "objective: Focal loss.\n" in card and "| `cuset_options.gamma` | 1.5 |" in card
-    results = json.loads((fused.output_dir / "all_results.json").read_text())
-    assert 0 < results["eval_focal_loss"] < results["eval_loss"]
+    assert 0 < fused.results["eval_focal_loss"] < fused.results["eval_loss"]
 
 
 def test_the_confidence_of_the_base_model(llamafactory):

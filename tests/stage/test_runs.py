@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from data_sets import write_data_set
 from features import OFF
 from safetensors.torch import load_file
 
@@ -45,19 +46,12 @@ def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
         assert weights(run) == weights(plain_sft)
     assert run.losses == pytest.approx(plain_sft.losses, rel=1e-5)
     assert [step["cuset/nll"] for step in run.steps] == pytest.approx(plain_sft.losses, rel=1e-5)
-    ours, sft = (json.loads((one.output_dir / "train_results.json").read_text()) for one in (run, plain_sft))
-    assert ours["train_nll"] == pytest.approx(sft["train_loss"], rel=1e-5)
+    assert run.results["train_nll"] == pytest.approx(plain_sft.results["train_loss"], rel=1e-5)
 
 
-FULL = {
-    "stage": "cuset",
-    "finetuning_type": "full",
-    "cutoff_len": 1536,  # some CUDA in every row: statistics of CUDA tokens are logged where there are any
-    "learning_rate": 3.0e-3,
-    "max_steps": 6,
-    "val_size": 3,
-    "per_device_train_batch_size": 2,
-}
+# With some CUDA in every row: statistics of CUDA tokens are logged where there are any.
+FULL = {"stage": "cuset", "finetuning_type": "full", "cutoff_len": 1536, "learning_rate": 3.0e-3, "max_steps": 6}
+FULL |= {"val_size": 3, "per_device_train_batch_size": 2}
 
 
 def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
@@ -72,9 +66,8 @@ def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
     names |= {f"{what}_{kind}" for what in ("region_confidence", "sample_weight") for kind in ("mean", "min", "max")}
     assert len(run.steps) == 6 and all({f"cuset/{name}" for name in names} <= set(step) for step in run.steps)
     first, second = run.evaluations
-    assert (
-        second["eval_loss"] < first["eval_loss"] < 2 * math.log(1024)
-    )  # of the same rows, which the losses of the steps are not
+    # Of the same rows, which the losses of the steps are not.
+    assert second["eval_loss"] < first["eval_loss"] < 2 * math.log(1024)
     assert "eval_accuracy" in second and second["eval_cuset_loss"] != second["eval_loss"]
     for name in ("loss", "eval_loss", "eval_cuset_loss", "cuset"):
         assert (run.output_dir / f"training_{name}.png").stat().st_size > 5000
@@ -110,8 +103,7 @@ def test_the_baselines_train_and_evaluate_through_the_stage(llamafactory, object
     assert all(math.isfinite(loss) for loss in run.losses)
     adapter = load_file(run.output_dir / "adapter_model.safetensors")
     assert any(tensor.abs().max() > 0 for name, tensor in adapter.items() if "lora_B" in name)
-    results = json.loads((run.output_dir / "all_results.json").read_text())
-    assert math.isfinite(results["eval_loss"]) and math.isfinite(results[f"eval_{objective}_loss"])
+    assert math.isfinite(run.results["eval_loss"]) and math.isfinite(run.results[f"eval_{objective}_loss"])
 
 
 @pytest.mark.slow
@@ -120,14 +112,11 @@ def test_asft_is_evaluated_alone_as_after_training(llamafactory):
     keys = {"stage": "cuset", "cuset_objective": "asft", "asft_alpha": 5.0, "val_size": 2, "do_eval": True}
     keys |= {"max_samples": 6, "cutoff_len": 256}
     trained = llamafactory({**keys, "max_steps": 3})
-    alone = llamafactory({**keys, "do_train": False, "adapter_name_or_path": str(trained.output_dir)})
-    found = [json.loads((run.output_dir / "all_results.json").read_text()) for run in (trained, alone)]
-    assert found[1]["eval_asft_loss"] == pytest.approx(found[0]["eval_asft_loss"], rel=1e-4)
-    dft = llamafactory(
-        {**keys, "do_train": False, "cuset_objective": "dft", "adapter_name_or_path": str(trained.output_dir)}
-    )
-    without_kl = json.loads((dft.output_dir / "all_results.json").read_text())["eval_dft_loss"]
-    assert found[1]["eval_asft_loss"] > without_kl * 1.001
+    keys |= {"do_train": False, "adapter_name_or_path": str(trained.output_dir)}
+    alone = llamafactory(keys).results["eval_asft_loss"]
+    assert alone == pytest.approx(trained.results["eval_asft_loss"], rel=1e-4)
+    dft = llamafactory({**keys, "cuset_objective": "dft"})
+    assert alone > dft.results["eval_dft_loss"] * 1.001  # which has no KL
     assert "asft_alpha has no effect on the loss of cuset_objective: dft" in dft.output
 
 
@@ -155,11 +144,8 @@ def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
     keys = {"stage": "cuset", "cuset_objective": "asft", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
     keys |= {"asft_alpha": 10.0, "learning_rate": 1.0e-3}
     expected = llamafactory(keys)
-    sharded = llamafactory(
-        {**keys, "cuset_fused": "on", "deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z3_config.json")},
-        FORCE_TORCHRUN="1",
-        NPROC_PER_NODE="1",
-    )
+    keys |= {"cuset_fused": "on", "deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z3_config.json")}
+    sharded = llamafactory(keys, FORCE_TORCHRUN="1", NPROC_PER_NODE="1")
     assert sharded.losses == pytest.approx(expected.losses, rel=1e-3)
 
 
@@ -233,11 +219,8 @@ def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path
 
 
 def data_set(folder, rows):
-    rows = rows if isinstance(rows, (bytes, str)) else json.dumps(rows)
-    (folder / "rows.json").write_bytes(rows if isinstance(rows, bytes) else rows.encode())
     columns = {"prompt": "instruction", "query": "input", "response": "output"}
-    (folder / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json", "columns": columns}}))
-    return {"stage": "cuset", "dataset_dir": str(folder), "dataset": "rows", "max_steps": 1}
+    return {"stage": "cuset", "max_steps": 1, **write_data_set(folder, "rows", rows, columns=columns)}
 
 
 def test_a_data_set_without_cuda_says_so_loudly(llamafactory, tmp_path):
@@ -254,43 +237,38 @@ def test_a_data_set_without_cuda_says_so_loudly(llamafactory, tmp_path):
 def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(llamafactory, tmp_path):
     """An empty answer and a missing one are left out; a prompt that fills cutoff_len leaves nothing to learn."""
     rows = [{**GOOD, "output": ""}, {**GOOD, "output": None}, LONG, GOOD, LONG, GOOD]
-    run = llamafactory(
-        {**data_set(tmp_path, rows), "max_steps": 2, "cutoff_len": 20, "gradient_accumulation_steps": 2}
-    )
+    keys = {"max_steps": 2, "cutoff_len": 20, "gradient_accumulation_steps": 2}
+    run = llamafactory({**data_set(tmp_path, rows), **keys})
     assert "rows with an empty response" in run.output
     assert "rows without an assistant message to learn from" in run.output
     assert all(math.isfinite(loss) for loss in run.losses)
 
 
-def test_ranks_whose_rows_have_nothing_to_evaluate(llamafactory, tmp_path):
-    """Every rank takes part in what evaluation gathers, also with a row whose prompt fills cutoff_len."""
-    rows = [GOOD, LONG, GOOD, GOOD]
-    keys = {**data_set(tmp_path, rows), "eval_dataset": "rows", "do_eval": True, "cutoff_len": 24, "max_steps": 1}
-    one, two = (
-        llamafactory({**keys, "per_device_eval_batch_size": 1, "learning_rate": 0.0}, ranks=ranks) for ranks in (1, 2)
-    )
-    found = [json.loads((run.output_dir / "all_results.json").read_text()) for run in (one, two)]
-    assert found[0]["eval_cuset_loss"] == pytest.approx(found[1]["eval_cuset_loss"], rel=1e-4)
-    assert math.isfinite(found[1]["eval_loss"])
-
-
-def test_rows_repeated_to_fill_the_last_batch_count_once(llamafactory, tmp_path):
-    """Three rows in batches of two on two ranks: the fourth is the first one again, which is much the longest."""
-    rows = [{**GOOD, "output": "k<<<1, 32>>>(x);\n" * 40}, GOOD, {**GOOD, "output": "nothing"}]
-    keys = {**data_set(tmp_path, rows), "eval_dataset": "rows", "do_eval": True, "learning_rate": 0.0}
-    keys |= {"cuset_normalization": "samples", "per_device_eval_batch_size": 2}
-    found = []
-    for ranks in (1, 2):
-        run = llamafactory(keys, ranks=ranks)
-        found.append(json.loads((run.output_dir / "all_results.json").read_text())["eval_cuset_loss"])
-    assert found[1] == pytest.approx(found[0], rel=1e-4)
+@pytest.mark.parametrize(
+    ("rows", "keys"),
+    [
+        # Every rank takes part in what evaluation gathers, also with a row whose prompt fills cutoff_len.
+        ([GOOD, LONG, GOOD, GOOD], {"cutoff_len": 24, "per_device_eval_batch_size": 1}),
+        # Three rows in batches of two: on two ranks the fourth is the first one again, which is much the longest.
+        (
+            [{**GOOD, "output": "k<<<1, 32>>>(x);\n" * 40}, GOOD, {**GOOD, "output": "nothing"}],
+            {"cuset_normalization": "samples", "per_device_eval_batch_size": 2},
+        ),
+    ],
+    ids=["a rank with nothing to evaluate", "rows that are repeated to fill the last batch"],
+)
+def test_two_ranks_evaluate_as_one(llamafactory, tmp_path, rows, keys):
+    keys = {**data_set(tmp_path, rows), "eval_dataset": "rows", "do_eval": True, "learning_rate": 0.0, **keys}
+    one, two = (llamafactory(keys, ranks=ranks).results for ranks in (1, 2))
+    assert one["eval_cuset_loss"] == pytest.approx(two["eval_cuset_loss"], rel=1e-4)
+    assert math.isfinite(two["eval_loss"])
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ('{"instruction": "a", "input": "", "output": "b"}\n{"instruction": ', "rows.json:2: not JSON"),
-        ("[]", "rows.json: no rows; expected a list of objects"),
+        (b'{"instruction": "a", "input": "", "output": "b"}\n{"instruction": ', "rows.json:2: not JSON"),
+        ([], "rows.json: no rows; expected a list of objects"),
         (["text"], "rows.json: row 1 is 'text'; expected a list of objects"),
         ('[{"instruction": "größer", "output": "b"}]'.encode("latin-1"), "rows.json: not JSON ('utf-8' codec can't"),
         (
@@ -301,7 +279,9 @@ def test_rows_repeated_to_fill_the_last_batch_count_once(llamafactory, tmp_path)
     ids=["a line that breaks off", "no row", "no object", "latin-1", "missing key"],
 )
 def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
-    run = llamafactory(data_set(tmp_path, rows), check=False)
+    keys = data_set(tmp_path, [])
+    (tmp_path / "rows.json").write_bytes(rows if isinstance(rows, bytes) else json.dumps(rows).encode())
+    run = llamafactory(keys, check=False)
     assert run.returncode != 0
     assert message in run.output.strip().splitlines()[-1]
 
@@ -330,6 +310,5 @@ def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has_instructions)
     model = AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.bfloat16)
     as_float32(model)
-    assert {parameter.dtype for parameter in model.parameters()} == {
-        torch.bfloat16 if has_instructions else torch.float32
-    }
+    expected = torch.bfloat16 if has_instructions else torch.float32
+    assert {parameter.dtype for parameter in model.parameters()} == {expected}

@@ -1,13 +1,14 @@
 """All parts off is LLaMA-Factory's SFT, step by step; where accumulation changes SFT itself, it is SFT of the whole step."""
 
-import json
 import re
 
 import pytest
 import torch
 import transformers
+from data_sets import CHAT_TAGS, write_data_set
 from features import OFF
 from packaging.version import Version
+from tiny_models import make_of_type
 from transformers import AutoTokenizer
 
 
@@ -49,13 +50,9 @@ def qwen2_vl(tiny_model, tmp_path_factory):
         turns = ["<image>What is this?", "A kernel. " * (1 + 3 * (number % 3))]
         messages = [{"role": role, "content": text} for role, text in zip(("user", "assistant"), turns, strict=True)]
         rows.append({"messages": messages, "images": [f"{number}.png"]})
-    (folder / "rows.json").write_text(json.dumps(rows))
-    tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
     columns = {"messages": "messages", "images": "images"}
-    info = {"file_name": "rows.json", "formatting": "sharegpt", "columns": columns, "tags": tags}
-    (folder / "dataset_info.json").write_text(json.dumps({"images": info}))
-    keys = {"model_name_or_path": str(folder), "dataset_dir": str(folder), "media_dir": str(folder)}
-    return {**keys, "dataset": "images", "template": "qwen2_vl"}
+    keys = write_data_set(folder, "images", rows, formatting="sharegpt", columns=columns, tags=CHAT_TAGS)
+    return {**keys, "model_name_or_path": str(folder), "media_dir": str(folder), "template": "qwen2_vl"}
 
 
 @pytest.mark.slow
@@ -90,17 +87,7 @@ def test_random_numbers_are_those_of_sft(llamafactory):
 @pytest.fixture(scope="session")
 def mixtral(tiny_model, tmp_path_factory):
     """The keys of a recipe that trains a tiny Mixtral, whose rows all have 64 supervised tokens."""
-    from transformers import MixtralConfig, MixtralForCausalLM
-
-    folder = tmp_path_factory.mktemp("mixtral")
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    torch.manual_seed(0)
-    sizes = dict(
-        **dict(hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4),
-        **dict(num_key_value_heads=2, num_local_experts=4, vocab_size=len(tokenizer)),
-    )
-    MixtralForCausalLM(MixtralConfig(pad_token_id=tokenizer.pad_token_id, **sizes)).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    folder = make_of_type(tiny_model, tmp_path_factory.mktemp("mixtral"), model_type="mixtral", num_local_experts=4)
     keys = {"model_name_or_path": str(folder), "lora_target": "q_proj", "disable_gradient_checkpointing": True}
     return {**keys, "cutoff_len": 64, "train_on_prompt": True, "max_samples": 8, "per_device_train_batch_size": 1}
 

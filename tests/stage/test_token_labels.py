@@ -1,6 +1,6 @@
 """Which tokens a response's CUDA spans mark, for every sort of tokenizer, and that a wrong offset is never believed."""
 
-import warnings
+import itertools
 
 import numpy as np
 import pytest
@@ -43,14 +43,8 @@ def labelled(tokenizer, content, after=""):
 
 
 def marked_runs(ids, mask):
-    runs, previous = [], 0
-    for token, is_cuda in zip(ids, mask, strict=True):
-        if is_cuda and not previous:
-            runs.append([])
-        if is_cuda:
-            runs[-1].append(token)
-        previous = is_cuda
-    return runs
+    runs = itertools.groupby(zip(ids, mask, strict=True), key=lambda token: token[1])
+    return [[token for token, _ in run] for is_cuda, run in runs if is_cuda]
 
 
 def without_space(text):
@@ -105,10 +99,8 @@ def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level, answers):
 
 def test_text_without_cuda_is_encoded_as_it_is(tokenizer):
     text = "Use a grid-stride loop.\n\n```python\nprint(1 << 3)\n```"
-    assert labelled(tokenizer, text) == (
-        tokenizer.encode(text, add_special_tokens=False),
-        [0] * len(tokenizer.encode(text, add_special_tokens=False)),
-    )
+    ids = tokenizer.encode(text, add_special_tokens=False)
+    assert labelled(tokenizer, text) == (ids, [0] * len(ids))
 
 
 class _WithOffsets:
@@ -172,16 +164,6 @@ def test_tokens_that_do_not_spell_the_text_are_an_error(byte_level, answers):
 
     with pytest.raises(AlignmentError, match="use_fast_tokenizer: true"):
         TokenAligner(Liar(byte_level, None)).locate(answers.answer, find_spans(answers.answer))
-
-
-def test_sound_offsets_raise_no_warning(byte_level, sentencepiece_type, texts):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for tokenizer in (byte_level, sentencepiece_type):
-            aligner = TokenAligner(tokenizer)
-            for text in texts[:10]:
-                aligner.locate(text, find_spans(text))
-            assert aligner._trusts_offsets
 
 
 def test_a_token_carries_the_number_of_its_narrowest_kind(byte_level):

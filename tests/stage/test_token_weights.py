@@ -7,32 +7,29 @@ import pytest
 from hypothesis import given as any_of
 from hypothesis import settings
 from hypothesis import strategies as st
-from llamafactory.data import get_template_and_fix_tokenizer
 from llamafactory.data.template import TEMPLATES
 
 from cuset_stage.stage.given import COLUMN, GivenResponse, GivenRow, GivenSpan
-from cuset_stage.stage.processors import LabelledProcessor
-from cuset_stage.stage.token_labels import LabelRules, kept_ranges, moved_range, multiplied
+from cuset_stage.stage.token_labels import kept_ranges, moved_range, multiplied
 from cuset_stage.text import InputError
 
 
-KINDS = ("kernel_body", "launch_config")
 THOUGHT = "<think>\nOne thread an element; k<<<1, 1>>> would do.\n</think>\n\n"
 
 
-def spans_of(text, *said):
-    """GivenSpans of passages of a text: (passage, weight or kind)."""
-    found = []
+def response(text, *said, weight=1.0):
+    """What is given of a response: its weight, and passages of its text as (passage, weight or kind)."""
+    spans = []
     for passage, value in said:
         start = text.index(passage)
         what = {"kind": value} if isinstance(value, str) else {"weight": value}
-        found.append(GivenSpan(start, start + len(passage), **what))
-    return tuple(found)
+        spans.append(GivenSpan(start, start + len(passage), **what))
+    return GivenResponse(weight, tuple(spans))
 
 
 def one(text, *said, weight=1.0, row=1.0):
     """What is given of a row with one response."""
-    return GivenRow(row, (GivenResponse(weight, spans_of(text, *said)),))
+    return GivenRow(row, (response(text, *said, weight=weight),))
 
 
 def runs_of(chosen):
@@ -80,9 +77,7 @@ def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
 
 @settings(max_examples=60, deadline=None)
 @any_of(data=st.data())
-def test_any_spans_against_the_tokenizer_s_offsets(byte_level, answers, data):
-    from llamafactory.hparams import DataArguments
-
+def test_any_spans_against_the_tokenizer_s_offsets(byte_level, processor, rows, answers, data):
     text = answers.answer
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=12, unique=True)))
     spans = tuple(
@@ -90,16 +85,9 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, answers, data):
         for start, end in pairwise(cuts)
         if data.draw(st.booleans())
     )
-    row = {
-        "_prompt": [[{"role": "user", "content": "Scale."}]],
-        "_response": [[{"role": "assistant", "content": text}]],
-    }
-    row |= {name: [None] for name in ("_system", "_tools", "_images", "_videos", "_audios")}
-    args = DataArguments(template="qwen", cutoff_len=2048)
-    template = get_template_and_fix_tokenizer(byte_level, args)
-    processor = LabelledProcessor(template, byte_level, None, args, LabelRules(KINDS))
-    plain = processor.preprocess_dataset(row)
-    ours = processor.preprocess_dataset({**row, COLUMN: [GivenRow(0.5, (GivenResponse(3.0, spans),)).to_text()]})
+    row, labelling = rows(["Scale.", text]), processor()
+    plain = labelling.preprocess_dataset(row)
+    ours = labelling.preprocess_dataset({**row, COLUMN: [GivenRow(0.5, (GivenResponse(3.0, spans),)).to_text()]})
     for name in plain:  # nothing else changes
         assert np.array_equal(plain[name][0], ours[name][0]), name
     expected = expected_weights(byte_level, text + "<|im_end|>\n", spans, 1.5)
@@ -110,18 +98,11 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, answers, data):
 def test_every_template(process, answers, name):
     """Two turns with weights of their own, a span in each, and reasoning that is weighed lightly; kernels in both."""
     thoughtful = f"{THOUGHT}{answers.answer}"
-    given = GivenRow(
-        2.0,
-        (GivenResponse(1.0, spans_of(answers.answer, ("int main()", 0.25))), GivenResponse(3.0, spans_of(thoughtful, ("int main()", 5.0)))),
-    )  # fmt: skip
-    tokenizer, ours = process(
-        ["Scale.", answers.answer, "Again.", thoughtful],
-        given=[given],
-        system="You write CUDA.",
-        think_weight=0.125,
-        template=name,
-        added_tokens=["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"],
-    )
+    said = response(answers.answer, ("int main()", 0.25)), response(thoughtful, ("int main()", 5.0), weight=3.0)
+    options = {"system": "You write CUDA.", "think_weight": 0.125, "template": name}
+    options["added_tokens"] = ["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"]
+    turns = ["Scale.", answers.answer, "Again.", thoughtful]
+    tokenizer, ours = process(turns, given=[GivenRow(2.0, said)], **options)
     assert [run.strip() for run in weighted(tokenizer, ours, 0.5)] == ["int main()"]
     assert [run.strip() for run in weighted(tokenizer, ours, 30.0)] == ["int main()"]
     (light,) = weighted(tokenizer, ours, 0.75)
@@ -147,14 +128,9 @@ def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
 )
 def test_spans_stay_in_place_where_the_template_takes_thoughts_out(process, answers, options):
     first, last = THOUGHT + answers.answer, THOUGHT * 2 + answers.kernel
-    given = GivenRow(
-        1.0,
-        (
-            GivenResponse(1.0, spans_of(first, ("thread an", 0.5), ("int main()", 0.25))),
-            GivenResponse(1.0, spans_of(last, ("</think>\n\n__global__ void", 3.0))),
-        ),
-    )
-    tokenizer, ours = process(["Scale.", first, "Again.", last], given=[given], template="qwen3", **options)
+    of_last = response(last, ("</think>\n\n__global__ void", 3.0))
+    given = [GivenRow(1.0, (response(first, ("thread an", 0.5), ("int main()", 0.25)), of_last))]
+    tokenizer, ours = process(["Scale.", first, "Again.", last], given=given, template="qwen3", **options)
     if "mask_history" in options:  # the first turn's thought is gone, and the turn is not supervised
         assert set(np.unique(ours["token_weights"][0])) == {1.0, 3.0}
         assert [run.strip() for run in weighted(tokenizer, ours, 3.0)] == ["</think>\n\n__global__ void"]
@@ -174,9 +150,8 @@ def test_a_response_that_the_template_rewrites_is_an_error():
 def test_a_moved_range_holds_the_same_characters(text, cuts):
     a, b, c, d, *span = (min(cut, len(text)) for cut in (*sorted(cuts[:4]), *sorted(cuts[4:])))
     kept = [(a, b), (c, d)]
-    left = [
-        index for start, end in kept for index in range(start, end)
-    ]  # where each character of what remains comes from
+    # Where each character of what remains comes from.
+    left = [index for start, end in kept for index in range(start, end)]
     found = {left[index] for start, end in moved_range(*span, kept) for index in range(start, end)}
     assert found == {index for index in left if span[0] <= index < span[1]}
 
@@ -245,7 +220,5 @@ def test_what_truncation_leaves_of_a_span_keeps_its_weight(process, answers):
 def test_rows_that_are_dropped_do_not_shift_the_others(process, answers):
     conversations = [["Good.", "One."], ["Empty.", " "], ["Good.", "Two."]]
     _, ours = process(*conversations, given=[GivenRow(2.0), GivenRow(7.0), GivenRow(3.0)])
-    assert [set(weights[ids > 0]) for weights, ids in zip(ours["token_weights"], ours["sample_ids"], strict=True)] == [
-        {2.0},
-        {3.0},
-    ]
+    of_rows = zip(ours["token_weights"], ours["sample_ids"], strict=True)
+    assert [set(weights[ids > 0]) for weights, ids in of_rows] == [{2.0}, {3.0}]

@@ -2,26 +2,20 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from cli_server import free_port
 
 from cuset_stage.objective.statistics import LOG_PREFIX
 
 
 ROOT = Path(__file__).parent.parent.parent
-EXTRA = {
-    "optim": "adamw_torch",
-    "use_cpu": True,
-    "max_steps": 6,
-    "preprocessing_num_workers": 1,  # the UI's 16 take a minute to start on two cores
-    "gradient_accumulation_steps": 1,
-    "cuset_tau": 0,
-    "cuset_region_weight": "off",
-}
+EXTRA = {"optim": "adamw_torch", "use_cpu": True, "max_steps": 6, "gradient_accumulation_steps": 1}
+EXTRA |= {"cuset_tau": 0, "cuset_region_weight": "off"}
+EXTRA |= {"preprocessing_num_workers": 1}  # the UI's 16 take a minute to start on two cores
 MINUTES = 8  # at most, on a busy machine
 
 
@@ -29,18 +23,11 @@ MINUTES = 8  # at most, on a busy machine
 def web_ui(tmp_path):
     """The address of a running web UI, in an empty folder with the bundled data."""
     (tmp_path / "data").symlink_to(ROOT / "data")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     scripts = Path(sys.executable).parent
-    environment = {
-        **os.environ,
-        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-        "GRADIO_SERVER_NAME": "127.0.0.1",
-        "GRADIO_SERVER_PORT": str(port),
-        "GRADIO_ANALYTICS_ENABLED": "False",
-        "CUDA_VISIBLE_DEVICES": "",
-    }
+    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "CUDA_VISIBLE_DEVICES": ""}
+    environment |= {"GRADIO_SERVER_NAME": "127.0.0.1", "GRADIO_SERVER_PORT": str(port)}
+    environment |= {"GRADIO_ANALYTICS_ENABLED": "False"}
     with (tmp_path / "log").open("w") as log:
         server = subprocess.Popen(
             [str(scripts / "llamafactory-cli"), "webui"], cwd=tmp_path, env=environment, stdout=log, stderr=log

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from data_sets import CHAT_TAGS, write_data_set
 from llamafactory.data import loader
 
 from cuset_stage.stage.dataset import labelled_dataset
@@ -17,7 +18,6 @@ from cuset_stage.stage.token_labels import LabelRules
 
 ROOT = Path(__file__).parents[2]
 ALPACA = {"prompt": "instruction", "response": "output"}
-CHAT = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
 
 
 @pytest.fixture
@@ -27,31 +27,17 @@ def folder(tmp_path):
         {"instruction": "Go.", "output": f"answer {number};", "w": number / 2, "other": 7.0} for number in range(6)
     ]
     plain = [{"instruction": "Go.", "output": f"plain {number};"} for number in range(6)]
-    chats = [
-        {
-            "messages": [
-                {"role": "user", "content": "Go."},
-                {"role": "assistant", "content": f"first {number};", "loss_weight": 4},
-                {"role": "user", "content": "On."},
-                {"role": "assistant", "content": f"last {number};", "loss_weight": 5},
-            ]
-        }
-        for number in range(3)
-    ]
-    for name, of in {"rows": rows, "plain": plain, "chats": chats}.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(of))
-    info = {
-        "rows": {"file_name": "rows.json", "columns": {**ALPACA, "weight": "w"}},
-        "other": {"file_name": "rows.json", "columns": {**ALPACA, "weight": "other"}},
-        "plain": {"file_name": "plain.json", "columns": ALPACA},
-        "chats": {
-            "file_name": "chats.json",
-            "formatting": "sharegpt",
-            "columns": {"messages": "messages"},
-            "tags": {**CHAT, "loss_weight_tag": "loss_weight"},
-        },
-    }
-    (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+    chats = []
+    for number in range(3):
+        first = {"role": "assistant", "content": f"first {number};", "loss_weight": 4}
+        last = {"role": "assistant", "content": f"last {number};", "loss_weight": 5}
+        go, on = ({"role": "user", "content": text} for text in ("Go.", "On."))
+        chats.append({"messages": [go, first, on, last]})
+    write_data_set(tmp_path, "rows", rows, columns={**ALPACA, "weight": "w"})
+    write_data_set(tmp_path, "other", rows, columns={**ALPACA, "weight": "other"})
+    write_data_set(tmp_path, "plain", plain, columns=ALPACA)
+    tags = {**CHAT_TAGS, "loss_weight_tag": "loss_weight"}
+    write_data_set(tmp_path, "chats", chats, formatting="sharegpt", columns={"messages": "messages"}, tags=tags)
     return tmp_path
 
 
@@ -124,11 +110,8 @@ def test_a_saved_data_set_keeps_its_weights_and_other_rules_are_refused(load, tm
 
 
 def test_another_column_is_not_answered_from_the_cache(load):
-    for name, expected in (
-        ("rows", {0.0, 0.5, 1.0, 1.5, 2.0, 2.5}),
-        ("other", {7.0}),
-        ("rows", {0.0, 0.5, 1.0, 1.5, 2.0, 2.5}),
-    ):
+    of_rows = {0.0, 0.5, 1.0, 1.5, 2.0, 2.5}
+    for name, expected in (("rows", of_rows), ("other", {7.0}), ("rows", of_rows)):
         tokenizer, module, _ = load(name, overwrite_cache=False)
         assert set(weights_of(tokenizer, module["train_dataset"]).values()) == expected
 

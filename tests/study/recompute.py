@@ -92,8 +92,8 @@ def differences(by_method, baseline, bound=0.05):
     return found
 
 
-def recompute(path, baseline="sft", compared=None):
-    """Everything of one results.jsonl. compared: the methods that the tests are corrected over; without it all but values of a sweep."""
+def recompute(path, baseline="sft"):
+    """Everything of one results.jsonl. The tests are corrected over all methods but values of a sweep."""
     with open(path, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     models = defaultdict(lambda: defaultdict(list))
@@ -107,18 +107,13 @@ def recompute(path, baseline="sft", compared=None):
             | {"seeds": len({row["seed"] for row in of}), "tokens": float(np.mean([row["tokens"] for row in of]))}
             for method, of in by_method.items()
         }
-        known = [one for one in by_method if "=" not in one] if compared is None else [*compared, baseline]
-        among = {one: of for one, of in by_method.items() if one in known}
+        among = {one: of for one, of in by_method.items() if "=" not in one}
         tests = differences(among, baseline) if baseline in among else {}
         verdicts = {
             method: {one: 100 * count / len(of) for one, count in Counter(row["verdict"] for row in of).items()}
             for method, of in by_method.items()
         }
-        report[model] = {
-            "rates": methods,
-            "differences": tests,
-            "verdicts": verdicts,
-        }
+        report[model] = {"rates": methods, "differences": tests, "verdicts": verdicts}
     return report
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import cuset
 from results_factory import write_results
-from typer.testing import CliRunner
 
-from cuset_stage.cli import app
 from cuset_stage.files import write_atomically
 from cuset_stage.study.checks import recipe_keys
 from cuset_stage.study.plan import jobs_of
@@ -44,9 +43,8 @@ def study(tmp_path, monkeypatch):
     return write
 
 
-def run(file, *arguments):
-    result = CliRunner().invoke(app, ["study", "run", str(file), *arguments])
-    return result.exit_code, result.output
+def run(file, *arguments, code=0):
+    return cuset("study", "run", file, *arguments, exit_code=code)
 
 
 def test_the_keys_of_a_recipe_are_those_it_is_parsed_into():
@@ -98,8 +96,8 @@ def test_a_typo_is_found_wherever_it_stands(study, tmp_path, place, changes, mes
     (tmp_path / "recipe.yaml").write_text("stage: cuset\nlearning_rate_: 1\n")
     changes = {key: str(tmp_path / "recipe.yaml") if value == "RECIPE" else value for key, value in changes.items()}
     for arguments in ((), ("dry_run=true",)):
-        code, output = run(study(*place, **changes), *arguments)
-        assert code == 2 and message in output and "left:" not in output
+        output = run(study(*place, **changes), *arguments, code=2)
+        assert message in output and "left:" not in output
 
 
 @pytest.mark.parametrize(
@@ -114,12 +112,11 @@ def test_a_typo_is_found_wherever_it_stands(study, tmp_path, place, changes, mes
 )  # fmt: skip
 def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, place, changes, message):
     file = study(*place, **changes)
-    code, output = run(file, "dry_run=true")
-    assert code == 0 and f"missing: {message}" in output
+    output = run(file, "dry_run=true")
+    assert f"missing: {message}" in output
     absent = [line.split("=")[-1] for line in output.splitlines() if line.startswith("missing")]
     assert len(set(absent)) == len(absent)  # each once, though four runs need it
-    code, output = run(file)
-    assert code == 2 and message in output and not (tmp_path / "out").exists()
+    assert message in run(file, code=2) and not (tmp_path / "out").exists()
 
 
 def test_an_interrupted_study_has_its_report(study, monkeypatch):
@@ -131,17 +128,17 @@ def test_an_interrupted_study_has_its_report(study, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cuset_stage.study.run.run_study", interrupted)
-    code, output = run(study())
-    assert code == 130 and "out/report/report.md" in output and "Run the same command again" in output, output
+    output = run(study(), code=130)
+    assert "out/report/report.md" in output and "Run the same command again" in output
 
 
 def test_a_job_larger_than_the_machine_is_said_by_a_dry_run(study, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     file = study("models", "tiny", gpus={"train": 2})
     said = "missing: train/tiny/cuset/seed0 needs 2 GPUs, but only 1 are available. Lower"
-    assert said in run(file, "dry_run=true")[1]
+    assert said in run(file, "dry_run=true")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # a plan for another machine
-    assert "missing" not in run(file, "dry_run=true")[1]
+    assert "missing" not in run(file, "dry_run=true")
 
 
 def test_judging_alone_needs_no_model(study, tmp_path):
@@ -151,15 +148,15 @@ def test_judging_alone_needs_no_model(study, tmp_path):
         record.write_text('{"seconds": 1, "gpus": 0}')
     study(pairs=None)
     file = study("models", "tiny", model="outputs/none/at/all")
-    assert "missing" not in run(file, "only=tiny/cuset/seed1", "dry_run=true")[1]
-    assert "missing: models: tiny" in run(file, "only=tiny/*/seed1", "dry_run=true")[1]
+    assert "missing" not in run(file, "only=tiny/cuset/seed1", "dry_run=true")
+    assert "missing: models: tiny" in run(file, "only=tiny/*/seed1", "dry_run=true")
 
 
 def test_prompts_are_read_before_a_job_starts_and_sampled_with(study, tmp_path):
     file = study(prompts=str(tmp_path))
-    assert f"prompts: prompts={tmp_path}:" in run(file, "dry_run=true")[1]
+    assert f"prompts: prompts={tmp_path}:" in run(file, "dry_run=true")
     (tmp_path / "prompt.py").write_text("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description}'\n")
-    assert "prompts" not in run(file, "dry_run=true")[1]
+    assert "prompts" not in run(file, "dry_run=true")
     jobs = jobs_of(StudySettings.read([str(file)]))
     assert {job.settings.get("prompts") for job in jobs if job.kind == "generate"} == {str(tmp_path)}
     assert not any("prompts" in job.settings for job in jobs if job.kind != "generate")

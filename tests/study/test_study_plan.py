@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
+from commands import cuset
 
-from cuset_stage.cli import app
 from cuset_stage.settings import SettingsError
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
 from cuset_stage.study.run import check_begun, forecast, run_study, short_of_gpus, write_study
@@ -86,11 +85,9 @@ def test_a_method_s_keys_win_over_the_model_s_over_the_study_s_over_the_recipe_s
 
 
 def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(study):
-    varied = {
-        "ablations": {"seeds": [3], "runs": NO_MASK},
-        "sweeps": {"seeds": [3], "runs": {"cuset_tau": [0.1, 0.5]}},
-    }
-    keys = {run.name: run.keys for run in runs_of(study(**varied))}
+    sweeps = {"seeds": [3], "runs": {"cuset_tau": [0.1, 0.5]}}
+    varied = study(ablations={"seeds": [3], "runs": NO_MASK}, sweeps=sweeps)
+    keys = {run.name: run.keys for run in runs_of(varied)}
     assert keys["m/no_mask/seed3"] == {"cuset_tau": 0.1, "cuset_confidence_mask": False}
     assert keys["m/cuset_cuset_tau=0.5/seed3"] == {"cuset_tau": 0.5}
     assert len(keys) == 8  # a tau of 0.1 is the method itself
@@ -280,15 +277,14 @@ def shown_studies():
 def test_a_study_that_is_shown_is_not_refused(arguments, monkeypatch):
     monkeypatch.chdir(ROOT)
     dry = [] if "dry_run=true" in arguments else ["dry_run=true"]
-    result = CliRunner().invoke(app, ["study", "run", *arguments, *dry])
-    assert result.exit_code == 0 and "left: " in result.output, result.output
+    assert "left: " in cuset("study", "run", *arguments, *dry)
 
 
 def test_the_docs_say_what_the_paper_s_study_takes(monkeypatch):
     monkeypatch.chdir(ROOT)
     trainings = 6 * 6 * 3 + 3 * 3 + 4 + 3 + 3  # methods, Table 5, Fig. 4
     assert sum(job.kind == "train" for job in jobs_of(StudySettings.read([PAPER]))) == trainings
-    result = CliRunner().invoke(app, ["study", "run", PAPER, "dry_run=true", "gpus=8"])
-    assert "On 8 GPUs that is at least 90.9 hours." in result.output  # on a machine without one
-    left = re.search(r"left: (\d+ jobs), ([\d.]+ GPU hours), ([\d.]+ GiB of models)", result.output).groups()
+    said = cuset("study", "run", PAPER, "dry_run=true", "gpus=8")
+    assert "On 8 GPUs that is at least 90.9 hours." in said  # on a machine without one
+    left = re.search(r"left: (\d+ jobs), ([\d.]+ GPU hours), ([\d.]+ GiB of models)", said).groups()
     assert "{}, {} and {}".format(*left) in (ROOT / "docs" / "study.md").read_text(encoding="utf-8")

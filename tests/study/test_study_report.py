@@ -57,10 +57,8 @@ def test_the_summary_says_what_is_not_there(study):
     write_report(given)
     report = (study.output / "report" / "report.md").read_text()
     assert "14 tasks, 336 samples" in report and "No Pass@5: a task has 3 samples." in report
-    assert (
-        "Not finished: 4 of 12 runs (m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, m/dft/seed6); the tables leave"
-        in report
-    )
+    left = "m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, m/dft/seed6"
+    assert f"Not finished: 4 of 12 runs ({left}); the tables leave" in report
     rates = read(study.output / "report" / "rates.csv")
     assert [rates[method]["seeds"] for method in METHODS] == ["1.0", "2.0", "2.0", "3.0"]
     assert read(study.output / "report" / "cost_m.csv")["sft"]["GPU hours: judging"] == "0.005"

@@ -3,17 +3,7 @@
 """
 
 # A group registers its sub-commands when it is imported.
-from . import (  # noqa: F401
-    audit_tasks,
-    curate,
-    evaluate,
-    generate,
-    init,
-    inspection,
-    pairs,
-    report,
-    study,
-)
+from . import audit_tasks, curate, evaluate, generate, init, inspection, pairs, report, study  # noqa: F401
 from ._app import app
 
 

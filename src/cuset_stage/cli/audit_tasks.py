@@ -44,6 +44,7 @@ def audit_tasks(settings: AuditSettings) -> None:
     from ..judge.audit import audit_tasks as run_audits
     from ..judge.oracle import CaseCache
     from ..progress import Progress
+    from ..report.cells import Table, print_table, text_column
     from ..tasks import load_tasks
 
     tasks, output = settings.tasks, settings.output
@@ -60,17 +61,11 @@ def audit_tasks(settings: AuditSettings) -> None:
     about |= {"count": len(task_set), "split": settings.split}
     header = {"type": "audit", "cuset_stage": __version__, "tasks": about}
     write_atomically(output, map(to_line, [header, *(audit.as_record() for audit in audits)]))
-    _print([finding for audit in audits for finding in audit.flagged])
+    if findings := [finding for audit in audits for finding in audit.flagged]:
+        keys = {"task": "task", "severity": "severity", "code": "code", "finding": "message"}
+        columns = [text_column(name, [getattr(finding, key) for finding in findings]) for name, key in keys.items()]
+        print_table(Table("findings", "", columns))
     flagged = sum(bool(audit.flagged) for audit in audits)
     typer.echo(f"{len(audits)} tasks, {flagged} with an error or a warning: {output}")
     if settings.strict and flagged:
         raise typer.Exit(1)
-
-
-def _print(findings: list) -> None:
-    from ..report.cells import Table, print_table, text_column
-
-    if findings:
-        keys = {"task": "task", "severity": "severity", "code": "code", "finding": "message"}
-        columns = [text_column(name, [getattr(finding, key) for finding in findings]) for name, key in keys.items()]
-        print_table(Table("findings", "", columns))

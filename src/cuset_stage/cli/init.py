@@ -15,7 +15,7 @@ from ..project.folder import Project, next_steps, read_form, write_project
 from ..project.plan import BATCH, HELD_OUT_FROM, Tuning, choose_plan, shape_of
 from ..project.template import differs, template_of
 from ..settings import Settings
-from ..stage.pretrained import check_model
+from ..stage.pretrained import Model
 from ..text import nearest
 from ._app import app, command, fail
 
@@ -27,7 +27,7 @@ class InitSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("folder",)
 
     folder: Path = Field(description="the folder to make")
-    model: str = Field(description="a model's folder, or its name on the Hub")
+    model: Model = Field(description="a model's folder, or its name on the Hub")
     data: str = Field(
         "bundled",
         description="a JSON or JSONL file in alpaca, sharegpt or openai form; without it the bundled kernels",
@@ -54,18 +54,15 @@ def init(settings: InitSettings) -> None:
     here = list_gpus()
     gpus = len(here) if gpus is None else gpus
     if gpus and not (memory_gib or here):
-        problem = "no GPU is found here, so say how much memory each one has, such as 24."
-        raise fail(f"init: memory_gib is missing: {problem}")
+        raise fail(
+            "init: memory_gib is missing: no GPU is found here, so say how much memory each one has, such as 24."
+        )
     if not memory_gib:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         memory_gib = round((min(gpu.memory_bytes for gpu in here) if gpus else memory) / 2**30, 1)
     recipe, local = folder.expanduser() / "train.yaml", Path(model).expanduser()
     if recipe.exists():
         raise fail(f"init: {recipe} exists; give another folder, or remove that file.")
-    try:
-        check_model(model)
-    except ValueError as error:
-        raise fail(f"init: model={model}: {error}") from None
     try:
         is_own = data != "bundled"
         file = read_form(Path(data).expanduser() if is_own else bundled.data() / "cuset_kernels.json")
@@ -77,8 +74,6 @@ def init(settings: InitSettings) -> None:
         write_project(project)
     except ValueError as error:  # InputError is one
         raise fail(f"init: {error}") from None
-    except OSError as error:
-        raise fail(f"init: {error.filename}: {error.strerror}.") from None
 
     typer.echo(f"written: {recipe}")
     count, unit = (

@@ -25,15 +25,7 @@ def run(settings: StudySettings) -> None:
     from ..report.cells import print_table
     from ..study.checks import check_keys, missing
     from ..study.plan import StudyError, jobs_of, wanted
-    from ..study.run import (
-        check_begun,
-        failed_jobs,
-        forecast,
-        gpu_names,
-        jobs_left,
-        run_study,
-        short_of_gpus,
-    )
+    from ..study.run import check_begun, failed_jobs, forecast, gpu_names, jobs_left, run_study, short_of_gpus
 
     every = jobs_of(settings)
     jobs = wanted(settings, every)

@@ -14,12 +14,4 @@ from .numbers import Report, build_report
 from .write import print_report, write_report
 
 
-__all__ = [
-    "Collection",
-    "Report",
-    "ReportError",
-    "build_report",
-    "collect",
-    "print_report",
-    "write_report",
-]
+__all__ = ["Collection", "Report", "ReportError", "build_report", "collect", "print_report", "write_report"]

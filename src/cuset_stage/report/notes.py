@@ -17,17 +17,8 @@ JUDGE = {
 }
 """Settings of the judge and of sampling, not of the method, whose difference is noted; the limits as well."""
 NO_SETTINGS = {
-    "type",
-    "format",
-    "run",
-    "method",
-    "findings",
-    "notes",
-    "audited",
-    "tasks.ids",
-    "tasks.count",
-    "tasks.set_size",
-    "answers.levels",
+    *("type", "format", "run", "method", "findings", "notes", "audited"),
+    *("tasks.ids", "tasks.count", "tasks.set_size", "answers.levels"),
 }
 """Of a header, with what a column of the tables says."""
 

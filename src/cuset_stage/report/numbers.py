@@ -39,9 +39,8 @@ class Report:
     seed: int
     rates: Rates
     comparisons: list[Comparison]
-    fast: dict[
-        tuple[str, float], Estimate | None
-    ]  # (run's label, p) -> fast_p of first samples, where there are speed-ups
+    # (run's label, p) -> fast_p of first samples, where there are speed-ups
+    fast: dict[tuple[str, float], Estimate | None]
 
 
 def build_report(

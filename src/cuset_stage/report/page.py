@@ -24,7 +24,7 @@ from .tables import VERDICTS, named_verdicts
 
 
 CODE_LIMIT = 64_000  # characters of one sample; what is longer is an answer that repeats itself until the token limit
-MESSAGE_LIMIT = 12_000
+MESSAGE_LIMIT, LINE_LIMIT = 12_000, 140
 NO_FAILURE = ("passed", "compiled", NOT_JUDGED)
 ERROR_LINE = re.compile(r"\.(?:cu|cpp|cc|py)(?:\((\d+)\)|:(\d+):\d+): (?:fatal |catastrophic )?error")
 
@@ -94,8 +94,8 @@ def duration(seconds: float | None) -> str:
     return f"{seconds:.{2 if seconds < 100 else 0}f} s"
 
 
-def first_line(message: str, limit: int = 140) -> str:
+def first_line(message: str) -> str:
     """What a list shows of a message: the line of the first error, else the first line."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     line = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return line if len(line) <= LINE_LIMIT else line[: LINE_LIMIT - 1] + "…"

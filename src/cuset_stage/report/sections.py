@@ -4,14 +4,7 @@ from datetime import UTC, datetime
 
 from .. import __version__
 from . import tables
-from .cells import (
-    ABSENT,
-    Column,
-    Section,
-    Table,
-    label,
-    text_column,
-)
+from .cells import ABSENT, Column, Section, Table, label, text_column
 from .notes import counted, run_settings
 from .numbers import Report
 from .statistics import RESAMPLES, Rule

@@ -21,6 +21,7 @@ from scipy.stats import t as student
 
 
 RESAMPLES = 10_000
+TAIL = 0.025  # beyond each end of a 95 % interval
 
 
 class Rule(StrEnum):
@@ -34,23 +35,18 @@ def pass_at_k_unbiased(n: int, c: int, k: int) -> float:
     """The probability that k of n samples, drawn without replacement, hold one of the c right ones.
 
     1 - C(n - c, k) / C(n, k), Chen et al. 2021 (arXiv 2107.03374), Eq. 1, in integers, of which Python rounds the quotient once.
-    ValueError unless 0 <= c <= n and 1 <= k <= n.
     """
-    if not (0 <= c <= n and 1 <= k <= n):
-        raise ValueError(f"n={n}, c={c}, k={k}: needs c in [0, n] right samples and k in [1, n]")
     choices = math.comb(n, k)
     return (choices - math.comb(n - c, k)) / choices
 
 
 def task_scores(outcomes: ArrayLike, k: int, rule: Rule) -> NDArray[np.float64]:
-    """pass@k of each task, [T], NaN where the outcomes do not determine it.
+    """pass@k of each task, [T], NaN where the outcomes do not determine it; k is at most the number of samples.
 
     FIRST needs samples 1 to k known (also when a known one passed: leaving out only the undecided failures would favour the
-    model). UNBIASED needs any k known ones. ValueError when there are fewer than k columns.
+    model). UNBIASED needs any k known ones.
     """
     outcomes = np.asarray(outcomes, dtype=np.float64)
-    if outcomes.ndim != 2 or not 1 <= k <= outcomes.shape[1]:
-        raise ValueError(f"outcomes of shape {outcomes.shape}, k={k}: needs [tasks, samples] with at least k samples")
     if rule is Rule.FIRST:
         return outcomes[:, :k].max(axis=1, initial=0.0)  # NaN propagates
     known = (~np.isnan(outcomes)).sum(axis=1).tolist()
@@ -70,14 +66,9 @@ class Estimate:
 
 
 def estimate_means(
-    scores: ArrayLike,
-    *,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    scores: ArrayLike, *, bounds: tuple[float, float] = (0.0, 1.0), seed: int = 0
 ) -> list[Estimate | None]:
-    """The mean of each column of scores [T, M] and its percentile bootstrap interval over tasks; None without a known task.
+    """The mean of each column of scores [T, M] and its 95 % percentile bootstrap interval over tasks; None without a known task.
 
     A NaN leaves its task out of that column. One seed draws the same tasks for every column, so columns of differences
     (bounds=(-1, 1)) are a paired bootstrap. Where all tasks of a column have one score the bootstrap has no spread; the interval
@@ -87,31 +78,30 @@ def estimate_means(
     scores = np.asarray(scores, dtype=np.float64)
     if not scores.size:
         return [None] * scores.shape[1]
-    tail = (1 - confidence) / 2
     results: list[Estimate | None] = [None] * scores.shape[1]
-    for m, (column, low, high) in enumerate(zip(scores.T, *_bootstrap(scores, tail, resamples, seed), strict=True)):
+    for m, (column, low, high) in enumerate(zip(scores.T, *_bootstrap(scores, seed), strict=True)):
         if not len(known := column[~np.isnan(column)]):
             continue
         mean = float(known.mean())
         if known.min() == known.max():
-            unseen = 1 - tail ** (1 / len(known))
+            unseen = 1 - TAIL ** (1 / len(known))
             low, high = mean - unseen * (mean - bounds[0]), mean + unseen * (bounds[1] - mean)
         results[m] = Estimate(mean, float(low), float(high), len(known), len(column) - len(known))
     return results
 
 
-def _bootstrap(scores: NDArray[np.float64], tail: float, resamples: int, seed: int) -> NDArray[np.float64]:
-    """Quantiles tail and 1 - tail, [2, M], of the means of `resamples` draws of T tasks with replacement."""
+def _bootstrap(scores: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Quantiles TAIL and 1 - TAIL, [2, M], of the means of RESAMPLES draws of T tasks with replacement."""
     tasks, known = len(scores), ~np.isnan(scores)
     known = (known | ~known.any(axis=0)).astype(np.float64)  # the caller passes over columns without a known task
     values = np.nan_to_num(scores)
     rng = np.random.default_rng(seed)
     means = []
-    for start in range(0, resamples, 500):  # in parts: [500, T] at a time
-        weights = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=min(500, resamples - start)).astype(float)
+    for _ in range(RESAMPLES // 500):  # in parts: [500, T] at a time
+        weights = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=500).astype(float)
         with np.errstate(invalid="ignore"):  # a draw without any known task has no mean
             means.append(weights @ values / (weights @ known))
-    return np.nanquantile(np.concatenate(means), [tail, 1 - tail], axis=0)
+    return np.nanquantile(np.concatenate(means), [TAIL, 1 - TAIL], axis=0)
 
 
 @dataclass(frozen=True)
@@ -186,7 +176,7 @@ class Crossed:
         seed what that many equal tasks do."""
         low, high = self.interval()
         if self.se == 0:
-            unseen = 1 - 0.025 ** (1 / (self.seeds if self.seeds > 1 else self.tasks))
+            unseen = 1 - TAIL ** (1 / (self.seeds if self.seeds > 1 else self.tasks))
             low, high = self.value - unseen * self.value, self.value + unseen * (1 - self.value)
         return max(low, 0.0), min(high, 1.0)
 

@@ -41,11 +41,8 @@ CUSET_KEYS = {
 }
 OBJECTIVE_KEYS = {name: rule.keys for name, rule in RULES.items() if rule.keys}
 SWITCHES = (
-    "cuset_confidence_mask",
-    "cuset_cuda_mask",
-    "cuset_region_weight",
-    "cuset_cudnn_attention",
-    "cuset_padding_free",
+    *("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight"),
+    *("cuset_cudnn_attention", "cuset_padding_free"),
 )
 
 
@@ -156,8 +153,7 @@ def extend(base: type) -> type:
             "response", "; ".join(f"{k}: {v}" for k, v in REGION_SCOPES.items()) + "."
         )
         cuset_normalization: Literal["tokens", "samples"] = _argument(
-            "tokens",
-            "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + ".",
+            "tokens", "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + "."
         )
         cuset_fused: Literal["auto", "on", "off"] = _argument(
             "auto",

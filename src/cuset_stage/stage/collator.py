@@ -36,12 +36,8 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         batch = super().__call__(features)
         labels = batch["labels"]
         for name, rows in columns.items():
-            batch[name] = torch.stack(
-                [
-                    self._fit(row, mask, labels.size(1), PADDING.get(name, 0))
-                    for row, mask in zip(rows, attention, strict=True)
-                ]
-            )
+            masked, padding = zip(rows, attention, strict=True), PADDING.get(name, 0)
+            batch[name] = torch.stack([self._fit(row, mask, labels.size(1), padding) for row, mask in masked])
 
         if self.label_pad_token_id != IGNORE_INDEX:
             # ignore_pad_token_for_loss: false supervises padding too; it goes with the row's last sample.

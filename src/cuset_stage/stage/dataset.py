@@ -15,7 +15,7 @@ from .. import bundled
 from ..jsonl import read_rows
 from ..text import InputError, one_line, shown
 from .given import GivingAttr, giving_dataset_list, read_given
-from .processors import WEIGHTS, LabelRules, labelling
+from .processors import COLUMNS, WEIGHTS, LabelRules, labelling
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -28,7 +28,7 @@ def labelled_dataset(
 ) -> Callable[..., dict[str, Any]]:
     """Wrap LLaMA-Factory's `get_dataset`: same arguments, same result, labelled by `rules` and checked.
 
-    summaries: gets the sentence that `report_cuda_share` logs of each data set.
+    summaries: gets the sentences that `report_labels` logs of each data set.
     """
 
     def get_labelled_dataset(template, model_args, data_args, training_args, *args, **kwargs) -> dict[str, Any]:
@@ -59,8 +59,7 @@ def labelled_dataset(
                     "count them). Check that dataset_info.json maps the response column."
                 )
             if training_args.should_log:
-                summaries.extend(report_cuda_share(dataset, name))
-                summaries.extend(report_weights(dataset, name))
+                summaries.extend(report_labels(dataset, name))
         return module
 
     return get_labelled_dataset
@@ -100,26 +99,28 @@ def check_saved_rules(path: Path, rules: LabelRules, edition: int | None) -> Non
         raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {fix}")
 
 
-def report_cuda_share(dataset: Any, name: str) -> list[str]:
-    """Log how much of a data set is CUDA, in a sentence that is returned, and say loudly when nothing is.
+def report_labels(dataset: Any, name: str) -> list[str]:
+    """Log how much of a data set is CUDA, and what given weights come to, in sentences that are returned; say loudly when nothing is CUDA or
+    all weights are 0.
 
     A streamed data set is not read ahead; there the training log shows the share.
     """
     if not hasattr(dataset, "data"):
         return []
-    rows = len(dataset)
-    counts = []  # of each row: supervised tokens, CUDA tokens among them, samples
+    rows, columns = len(dataset), (*COLUMNS, *[WEIGHTS] * (WEIGHTS in dataset.column_names))
+    counts, weights = [], []  # of each row: supervised tokens, CUDA tokens among them, samples
     for batch in dataset.with_format("arrow").iter(1000):
-        for mask, ids in zip(batch["cuda_mask"].to_numpy(), batch["sample_ids"].to_numpy(), strict=True):
+        for mask, ids, *given in zip(*(batch[column].to_numpy() for column in columns), strict=True):
             counts.append((np.count_nonzero(ids), np.count_nonzero(mask[ids > 0]), ids.max(initial=0)))
+            weights += [of_row[ids > 0] for of_row in given]
     supervised, cuda, samples = np.sum(counts, axis=0)
     unsupervised_rows, without_cuda, _ = np.count_nonzero(np.array(counts) == 0, axis=0)
 
-    summary = (
+    summaries = [
         f"CUDA labels of the {name} data: {cuda:,} of {supervised:,} supervised tokens "
         f"({100 * cuda / max(supervised, 1):.1f}%) in {samples:,} samples; {without_cuda:,} of {rows:,} rows have none."
-    )
-    logger.info_rank0(summary)
+    ]
+    logger.info_rank0(summaries[0])
     if unsupervised_rows:
         logger.warning_rank0(
             f"{unsupervised_rows:,} of {rows:,} rows of the {name} data have no supervised token left: their prompts fill cutoff_len. "
@@ -132,28 +133,16 @@ def report_cuda_share(dataset: Any, name: str) -> list[str]:
             "another language than CUDA), that the columns of dataset_info.json map the response to the assistant's side, that cutoff_len "
             "does not cut the code off, and cuset_sensitive_kinds; macros that stand for __global__ go into cuset_kernel_aliases."
         )
-    return [summary]
-
-
-def report_weights(dataset: Any, name: str) -> list[str]:
-    """Log what the given weights come to, in a sentence that is returned; none for a data set that has none, or is streamed."""
-    if not hasattr(dataset, "data") or WEIGHTS not in dataset.column_names:
-        return []
-    parts = []
-    for batch in dataset.with_format("arrow").iter(1000):
-        ids, weights = (batch[key].combine_chunks().flatten().to_numpy() for key in ("sample_ids", WEIGHTS))
-        parts.append(weights[ids > 0])
-    weights = np.concatenate(parts).astype(np.float64)
-    if not weights.size:
-        return []
-    summary = (
-        f"Weights of the {name} data: {weights.mean():.4g} a supervised token on average, from {weights.min():.4g} to "
-        f"{weights.max():.4g}; {np.mean(weights == 0):.1%} of them weigh 0."
-    )
-    logger.info_rank0(summary)
-    if not weights.any():
-        logger.warning_rank0(f"EVERY WEIGHT of the {name} data is 0, so nothing is learned from it.")
-    return [summary]
+    if weights and supervised:
+        given = np.concatenate(weights).astype(np.float64)
+        summaries.append(
+            f"Weights of the {name} data: {given.mean():.4g} a supervised token on average, from {given.min():.4g} to "
+            f"{given.max():.4g}; {np.mean(given == 0):.1%} of them weigh 0."
+        )
+        logger.info_rank0(summaries[1])
+        if not given.any():
+            logger.warning_rank0(f"EVERY WEIGHT of the {name} data is 0, so nothing is learned from it.")
+    return summaries
 
 
 @contextlib.contextmanager

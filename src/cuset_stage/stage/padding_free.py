@@ -144,10 +144,10 @@ def _attention(
     if rows.reason is not None:
         return sdpa(module, query, key, value, attention_mask, **options)
     query, key, value = (
-        _Padded.apply(given[0].transpose(0, 1), rows).transpose(1, 2) for given in (query, key, value)
+        _Moved.apply(given[0].transpose(0, 1), rows, True).transpose(1, 2) for given in (query, key, value)
     )
     output, weights = sdpa(module, query, key, value, None, **options)
-    return _Laid.apply(output, rows)[None], weights
+    return _Moved.apply(output, rows, False)[None], weights
 
 
 def _pad(laid: torch.Tensor, rows: Rows) -> torch.Tensor:
@@ -159,27 +159,15 @@ def _take(padded: torch.Tensor, rows: Rows) -> torch.Tensor:
     return padded.reshape(rows.batch * rows.length, *padded.shape[2:]).index_select(0, rows.index)
 
 
-class _Padded(torch.autograd.Function):
-    """[tokens, heads, size] to [batch, length, heads, size]; each is the other's gradient, which autograd would sum with atomics."""
+class _Moved(torch.autograd.Function):
+    """[tokens, heads, size] to [batch, length, heads, size] with `to_rows`, or back; each is the other's gradient, which autograd would sum
+    with atomics."""
 
     @staticmethod
-    def forward(ctx: Any, laid: torch.Tensor, rows: Rows) -> torch.Tensor:
-        ctx.rows = rows
-        return _pad(laid, rows)
+    def forward(ctx: Any, given: torch.Tensor, rows: Rows, to_rows: bool) -> torch.Tensor:
+        ctx.rows, ctx.to_rows = rows, to_rows
+        return (_pad if to_rows else _take)(given, rows)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return _take(gradient, ctx.rows), None
-
-
-class _Laid(torch.autograd.Function):
-    """The way back of `_Padded`."""
-
-    @staticmethod
-    def forward(ctx: Any, padded: torch.Tensor, rows: Rows) -> torch.Tensor:
-        ctx.rows = rows
-        return _take(padded, rows)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return _pad(gradient, ctx.rows), None
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        return (_take if ctx.to_rows else _pad)(gradient, ctx.rows), None, None

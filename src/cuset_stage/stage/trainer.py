@@ -374,14 +374,12 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         """
         batches, count = super().get_batch_samples(epoch_iterator, num_batches, device)
         if count is not None:
-            own = sum(
-                count_items(batch["labels"], batch.get("sample_ids"), self.objective.normalization)
-                for batch in batches
-            )
+            divided_by = self.objective.normalization
+            own = sum(count_items(batch["labels"], batch.get("sample_ids"), divided_by) for batch in batches)
             own = torch.as_tensor(own, device=device)
             is_shared = self.args.average_tokens_across_devices and self.args.world_size > 1
             self._step_items = self.accelerator.gather(own).sum() if is_shared else own
-            if self.objective.normalization == "samples":
+            if divided_by == "samples":
                 count = self._step_items
         return batches, count
 
