@@ -102,6 +102,14 @@ def failures(rows: pd.DataFrame, methods: list[str]) -> str:
     return table(["% of answers", *(f"`{name}`" for name in verdicts)], cells)
 
 
+def errors(rows: pd.DataFrame, methods: list[str]) -> str:
+    """The commonest first errors of nvcc; X stands for a name."""
+    shares = pd.crosstab(rows.method, rows.error).div(rows.groupby("method").size(), axis=0).mul(100)
+    commonest = shares.sum().sort_values(ascending=False, kind="stable").index[:8]
+    cells = [[f"`{error}`", *(f"{shares.loc[method, error]:.1f}" for method in methods)] for error in commonest]
+    return table(["% of answers", *(TITLES[method] for method in methods)], cells)
+
+
 def draw(rows: pd.DataFrame, methods: list[str]) -> None:
     """A dot a seed, the mean and its interval a method."""
     import matplotlib
@@ -135,5 +143,5 @@ def page() -> str:
         "real_study.md",
         rates=rates(rows, methods),
         differences=differences(rows, methods),
-        failures=failures(rows, methods),
+        failures=failures(rows, methods) + "\n\n" + errors(rows, methods),
     )
