@@ -22,6 +22,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shared_folder(tmp_path_factory, "judge-cache")
 
 
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Caches of this test alone."""
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
+
+
 @pytest.fixture(scope="module")
 def judge(cache: Path) -> Any:
     """Of programs, without a GPU."""

@@ -72,7 +72,10 @@ def test_all_cases_in_one_process(judge: ProgramJudge, task: ProgramTask, isolat
     judged = judge.judge(task, THIRD)
     assert (judged.verdict, judged.case) == (Verdict.MISMATCH, "right")
     judged = judge.judge(task, program())
-    assert judged.passed and judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
+    assert judged.passed and [(case.name, case.max_abs_error) for case in judged.cases] == [
+        (case.name, 0) for case in task.cases
+    ]
+    assert judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
     assert judged.cases[1].run_s > 0.3  # the slow one sleeps so long
 
 

@@ -45,6 +45,7 @@ def test_judges_all_and_equal_code_once(run: Any) -> None:
     }  # fmt: skip
     same = {(s["task"], s["sample"]): s["same_as_sample"] for s in results.samples}
     assert same == {("one", 0): None, ("one", 1): None, ("one", 2): 0, ("one", 3): None, ("two", 0): None}
+    assert "fupen" in results.samples[1]["message"]
     failing = results.samples[-1]
     assert (failing["case"], [case["name"] for case in failing["cases"]]) == ("wrong", ["right", "wrong"])
     assert failing["code"].strip() == PROGRAM.strip() and failing["tokens"] == 100
@@ -149,6 +150,7 @@ def test_infra_errors_end_with_3_and_are_judged_again(
         patched.setattr("cuset_stage.sandbox.cache.RESERVE", 2**60)  # the disk is full
         said, results = run(answers, "retry_infra=0", code=3)
     assert verdicts(results) == {("one", 0): "infra_error", ("one", 1): "compile_error"}
+    assert "task one, case right: its data takes" in results.samples[0]["message"]
     assert "the judge itself failed on 1 samples" in said
     said, results = run(answers)
     assert "(1 judged" in said
