@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fake_nvml import fake_gpus
 from host_programs import PROGRAM, make_task
 
 from cuset_stage.judge import case_runs
@@ -11,7 +12,7 @@ from cuset_stage.judge.case_runs import Program, limits_for, read_report
 from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
 from cuset_stage.judge.programs import ProgramJudge, needs_one_queue
-from cuset_stage.sandbox import Gpu, Isolation, Limits, Verdict
+from cuset_stage.sandbox import Isolation, Limits, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -103,7 +104,7 @@ def test_programs_that_need_no_more_have_one_queue_where_nothing_is_timed(
     task = make_task(tmp_path, *modes)
     streams = f"using cudaStream_t = int;\n{SHOWS}"
     assert judge.judge(task, SHOWS).passed
-    on_a_gpu = replace(judge, gpus=GpuPool([Gpu(0, "GPU-0", "none", "0", "9.0", 1 << 30)]))
+    on_a_gpu = replace(judge, gpus=GpuPool(fake_gpus(1)))
     assert on_a_gpu.judge(task, SHOWS).verdict is Verdict.RUNTIME_ERROR
     assert on_a_gpu.judge(task, streams).passed
 

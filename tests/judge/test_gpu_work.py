@@ -35,7 +35,7 @@ from cuset_stage.judge.gpu_work import (
 from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, SandboxError, Verdict
+from cuset_stage.sandbox import Compiler, Isolation, Limits, SandboxError, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -91,10 +91,9 @@ def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
 
 
 @pytest.fixture
-def on_a_gpu(judge: ProgramJudge, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
+def on_a_gpu(judge: ProgramJudge) -> ProgramJudge:
     """As on a GPU of its own, which no program uses."""
-    gpu = Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
-    return replace(judge, gpus=GpuPool([gpu]))
+    return replace(judge, gpus=GpuPool(fake_gpus(1)))
 
 
 @pytest.fixture

@@ -6,20 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_nvml import fake_nvml
+from fake_nvml import fake_gpus, fake_nvml
 from host_programs import PROGRAM, REFERENCE, make_task, write_lines
 
 from cuset_stage.judge.devices import GpuPool, NoGpuLeft
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Gpu, Isolation, Limits, Verdict, resolve_isolation
+from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
 from cuset_stage.tasks import load_tasks
 
 
-@pytest.fixture(scope="module")
-def lost_gpu() -> Gpu:
-    """A GPU that no machine has: what a driver says about one that fell off the bus."""
-    return Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
+(LOST,) = fake_gpus(1)  # as one that fell off the bus
 
 
 @pytest.mark.parametrize(
@@ -44,24 +41,24 @@ def test_stops_at_the_first_case_that_fails(
     assert says in judged.message
 
 
-def test_settings_tell_isolations_and_gpus_apart(judge: ProgramJudge, lost_gpu: Gpu) -> None:
+def test_settings_tell_isolations_and_gpus_apart(judge: ProgramJudge) -> None:
     """What decides whether an earlier verdict counts: the sandbox that is really used, and the kinds of GPU."""
     landlock = replace(judge, isolation=Isolation.LANDLOCK)
     assert landlock.settings()["isolation"] == "landlock"
     assert replace(judge, isolation=resolve_isolation()).settings() == judge.settings()  # AUTO is what it comes to
 
     def on(*names: str, per_gpu: int = 1) -> dict[str, Any]:
-        gpus = [replace(lost_gpu, name=name, index=index) for index, name in enumerate(names)]
+        gpus = [replace(LOST, name=name, index=index) for index, name in enumerate(names)]
         return replace(judge, gpus=GpuPool(gpus, per_gpu=per_gpu)).settings()
 
     assert judge.settings() != on("H100") != on("H200")
     assert on("H100", "H200", "H100") == on("H200", "H100")
     assert on("H100", per_gpu=2) == on("H100")  # nothing is timed
-    sharing = replace(judge, gpus=GpuPool([lost_gpu]))
+    sharing = replace(judge, gpus=GpuPool([LOST]))
     assert replace(sharing, confirms=False).settings() != sharing.settings()
 
     def of_modules(per_gpu: int, **changes: Any) -> dict[str, Any]:
-        return ModuleJudge(gpus=GpuPool([lost_gpu], per_gpu=per_gpu), **changes).settings()
+        return ModuleJudge(gpus=GpuPool([LOST], per_gpu=per_gpu), **changes).settings()
 
     # They have a GPU to themselves, whatever `per_gpu` is for programs.
     assert of_modules(1) == of_modules(2) == of_modules(1, isolation=resolve_isolation()) != of_modules(1, seed=1)
@@ -76,8 +73,8 @@ def test_a_reference_that_fails_is_not_the_answers_fault(judge: ProgramJudge, tm
     assert "ZeroDivisionError" in judged.message
 
 
-def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu) -> None:
-    pool = GpuPool([lost_gpu])
+def test_a_failure_on_a_LOST_is_not_the_answers_fault(judge: ProgramJudge, tmp_path: Path) -> None:
+    pool = GpuPool([LOST])
     task = make_task(tmp_path, "says_no_device")
     built = judge.build(task, PROGRAM)
     prepared = judge.prepare(task)
@@ -87,7 +84,7 @@ def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge: ProgramJudge, t
     assert "GPU 0" in judged.message
     with pytest.raises(NoGpuLeft, match="no GPU left"):
         with_gpu.execute(task, built, prepared)
-    pool = GpuPool([lost_gpu])
+    pool = GpuPool([LOST])
     silent = replace(judge, gpus=pool).judge(make_task(tmp_path, "returns_3"), PROGRAM)
     assert silent.verdict is Verdict.RUNTIME_ERROR and not pool.lost  # nothing was said of a device
     # without a GPU in use there is none that could be lost: the program may print what it likes
@@ -99,7 +96,6 @@ def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge: ProgramJudge, t
 def test_what_other_programs_may_have_made_fail_starts_twice(
     judge: ProgramJudge,
     tmp_path: Path,
-    lost_gpu: Gpu,
     monkeypatch: pytest.MonkeyPatch,
     modes: tuple[str, str],
     used: float,
@@ -107,9 +103,9 @@ def test_what_other_programs_may_have_made_fail_starts_twice(
     """Starts of CUDA wait for each other, so they decide how many answers an hour are judged: once with all cases, once alone."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("cuset_stage.judge.devices.probe_gpu", lambda gpu, isolation: None)
-    fake_nvml(monkeypatch, [lost_gpu], lambda: int(used * lost_gpu.memory_bytes))
+    fake_nvml(monkeypatch, [LOST], lambda: int(used * LOST.memory_bytes))
     judge = replace(judge, limits=Limits(wall_s=2.0))
-    pool = GpuPool([lost_gpu], per_gpu=2)
+    pool = GpuPool([LOST], per_gpu=2)
     leases, lease = [], pool.lease
     monkeypatch.setattr(pool, "lease", lambda *args, alone=False: leases.append(alone) or lease(*args, alone=alone))
     assert not replace(judge, gpus=pool).judge(make_task(tmp_path, *modes), PROGRAM).passed

@@ -11,16 +11,7 @@ import torch
 
 from cuset_stage.judge.closeness import element_at
 from cuset_stage.judge.gpu_activity import Activity, Counted, Kernel
-from cuset_stage.judge.gpu_work import (
-    IDLE_KERNEL,
-    MISSING,
-    MORE,
-    NO_KERNEL,
-    TENSOR,
-    Counts,
-    calls_of,
-    second_opinion,
-)
+from cuset_stage.judge.gpu_work import IDLE_KERNEL, MISSING, MORE, NO_KERNEL, TENSOR, Counts, calls_of, second_opinion
 from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
 from cuset_stage.judge.modules.precision import lower_precision

@@ -30,8 +30,7 @@ def place():
 
 
 @pytest.mark.parametrize(
-    "attack",
-    [pytest.param(attack, id=attack.name, marks=[pytest.mark.slow] * attack.slow) for attack in ATTACKS],
+    "attack", [pytest.param(attack, id=attack.name, marks=[pytest.mark.slow] * attack.slow) for attack in ATTACKS]
 )
 def test_contained(place, attack, isolation):
     if not attack_table.is_safe_here(attack, isolation):

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -82,16 +81,16 @@ def test_one_of_the_threads_that_wait_asks_and_holds_up_none_who_takes_another_s
 
 
 HOLDER = """
-    from cuset_stage.sandbox import Gpu, lease_gpu
-    with lease_gpu([Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)]):
-        print("held", flush=True)
-        import time
-        time.sleep(600)
+from cuset_stage.sandbox import Gpu, lease_gpu
+with lease_gpu([Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)]):
+    print("held", flush=True)
+    import time
+    time.sleep(600)
 """
 
 
 def test_a_lease_ends_with_its_process(own_caches):
-    holder = subprocess.Popen([sys.executable, "-c", textwrap.dedent(HOLDER)], stdout=subprocess.PIPE)
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE)
     assert holder.stdout.readline() == b"held\n"
     with ThreadPoolExecutor(1) as pool:
         leased = pool.submit(lease_gpu([make(0)]).__enter__)
