@@ -38,8 +38,6 @@ from .wrong_outputs import (
 )
 
 
-__all__ = ["Audit", "Code", "Finding", "Severity", "audit_task", "audit_tasks", "load_audit"]
-
 AUDIT_VERSION = 6  # raised when checks change: earlier audits are then made again
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 MODULE_TOLERANCE = MODULE_TOLERANCES["float32"]  # absolute and relative
