@@ -9,7 +9,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,7 +27,7 @@ def verdicts(results: Results) -> dict[tuple[str, int], str]:
     return {(sample["task"], sample["sample"]): sample["verdict"] for sample in results.samples}
 
 
-def test_judges_all_and_equal_code_once(run: Any) -> None:
+def test_judges_all_and_equal_code_once(run):
     answers = [
         answer_row("one", 0),
         answer_row("one", 1, BROKEN),
@@ -56,7 +55,7 @@ def test_judges_all_and_equal_code_once(run: Any) -> None:
     assert "passed 2" in said and "compile_error 1" in said
 
 
-def test_only_what_changed_is_judged_again(run: Any) -> None:
+def test_only_what_changed_is_judged_again(run):
     answers = [answer_row("one", 0), answer_row("two", 0), answer_row("one", 1, None)]
     run(answers)
     assert "nothing new to judge, 3 taken" in run(answers)[0]
@@ -77,7 +76,7 @@ def test_only_what_changed_is_judged_again(run: Any) -> None:
     assert len(results.samples) == 3
 
 
-def test_parts_of_a_file_add_up(run: Any) -> None:
+def test_parts_of_a_file_add_up(run):
     answers = [answer_row("one", 0), answer_row("two", 0), answer_row("two", 0, level=2)]
     said, results = run(answers, "split=eval")
     assert list(verdicts(results)) == [("one", 0)] and results.run["answers"]["chosen"] == 1
@@ -92,7 +91,7 @@ def test_parts_of_a_file_add_up(run: Any) -> None:
     assert "(1 judged" in said and verdicts(results) == {("one", 0): "compiled"}
 
 
-def test_another_models_results_are_not_written_over_and_more_answers_of_one_are_taken_up(run: Any) -> None:
+def test_another_models_results_are_not_written_over_and_more_answers_of_one_are_taken_up(run):
     """With a seed a sample, further answers bring further seeds: still the same run."""
     answers = [answer_row("one", number, None, seed=7 + number) for number in range(3)]
     run(answers[:1])
@@ -117,13 +116,13 @@ def test_another_models_results_are_not_written_over_and_more_answers_of_one_are
         ([], "no NVIDIA GPU here, or no driver: compile_only=true"),
     ],
 )
-def test_bad_options(run: Any, monkeypatch: pytest.MonkeyPatch, options: list[str], says: str) -> None:
+def test_bad_options(run, monkeypatch, options, says):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     output, results = run([answer_row("one", 0)], *(options or ["no_gpu=false"]), code=2)
     assert says in output and results is None
 
 
-def test_bad_files(run: Any, tmp_path: Path) -> None:
+def test_bad_files(run, tmp_path):
     """pass@1 of samples that begin late would be 0 without a word."""
     for answers, says in (
         ([answer_row("one", 0), answer_row("onne", 0)], "answers.jsonl:2: "),
@@ -137,9 +136,7 @@ def test_bad_files(run: Any, tmp_path: Path) -> None:
     assert "this is the answers file" in run([answer_row("one", 0)], output, code=2)[0]
 
 
-def test_infra_errors_end_with_3_and_are_judged_again(
-    run: Any, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_infra_errors_end_with_3_and_are_judged_again(run, cache, tmp_path, monkeypatch):
     blocked = tmp_path / "cache"
     blocked.mkdir()
     monkeypatch.setenv("CUSET_CACHE", str(blocked))
@@ -196,9 +193,7 @@ FOR_ALL = 99  # failures: a reference that fails is made once, and the others at
         *(("prepare", 1, 2), ("prepare", 9, 3), ("prepare", FOR_ALL, 1)),
     ],
 )
-def test_failures_of_the_judge_are_tried_again(
-    step: str, failures: int, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failures_of_the_judge_are_tried_again(step, failures, calls, tmp_path, monkeypatch):
     monkeypatch.setattr("cuset_stage.judge.pipeline.FIRST_WAIT_S", 0.01)
     task = load_tasks(write_lines(tmp_path / "tasks.jsonl", TASKS)).by_id("one")
     judge = Flaky(step, failures)
@@ -211,7 +206,7 @@ def test_failures_of_the_judge_are_tried_again(
     assert not pipeline._prepared  # nothing is kept for a task that is done with
 
 
-def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path: Path) -> None:
+def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path):
     costs = [3, 9, 1, 7, 5]
     rows = [task_row(str(cost), "right", reference=f"{REFERENCE}# {cost}\n") for cost in costs]
     tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", rows))
@@ -238,7 +233,7 @@ def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path: 
 
 
 @pytest.fixture
-def scratch() -> Iterator[Path]:
+def scratch():
     """Where programs run: its name is in the environment of each, so that those left behind can be found."""
     folder = Path(tempfile.mkdtemp(prefix="cuset-test-"))
     folder.chmod(0o711)
@@ -280,7 +275,7 @@ def start(command: list[str], cache: Path, scratch: Path) -> subprocess.Popen:
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on(run: Any, cache: Path, scratch: Path, tmp_path: Path) -> None:
+def test_a_killed_run_goes_on(run, cache, scratch, tmp_path):
     """kill -9 at random points, again and again: in the end every sample is judged once, and nothing runs any more."""
     answers = [answer_row("three", number, f"{PROGRAM}// {number}") for number in range(2)]
     answers += [answer_row("three", 2), answer_row("two", 0), answer_row("one", 0), answer_row("one", 1, None)]
@@ -310,7 +305,7 @@ def test_a_killed_run_goes_on(run: Any, cache: Path, scratch: Path, tmp_path: Pa
     }
 
 
-def test_ctrl_c_keeps_what_is_judged(run: Any, cache: Path, scratch: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_judged(run, cache, scratch, tmp_path):
     tasks = [task_row("hangs", "hangs"), *TASKS]
     answers = [answer_row("one", 0, None), answer_row("hangs", 0), answer_row("one", 1)]
     output = tmp_path / "results.jsonl"
@@ -350,9 +345,7 @@ def test_ctrl_c_keeps_what_is_judged(run: Any, cache: Path, scratch: Path, tmp_p
         ("flags", "-shared -Xcompiler -fPIC", "does not run"),
     ],
 )
-def test_options_that_make_no_program_are_charged_to_nobody(
-    run: Any, every_check: None, option: str, value: str, said: str
-) -> None:
+def test_options_that_make_no_program_are_charged_to_nobody(run, every_check, option, value, said):
     output, results = run([answer_row("one", 0)], f"{option}={value}", code=2)
     assert "nvcc" in output and value in output and said in output
     assert results is None

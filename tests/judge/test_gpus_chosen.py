@@ -11,20 +11,20 @@ from cuset_stage.sandbox import SandboxError
 
 
 @pytest.fixture(autouse=True)
-def three_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+def three_gpus(monkeypatch):
     fake_nvml(monkeypatch, fake_gpus(3))
 
 
 @pytest.mark.parametrize(
     ("asked", "chosen"), [(None, [0, 1, 2]), ((1,), [1]), ((2, 0), [2, 0]), ((1, 1), [1])], ids=str
 )
-def test_the_gpus_that_were_asked_for(asked: tuple[int, ...] | None, chosen: list[int]) -> None:
+def test_the_gpus_that_were_asked_for(asked, chosen):
     assert [gpu.index for gpu in choose_gpus(asked)] == chosen
     bench = Bench(JudgeSpec(gpus=asked, isolation="none"), "python")
     assert bench.pool is not None and [gpu.index for gpu in bench.pool.gpus] == chosen
 
 
-def test_a_gpu_that_is_not_there() -> None:
+def test_a_gpu_that_is_not_there():
     with pytest.raises(SandboxError, match="gpus: no GPU 7; this machine has 0, 1, 2"):
         choose_gpus([0, 7])
 
@@ -36,7 +36,7 @@ FITS = (
 
 
 @pytest.mark.parametrize("case", FITS)
-def test_code_that_the_gpu_cannot_run_is_refused(case: str) -> None:
+def test_code_that_the_gpu_cannot_run_is_refused(case):
     """PTX of an earlier architecture runs on every later one, but that of one architecture or family alone."""
     arch, capability, *refused = case.split()
     (gpu,) = fake_gpus(1, capability)

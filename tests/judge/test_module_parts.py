@@ -22,7 +22,7 @@ from cuset_stage.sandbox import Gpu, SandboxError, Verdict, find_toolkit
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 33, 512, 513, 16385, 100003])
-def test_masks_and_digests_are_the_same_on_a_gpu(size: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_masks_and_digests_are_the_same_on_a_gpu(size, tmp_path_factory):
     """handover.cu, its functions called on the host."""
     program = tmp_path_factory.getbasetemp() / "handover"
     if not program.exists():
@@ -75,7 +75,7 @@ MINE = "_Z4minePf"
 UNMASK, HASH = "_ZN12_GLOBAL__N_112cuset_unmaskEPhmmmm", "_ZN12_GLOBAL__N_110cuset_hashEPKhmmPh"
 
 
-def test_calls_are_found_in_a_record() -> None:
+def test_calls_are_found_in_a_record():
     """Each between the masks taken off and the last hash."""
     names = ["_Z4initv", UNMASK, UNMASK, ADD, "_Z4minePf", HASH, HASH, HASH, "_Z5laterv", UNMASK, GEMM, HASH]
     calls = calls_of(recorded(*names), 2)
@@ -93,7 +93,7 @@ def test_calls_are_found_in_a_record() -> None:
         assert calls is None or all(ADD in [kernel.name for kernel in call.kernels] for call in calls)
 
 
-def test_the_gpus_opinion() -> None:
+def test_the_gpus_opinion():
     own, reference = [recorded(ADD, "fused_kernel")], [recorded(ADD, GEMM)]
     found = second_opinion(own, reference, 30e-6)
     assert found["flags"] == [] and [use.name for use in found["kernels"]] == [ADD, "fused_kernel"]
@@ -117,7 +117,7 @@ def test_the_gpus_opinion() -> None:
         ([(GEMM, 50), ("a library's, by a name that is not known", 9)], [NO_KERNEL]),
     ],
 )
-def test_kernels_of_its_own_that_do_no_work(kernels: list[tuple[str, int]], flags: list[str]) -> None:
+def test_kernels_of_its_own_that_do_no_work(kernels, flags):
     def activity(kernels: list[tuple[str, int]]) -> Activity:
         return Activity(tuple(Kernel(0, length, (1, 1, 1), (32, 1, 1), name) for name, length in kernels), (), True)
 
@@ -129,7 +129,7 @@ def test_kernels_of_its_own_that_do_no_work(kernels: list[tuple[str, int]], flag
     assert found["flags"] == flags and ("speedup" in found) is (flags == [IDLE_KERNEL])
 
 
-def test_the_gpus_counters_against_the_clock() -> None:
+def test_the_gpus_counters_against_the_clock():
     """25 calls, each with 60 us of the GPU beside the call, 40 of them in a call of nothing."""
     nothing, reference = Counted(25 * 40e-6, 0.0), Counted(25 * 140e-6, 1e-9)
     counts = Counts(nothing, reference, Counted(25 * 60e-6, 0.0), 25)
@@ -153,7 +153,7 @@ OWN = (
 
 
 @pytest.mark.parametrize("name", [*THEIRS, *OWN])
-def test_whose_kernel_it_is(name: str) -> None:
+def test_whose_kernel_it_is(name):
     assert (second_opinion([recorded(ADD, name)], [recorded(ADD, ADD)], None)["flags"] == []) is (name in OWN)
 
 
@@ -176,7 +176,7 @@ class Reference:
 
 
 @pytest.mark.parametrize(("seconds", "timed"), [(60.0, 15), (0.0, 5)])
-def test_the_reference_before_the_answer(tmp_path: Path, seconds: float, timed: int) -> None:
+def test_the_reference_before_the_answer(tmp_path, seconds, timed):
     """Two calls of a copy that do not count, then so many as the time for calls allows, and as many of nothing."""
     gpu = Gpu(0, "GPU-0", "H", "1", "9.0", 1 << 30)
     runner = SimpleNamespace(budget_s=seconds)
@@ -188,7 +188,7 @@ def test_the_reference_before_the_answer(tmp_path: Path, seconds: float, timed: 
     assert not list(tmp_path.iterdir())
 
 
-def test_speed() -> None:
+def test_speed():
     """Beside a call of nothing, and none where the noise is as large."""
     steady = [100e-6, 101e-6, 99e-6] * 5
     found = speed(52e-6, steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
@@ -257,7 +257,7 @@ def outputs_of(way: str, after: str, shift: float, scale: float, folder: Path) -
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("way", [*HONEST, *LOWERED])
 @pytest.mark.parametrize("shift", [0.0, 3.0])
-def test_precision(way: str, after: str, shift: float, tmp_path: Path) -> None:
+def test_precision(way, after, shift, tmp_path):
     """All lower precisions show in a matrix product, and none of the honest ways; positive numbers add to large sums."""
     saved = outputs_of(way, after, shift, 1 / 23, tmp_path)
     assert (lower_precision(*saved) is None) is (way in HONEST)
@@ -265,7 +265,7 @@ def test_precision(way: str, after: str, shift: float, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("shift", [0.0, 3.0])
-def test_precision_where_tensor_cores_worked(after: str, shift: float, tmp_path: Path) -> None:
+def test_precision_where_tensor_cores_worked(after, shift, tmp_path):
     """Errors that are no larger than some of scalar code's show, of one operand alone and where a sum is nearly all of an output."""
     for way in ("same", "three_tf32", *LOWERED, *ONE_OPERAND):
         saved = outputs_of(way, after, shift, 1 / 230, tmp_path)
@@ -278,7 +278,7 @@ DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "int8", "uin
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_closeness_is_torchs(dtype: str, tmp_path: Path) -> None:
+def test_closeness_is_torchs(dtype, tmp_path):
     """Against torch.allclose, with errors on both sides of the tolerance."""
     kind = getattr(torch, dtype)
     generator = torch.Generator().manual_seed(0)
@@ -302,7 +302,7 @@ def test_closeness_is_torchs(dtype: str, tmp_path: Path) -> None:
     assert verdicts == {True, False} or dtype == "bool"
 
 
-def test_closeness_of_what_is_not_finite(tmp_path: Path) -> None:
+def test_closeness_of_what_is_not_finite(tmp_path):
     def compare(actual: list[float], expected: list[float]) -> bool:
         for name, values in (("a", actual), ("b", expected)):
             np.array(values, np.float32).tofile(tmp_path / name)

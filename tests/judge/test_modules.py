@@ -5,7 +5,6 @@ Runs are forks of this process, and the tests that ask for `sandboxed` have the 
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -60,12 +59,12 @@ def made(reference: str) -> ModuleTask:
 
 
 @pytest.fixture(scope="module")
-def task() -> ModuleTask:
+def task():
     return made(REFERENCE)
 
 
 @pytest.fixture(scope="module")
-def judge() -> ModuleJudge:
+def judge():
     return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=600.0, processes=256))
 
 
@@ -75,7 +74,7 @@ def check_right(judge: ModuleJudge, task: ModuleTask, code: str) -> Judgement:
     return found
 
 
-def test_right(judge: ModuleJudge, task: ModuleTask) -> None:
+def test_right(judge, task):
     """Weights are drawn alike on both sides; an integer output is compared exactly."""
     found = check_right(judge, task, ANSWER)
     assert [case.name for case in found.cases] == [f"call {n}" if n < 3 else f"call {n}, timed" for n in range(8)]
@@ -198,7 +197,7 @@ NO_MODULE = {
 
 
 @pytest.mark.parametrize("name", [*WRONG, *NO_MODULE])
-def test_wrong(judge: ModuleJudge, task: ModuleTask, name: str) -> None:
+def test_wrong(judge, task, name):
     code, says = (WRONG | NO_MODULE)[name]
     found = judge.judge(task, code)
     assert (found.verdict, found.passed) == (Verdict.MISMATCH if name in WRONG else Verdict.COMPILE_ERROR, False)
@@ -222,7 +221,7 @@ def leave():
 """
 
 
-def test_a_task_that_cannot_tell_is_flagged(judge: ModuleJudge) -> None:
+def test_a_task_that_cannot_tell_is_flagged(judge):
     """An iteration that comes to the same fixed point from everywhere: a constant passes, and people are told."""
     blind = REFERENCE.replace(FORWARD, "return sum([0 * x.sum() + 1.5, torch.full((3,), 0.25)]), torch.sigmoid(y) * 0")
     found = judge.judge(made(blind), answer("return torch.full((3,), 1.75), torch.zeros(16, 5)"))
@@ -237,7 +236,7 @@ COUNTS = REFERENCE.replace(
 )
 
 
-def test_a_reference_with_a_state(judge: ModuleJudge) -> None:
+def test_a_reference_with_a_state(judge):
     """Both sides are called in the same order; further calls, before the answer's, are of a copy of the reference."""
     task = made(COUNTS)
     check_right(judge, task, COUNTS.replace("class Model(", "class ModelNew("))
@@ -263,9 +262,7 @@ for place, folders, files in os.walk("/"):
 """
 
 
-def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(
-    judge: ModuleJudge, task: ModuleTask, sandboxed: None
-) -> None:
+def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(judge, task, sandboxed):
     if resolve_isolation() is not Isolation.BUBBLEWRAP:
         pytest.skip(
             "without bubblewrap nothing hides the judge's files, and runs share the folder for temporary files"
@@ -297,15 +294,13 @@ Y = "{'outputs': [{'name': 'y', 'dtype': DTYPE, 'shape': SHAPE}], 'inputs': []},
         ("__import__('os')._exit(0)", Verdict.RUNTIME_ERROR),
     ],
 )
-def test_whatever_is_wrong_about_a_reply_is_the_answers_fault(
-    judge: ModuleJudge, task: ModuleTask, reply: str, verdict: Verdict
-) -> None:
+def test_whatever_is_wrong_about_a_reply_is_the_answers_fault(judge, task, reply, verdict):
     found = judge.judge(task, f"{HELD}held.outputs = lambda blobs=(): ({reply})\n{ANSWER}")
     assert found.verdict is verdict, found
     assert ("ended with 0 before it was done" if "_exit" in reply else "") in found.message != ""
 
 
-def test_a_process_that_says_nothing_is_too_late(judge: ModuleJudge, task: ModuleTask) -> None:
+def test_a_process_that_says_nothing_is_too_late(judge, task):
     silent = f"{HELD}import time\nheld.channel.socket.sendall = lambda raw: time.sleep(100)\n"
     found = judge.judge(task, answer(FORWARD, silent.replace("held.channel", "if held.models: held.channel")))
     assert found.passed, found.message  # said at the import alone, where there is no model yet
@@ -320,13 +315,13 @@ time.perf_counter = time.monotonic = time.time = lambda: 0.0
 """
 
 
-def test_time_is_the_judges(judge: ModuleJudge, task: ModuleTask) -> None:
+def test_time_is_the_judges(judge, task):
     found = judge.judge(task, answer("time.sleep(0.03); " + FORWARD, CLOCKS))
     assert found.passed, found.message
     assert all(case.run_s > 0.03 for case in found.cases)
 
 
-def test_inputs_are_not_there_before_the_clock_runs(judge: ModuleJudge, task: ModuleTask) -> None:
+def test_inputs_are_not_there_before_the_clock_runs(judge, task):
     """Neither is the seed that they are drawn from among what its process is told. Zeros are as hidden as all else."""
     reference = REFERENCE.replace("torch.randn(16, 8)", "torch.zeros(16, 8)")
     looks = f"""{HELD}
@@ -355,7 +350,7 @@ held.channel.key = key
 """
 
 
-def test_what_a_module_draws_is_drawn_alike_and_not_ahead(judge: ModuleJudge) -> None:
+def test_what_a_module_draws_is_drawn_alike_and_not_ahead(judge):
     task = made(DRAWS)
     honest = DRAWS.replace("class Model(", "class ModelNew(")
     check_right(judge, task, honest)
@@ -363,7 +358,7 @@ def test_what_a_module_draws_is_drawn_alike_and_not_ahead(judge: ModuleJudge) ->
     assert found.verdict is Verdict.MISMATCH
 
 
-def test_the_seed_repeats_the_inputs(task: ModuleTask) -> None:
+def test_the_seed_repeats_the_inputs(task):
     says = answer("raise ValueError(str(y.double().sum().item()))")
     messages = [ModuleJudge(device="cpu", seeds=3, seed=seed).judge(task, says).message for seed in (7, 7, None)]
     assert messages[0] == messages[1] != messages[2]
@@ -375,7 +370,7 @@ def half(x):
 """
 
 
-def test_a_lower_precision_is_flagged(judge: ModuleJudge, task: ModuleTask) -> None:
+def test_a_lower_precision_is_flagged(judge, task):
     """Where the outputs are small, the tolerance says nothing of their precision."""
     small = made(REFERENCE.replace("[8, 2.0]", "[8, 0.02]"))
     lower = "return torch.relu(nn.functional.linear(half(x), half(self.linear.weight), self.linear.bias)) * self.scale, y.argmax(dim=1)"
@@ -392,7 +387,7 @@ def test_a_lower_precision_is_flagged(judge: ModuleJudge, task: ModuleTask) -> N
 
 
 @pytest.mark.slow
-def test_who_fills_the_disk_is_charged(sandboxed: None, small_disk: Path, task: ModuleTask) -> None:
+def test_who_fills_the_disk_is_charged(sandboxed, small_disk, task):
     """The judge writes down what is returned, and needs room for it."""
     fill = "import os\nFILE = open(os.environ['HOME'] + '/x', 'wb', buffering=0)\n"
     fill += "def fill():\n    try:\n        while FILE.write(b'x' * 4096): pass\n    except OSError: pass\n"
@@ -402,14 +397,14 @@ def test_who_fills_the_disk_is_charged(sandboxed: None, small_disk: Path, task: 
     assert (found.verdict, found.message) == (Verdict.RUNTIME_ERROR, "stopped at its limit (disk)")
 
 
-def test_a_reference_that_fails_is_not_the_answers_fault(judge: ModuleJudge) -> None:
+def test_a_reference_that_fails_is_not_the_answers_fault(judge):
     broken = made(REFERENCE.replace("torch.randn(16, 8)", "torch.randn(16, 9)"))
     found = judge.judge(broken, ANSWER.replace("self.linear(x)", "self.linear(x[:, :8])"))
     assert found.verdict is Verdict.INFRA_ERROR
     assert "task level1_1_x: the reference's call failed" in found.message
 
 
-def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_the_command_line(tmp_path, monkeypatch):
     """KernelBench's own layout; a second run judges nothing again."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
     (tmp_path / "tasks/level1").mkdir(parents=True)
@@ -425,7 +420,7 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert results.run["tasks"]["format"] == "kernelbench" and torch.__version__.startswith(results.run["torch"])
 
 
-def test_a_process_may_end_by_itself(judge: ModuleJudge, sandboxed: None) -> None:
+def test_a_process_may_end_by_itself(judge, sandboxed):
     """Else what is recorded of its work on the GPU, which is written at its end, would be lost."""
     with scratch_folder() as folder:
         (folder / "answer.py").write_text("import atexit\natexit.register(print, 'left')\n" + ANSWER)

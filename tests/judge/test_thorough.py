@@ -1,7 +1,6 @@
 """`thorough`: what is made of what compute-sanitizer says. A script stands for it here; tests/gpu/ runs the tool itself."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from host_programs import HOST_FLAGS, PROGRAM, make_task
@@ -34,7 +33,7 @@ exit $ended
 
 
 @pytest.fixture
-def judge(cache: Path, tmp_path: Path) -> ProgramJudge:
+def judge(cache, tmp_path):
     folder = tmp_path / "toolkit"
     folder.mkdir()
     folder.chmod(0o755)

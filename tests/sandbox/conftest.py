@@ -11,12 +11,12 @@ from cuset_stage.sandbox import Isolation, remove_tree, scratch_folder
 
 
 @pytest.fixture
-def bubblewrap() -> Isolation:
+def bubblewrap():
     return working(Isolation.BUBBLEWRAP)
 
 
 @pytest.fixture
-def landlock() -> Isolation:
+def landlock():
     return working(Isolation.LANDLOCK)
 
 

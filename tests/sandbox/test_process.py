@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
+from fake_nvml import fake_gpus
 
 from cuset_stage.sandbox import (
-    Gpu,
     Isolation,
     Limits,
     SandboxError,
@@ -29,7 +29,7 @@ from cuset_stage.sandbox import process as process_module
 from cuset_stage.sandbox.isolation import bubblewrap_here
 
 
-GPU = Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
+(GPU,) = fake_gpus(1)
 
 
 def shell(script: str, folder: Path, isolation, **options):
