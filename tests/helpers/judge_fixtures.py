@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_programs import HOST_FLAGS, TASKS, arguments, write_lines
+from host_programs import HOST_FLAGS, TASKS, arguments
 from typer.testing import CliRunner
 from worker_folders import shared_folder
 
@@ -114,10 +114,7 @@ def run(tmp_path: Path, cache: Path, options_checked_once: None, monkeypatch: py
         answers: list[dict[str, Any]], *options: str, tasks: list[dict[str, Any]] = TASKS, code: int = 0
     ) -> tuple[str, Results | None]:
         output = tmp_path / "results.jsonl"
-        command = arguments(
-            write_lines(tmp_path / "answers.jsonl", answers), write_lines(tmp_path / "tasks.jsonl", tasks), output
-        )
-        result = CliRunner().invoke(app, [*command, *options])
+        result = CliRunner().invoke(app, [*arguments(tmp_path, answers, tasks), *options])
         assert result.exit_code == code, result.output
         return result.output, read_results(output) if output.exists() else None
 

@@ -94,7 +94,8 @@ class ProgramJudge(CaseRunner, Judge):
         """The program that an answer is, or with a project a part of."""
         if task.project is None:
             return self.compiler.compile(code)
-        return self.compiler.compile(task.project.sources(code), task.project.options)
+        files = {task.project.answer: code, **task.project.files}  # the answer replaces none of the others
+        return self.compiler.compile(files, task.project.options)
 
     def _own_failure(self, task: ProgramTask, case: Case | None = None) -> str:
         """Why the task's own solution fails as well, on a machine that lacks a library, say; "" when it does not, or there is none.
