@@ -1,7 +1,6 @@
 """The parts of judging a module that need no process of its own: masks and digests, the GPU's account, speed, precision, closeness."""
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +10,16 @@ import torch
 
 from cuset_stage.judge.closeness import element_at
 from cuset_stage.judge.gpu_activity import Activity, Counted, Kernel
-from cuset_stage.judge.gpu_work import IDLE_KERNEL, MISSING, MORE, NO_KERNEL, TENSOR, Counts, calls_of, second_opinion
+from cuset_stage.judge.gpu_work import (
+    IDLE_KERNEL,
+    MISSING,
+    MORE,
+    NO_KERNEL,
+    TENSOR,
+    calls_of,
+    counted_opinion,
+    second_opinion,
+)
 from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
 from cuset_stage.judge.modules.precision import lower_precision
@@ -131,14 +139,15 @@ def test_kernels_of_its_own_that_do_no_work(kernels, flags):
 
 def test_the_gpus_counters_against_the_clock():
     """25 calls, each with 60 us of the GPU beside the call, 40 of them in a call of nothing."""
-    nothing, reference = Counted(25 * 40e-6, 0.0), Counted(25 * 140e-6, 1e-9)
-    counts = Counts(nothing, reference, Counted(25 * 60e-6, 0.0), 25)
-    assert counts.busy_s == pytest.approx(20e-6)
-    assert counts.opinion(21e-6) == counts.opinion(None) == {"flags": []}
-    assert counts.opinion(9e-6)["flags"] == [MORE] and counts.opinion(9e-6)["speedup"] is None
-    tensor = replace(counts, answer=counts.answer._replace(tensor_s=25 * 5e-6))
-    assert tensor.opinion(21e-6) == {"flags": [TENSOR]} and tensor.tensor_cores
-    assert not replace(tensor, reference=reference._replace(tensor_s=25 * 5e-6)).tensor_cores  # it uses them, too
+    nothing, reference, answer = Counted(25 * 40e-6, 0.0), Counted(25 * 140e-6, 1e-9), Counted(25 * 60e-6, 0.0)
+    for kernel_s in (21e-6, None):
+        assert counted_opinion(nothing, reference, answer, 25, kernel_s) == {"flags": []}
+    late = counted_opinion(nothing, reference, answer, 25, 9e-6)
+    assert late["flags"] == [MORE] and late["speedup"] is None and "2e-05 s by the GPU" in late["message"]
+    tensor = answer._replace(tensor_s=25 * 5e-6)
+    assert counted_opinion(nothing, reference, tensor, 25, 21e-6) == {"flags": [TENSOR]}
+    both = reference._replace(tensor_s=25 * 5e-6)
+    assert counted_opinion(nothing, both, tensor, 25, 21e-6) == {"flags": []}  # it uses them, too
 
 
 THEIRS = (

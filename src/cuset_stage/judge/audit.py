@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from ..files import file_sha256, write_atomically
 from ..sandbox import Isolation, SandboxError, cache_root, scratch_folder
 from ..tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
-from .closeness import MODULE_TOLERANCES, read_values
+from .closeness import MODULE_TOLERANCES, values_of
 from .comparison import compare_outputs
 from .modules.process import ModuleRunner
 from .modules.session import Content, Module, Saved
@@ -347,7 +347,9 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
         copies = all(is_copy(output, content.tensors) for call, content in pairs for output in call.outputs)
         seen = []
         for call in calls:
-            values = [read_values(output.path, output.dtype.removeprefix("torch.")) for output in call.outputs]
+            values = [
+                values_of(output.path.read_bytes(), output.dtype.removeprefix("torch.")) for output in call.outputs
+            ]
             seen.append(profile(part.view(part.real.dtype) for part in values))
 
     if not all(trial.elements for trial in seen):

@@ -26,7 +26,7 @@ from ...tasks import ModuleTask
 from ...text import shorten
 from ..closeness import element_at
 from ..gpu_activity import Activity, Counted, Recorder, counting
-from ..gpu_work import Counts, calls_of, second_opinion
+from ..gpu_work import TENSOR, calls_of, counted_opinion, second_opinion
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
 from ..oracle_scripts import OracleError
 from .precision import lower_precision
@@ -115,14 +115,12 @@ class Trial:
             times = self.compare_timed(timed)
         if not self.known.passed:
             return
-        counts = None
         if self.gpu:
             self.note(**speed(self.earlier, *times))
             if all(counted := [self.counts[who] for who in ("nothing", "reference", "answer")]):
-                counts = Counts(*counted, len(timed))
-                self.note(**counts.opinion(self.known.kernel_s))
+                self.note(**counted_opinion(*counted, len(timed), self.known.kernel_s))
         with self.clock.excluded():
-            self.look_at_precision(timed, strictly=counts is not None and counts.tensor_cores)
+            self.look_at_precision(timed, strictly=TENSOR in self.known.flags)
         if self.gpu and self.runner.recorder:
             with self.clock.excluded():
                 self.ask_the_gpu(asked, expected, self.runner.recorder)
