@@ -28,13 +28,8 @@ def verdicts(results: Results) -> dict[tuple[str, int], str]:
 
 
 def test_judges_all_and_equal_code_once(run):
-    answers = [
-        answer_row("one", 0),
-        answer_row("one", 1, BROKEN),
-        answer_row("one", 2),
-        answer_row("one", 3, None),
-        answer_row("two", 0),
-    ]
+    codes = (PROGRAM, BROKEN, PROGRAM, None)
+    answers = [*(answer_row("one", number, code) for number, code in enumerate(codes)), answer_row("two", 0)]
     said, results = run(answers, "method=sft", "extract=last")
     assert verdicts(results) == {
         ("one", 0): "passed", ("one", 1): "compile_error", ("one", 2): "passed", ("one", 3): "no_code",

@@ -18,9 +18,8 @@ from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Counted, Transfer, Uploads, find_recorder
 from cuset_stage.judge.gpu_work import Timed, Withheld, blocks_of, case_to_examine, examine
 from cuset_stage.judge.judge_spec import EvaluationSpec
-from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Limits, SandboxError, Verdict
+from cuset_stage.sandbox import SandboxError, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -67,12 +66,10 @@ def recording(uploads: str = "4096 0 0 4096 0", nanoseconds: int = 5000, when_wi
 
 
 @pytest.fixture
-def judge(cache, monkeypatch):
+def judge(judge, cache, monkeypatch):
     monkeypatch.setenv("CUSET_CACHE", str(cache))
-    compiler = Compiler(cache=cache / "programs", flags=(*HOST_FLAGS, "-ldl"))
-    return ProgramJudge(
-        compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=600.0), recorder=find_recorder(), require_gpu=True
-    )
+    compiler = replace(judge.compiler, flags=(*HOST_FLAGS, "-ldl"))
+    return replace(judge, compiler=compiler, recorder=find_recorder(), require_gpu=True)
 
 
 @pytest.fixture

@@ -8,18 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from cuset_stage.judge import gpu_work
 from cuset_stage.judge.closeness import element_at
 from cuset_stage.judge.gpu_activity import Activity, Counted, Kernel
-from cuset_stage.judge.gpu_work import (
-    IDLE_KERNEL,
-    MISSING,
-    MORE,
-    NO_KERNEL,
-    TENSOR,
-    calls_of,
-    counted_opinion,
-    second_opinion,
-)
+from cuset_stage.judge.gpu_work import calls_of, counted_opinion, second_opinion
 from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
 from cuset_stage.judge.modules.precision import lower_precision
@@ -105,24 +97,24 @@ def test_the_gpus_opinion():
     own, reference = [recorded(ADD, "fused_kernel")], [recorded(ADD, GEMM)]
     found = second_opinion(own, reference, 30e-6)
     assert found["flags"] == [] and [use.name for use in found["kernels"]] == [ADD, "fused_kernel"]
-    assert second_opinion([recorded(ADD, GEMM)], reference, 30e-6)["flags"] == [NO_KERNEL]
+    assert second_opinion([recorded(ADD, GEMM)], reference, 30e-6)["flags"] == [gpu_work.NO_KERNEL]
     less = second_opinion(own, reference, 9e-6)
-    assert less["speedup"] is None and less["flags"] == [MORE]
-    assert second_opinion(None, reference, 9e-6) == {"flags": [MISSING], "speedup": None}
+    assert less["speedup"] is None and less["flags"] == [gpu_work.MORE]
+    assert second_opinion(None, reference, 9e-6) == {"flags": [gpu_work.MISSING], "speedup": None}
 
 
 @pytest.mark.parametrize(
     ("kernels", "flags"),
     [
-        ([(ADD, 9), (GEMM, 50), ("empty", 1)], [IDLE_KERNEL]),
+        ([(ADD, 9), (GEMM, 50), ("empty", 1)], [gpu_work.IDLE_KERNEL]),
         ([(GEMM, 50), ("epilogue", 1)], []),
-        ([(MUL, 5), (GEMM, 50), ("epilogue", 4)], [IDLE_KERNEL]),  # a sum by products, say
+        ([(MUL, 5), (GEMM, 50), ("epilogue", 4)], [gpu_work.IDLE_KERNEL]),  # a sum by products, say
         ([(FILL, 3), (GEMM, 50), ("epilogue", 4)], []),
         ([(GEMM, 50), (GEMM, 20), ("epilogue", 51)], []),
-        ([(GEMM, 50), (GEMM, 20), ("epilogue", 49)], [IDLE_KERNEL]),  # the longer one is not the reference's
-        ([(MUL, 5), ("empty", 1)], [IDLE_KERNEL]),
+        ([(GEMM, 50), (GEMM, 20), ("epilogue", 49)], [gpu_work.IDLE_KERNEL]),  # the longer one is not the reference's
+        ([(MUL, 5), ("empty", 1)], [gpu_work.IDLE_KERNEL]),
         ([("all", 1)], []),
-        ([(GEMM, 50), ("a library's, by a name that is not known", 9)], [NO_KERNEL]),
+        ([(GEMM, 50), ("a library's, by a name that is not known", 9)], [gpu_work.NO_KERNEL]),
     ],
 )
 def test_kernels_of_its_own_that_do_no_work(kernels, flags):
@@ -134,7 +126,7 @@ def test_kernels_of_its_own_that_do_no_work(kernels, flags):
         activity([(ADD, 10), (GEMM, 50)]),
     ]
     found = second_opinion([activity(kernels)] * 2, reference, None)
-    assert found["flags"] == flags and ("speedup" in found) is (flags == [IDLE_KERNEL])
+    assert found["flags"] == flags and ("speedup" in found) is (flags == [gpu_work.IDLE_KERNEL])
 
 
 def test_the_gpus_counters_against_the_clock():
@@ -143,9 +135,9 @@ def test_the_gpus_counters_against_the_clock():
     for kernel_s in (21e-6, None):
         assert counted_opinion(nothing, reference, answer, 25, kernel_s) == {"flags": []}
     late = counted_opinion(nothing, reference, answer, 25, 9e-6)
-    assert late["flags"] == [MORE] and late["speedup"] is None and "2e-05 s by the GPU" in late["message"]
+    assert late["flags"] == [gpu_work.MORE] and late["speedup"] is None and "2e-05 s by the GPU" in late["message"]
     tensor = answer._replace(tensor_s=25 * 5e-6)
-    assert counted_opinion(nothing, reference, tensor, 25, 21e-6) == {"flags": [TENSOR]}
+    assert counted_opinion(nothing, reference, tensor, 25, 21e-6) == {"flags": [gpu_work.TENSOR]}
     both = reference._replace(tensor_s=25 * 5e-6)
     assert counted_opinion(nothing, both, tensor, 25, 21e-6) == {"flags": []}  # it uses them, too
 

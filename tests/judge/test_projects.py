@@ -11,15 +11,8 @@ from cuset_stage.judge.audit import audit_task
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.modules.process import BUILD_LIMITS
 from cuset_stage.judge.oracle import CaseCache
-from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Verdict
+from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks import load_tasks
-
-
-@pytest.fixture(scope="module")
-def judge(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("judge")
-    return ProgramJudge(Compiler(cache=folder / "programs"), CaseCache(folder / "cases"))
 
 
 @pytest.fixture
