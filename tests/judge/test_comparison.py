@@ -32,14 +32,8 @@ def judge(folder: Path, expected: dict, actual: dict, tolerance=None):
         if actual.get(name) is not None:
             actual[name].tofile(folder / name)
             files[f"data/{name}.bin"] = folder / name
-    prepared = PreparedCase(
-        inputs={},
-        expected={tensor.file: folder / "expected" / tensor.name for tensor in tensors},
-        folder=folder,
-        references={},
-        tolerance=tolerance or dict.fromkeys(expected, (1e-3, 1e-3)),
-        self_check=None,
-    )
+    right = {tensor.file: folder / "expected" / tensor.name for tensor in tensors}
+    prepared = PreparedCase({}, right, folder, {}, tolerance or dict.fromkeys(expected, (1e-3, 1e-3)), None)
     return compare_outputs(task, case, prepared, files)
 
 

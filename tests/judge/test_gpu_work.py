@@ -53,16 +53,9 @@ int main() {
 
 def recording(uploads: str = "4096 0 0 4096 0", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
     """The right program, which says that a kernel ran; without its inputs it writes nothing, as a program of the GPU would write wrong."""
+    records = RECORDS.replace("UPLOADS", uploads).replace("NANOSECONDS", str(nanoseconds))
     source = "#include <cstdlib>\n#include <ctime>\n#include <dlfcn.h>\n#include <string>\n" + PROGRAM
-    said = {
-        "int main() {": RECORDS,
-        "UPLOADS": uploads,
-        "NANOSECONDS": str(nanoseconds),
-        "WHEN_WITHHELD": when_withheld,
-    }
-    for old, new in said.items():
-        source = source.replace(old, new)
-    return source
+    return source.replace("int main() {", records.replace("WHEN_WITHHELD", when_withheld))
 
 
 @pytest.fixture

@@ -104,14 +104,12 @@ def test_every_generator_starts_from_the_task(tmp_path, draw):
     """Of two machines, which draw the same, and of two tasks, which do not. (A script that seeds itself keeps its own.)"""
     draw = f"import numpy as np\n{draw}\nx = np.asarray(x, np.float32)\n"
     gen = draw + 'x.tofile("data/x.bin")\n(2 * x).tofile("data/y_ref.bin")\n'
-    first, second, other, seeded = (
-        read(
-            prepare(CaseCache(tmp_path / str(number)), tmp_path, cudabench_row(**{"gen.py": text})).inputs[
-                "data/x.bin"
-            ]
-        )
-        for number, text in enumerate((gen, gen, gen + "\n", GEN))
-    )
+
+    def drawn(number, text):
+        made = prepare(CaseCache(tmp_path / str(number)), tmp_path, cudabench_row(**{"gen.py": text}))
+        return read(made.inputs["data/x.bin"])
+
+    first, second, other, seeded = (drawn(*given) for given in enumerate((gen, gen, gen + "\n", GEN)))
     assert np.array_equal(first, second) and not np.array_equal(first, other)
     assert np.array_equal(seeded, np.random.default_rng(7).normal(size=64).astype(np.float32))
 
