@@ -108,6 +108,7 @@ def answer_row(task: str, sample: int, code: str | None = PROGRAM, **more: Any) 
 TASKS = [task_row("one", "right"), task_row("two", "right", "wrong", split="train"), task_row("three", "slow")]
 
 
-def arguments(answers: Path, tasks: Path, output: Path) -> list[str]:
-    """`cuset evaluate`, quick and without a GPU."""
-    return ["evaluate", str(answers), f"tasks={tasks}", f"output={output}", "flags=-O0 -std=c++17", "no_gpu=true"]
+def arguments(folder: Path, answers: list[dict[str, Any]], tasks: list[dict[str, Any]] = TASKS) -> list[str]:
+    """`cuset evaluate` of these answers to these tasks into results.jsonl of the folder, quick and without a GPU."""
+    command = ["evaluate", str(write_lines(folder / "answers.jsonl", answers)), f"output={folder / 'results.jsonl'}"]
+    return [*command, f"tasks={write_lines(folder / 'tasks.jsonl', tasks)}", "flags=-O0 -std=c++17", "no_gpu=true"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_programs import HOST_FLAGS, TASKS, arguments, write_lines
+from host_programs import HOST_FLAGS, TASKS, arguments
 from typer.testing import CliRunner
 from worker_folders import shared_folder
 
@@ -22,6 +22,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shared_folder(tmp_path_factory, "judge-cache")
 
 
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Caches of this test alone."""
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
+
+
 @pytest.fixture(scope="module")
 def judge(cache: Path) -> Any:
     """Of programs, without a GPU."""
@@ -33,12 +39,17 @@ def judge(cache: Path) -> Any:
     return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=600.0))
 
 
-@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
-def isolation(request: pytest.FixtureRequest) -> Isolation:
+def working(isolation: Isolation) -> Isolation:
+    """What is asked for, where it works here."""
     try:
-        return resolve_isolation(request.param)
+        return resolve_isolation(isolation)
     except SandboxError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
+def isolation(request: pytest.FixtureRequest) -> Isolation:
+    return working(request.param)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -103,9 +114,7 @@ def run(tmp_path: Path, cache: Path, options_checked_once: None, monkeypatch: py
         answers: list[dict[str, Any]], *options: str, tasks: list[dict[str, Any]] = TASKS, code: int = 0
     ) -> tuple[str, Results | None]:
         output = tmp_path / "results.jsonl"
-        files = write_lines(tmp_path / "answers.jsonl", answers), write_lines(tmp_path / "tasks.jsonl", tasks)
-        command = arguments(*files, output)
-        result = CliRunner().invoke(app, [*command, *options])
+        result = CliRunner().invoke(app, [*arguments(tmp_path, answers, tasks), *options])
         assert result.exit_code == code, result.output
         return result.output, read_results(output) if output.exists() else None
 

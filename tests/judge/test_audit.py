@@ -17,12 +17,7 @@ from cuset_stage.sandbox import Finished
 from cuset_stage.tasks import Tensor, load_tasks
 
 
-pytestmark = pytest.mark.usefixtures("forked")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
+pytestmark = pytest.mark.usefixtures("forked", "empty_cache")
 
 
 @pytest.fixture

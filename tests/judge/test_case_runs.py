@@ -1,9 +1,9 @@
 """Cases that share a process: one start for all of them, and no verdict but what each case gets alone."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from fake_nvml import fake_gpus
 from host_programs import PROGRAM, make_task
 
 from cuset_stage.judge import case_runs
@@ -11,7 +11,7 @@ from cuset_stage.judge.case_runs import Program, limits_for, read_report
 from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
 from cuset_stage.judge.programs import ProgramJudge, needs_one_queue
-from cuset_stage.sandbox import Gpu, Isolation, Limits, Verdict
+from cuset_stage.sandbox import Limits, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -28,7 +28,7 @@ def program(*changes: tuple[str, str]) -> str:
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> ProgramTask:
+def task(tmp_path):
     return make_task(tmp_path, "right", "slow", "plain")
 
 
@@ -50,19 +50,15 @@ DIES = program(("if (mode == 1)", "if (calls == 3) __builtin_trap();\n  if (mode
 CRASHES = program(
     ("static int calls;", "static struct Last { ~Last() { __builtin_trap(); } } last;\nstatic int calls;")
 )
-FORGED = program(
-    (
-        "return 0;\n}",
-        'file = fopen(".cases/report", "a");\n  fprintf(file, "1 2\\n3 4\\n5 6\\n");\n  fclose(file);\n  return 0;\n}',
-    )
-)
+FORGE = 'file = fopen(".cases/report", "a");\n  fprintf(file, "1 2\\n3 4\\n5 6\\n");\n  fclose(file);\n  return 0;\n}'
+FORGED = program(("return 0;\n}", FORGE))
 FORKS = program(
     ("  ++calls;\n", "  ++calls;\n  if (!fork()) return 0;\n  wait(nullptr);\n"),
     ("#include <cstdio>", "#include <cstdio>\n#include <sys/wait.h>"),
 )
 
 
-def test_all_cases_in_one_process(judge: ProgramJudge, task: ProgramTask, isolation: Isolation) -> None:
+def test_all_cases_in_one_process(judge, task, isolation):
     judge = replace(judge, isolation=isolation)
     passed = Verdict.PASSED
     assert together(judge, task, program()) == [passed] * 3
@@ -72,19 +68,19 @@ def test_all_cases_in_one_process(judge: ProgramJudge, task: ProgramTask, isolat
     judged = judge.judge(task, THIRD)
     assert (judged.verdict, judged.case) == (Verdict.MISMATCH, "right")
     judged = judge.judge(task, program())
-    assert judged.passed and judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
+    errors = [(case.name, case.max_abs_error) for case in judged.cases]
+    assert judged.passed and errors == [("right", 0), ("slow", 0), ("plain", 0)]
+    assert judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
     assert judged.cases[1].run_s > 0.3  # the slow one sleeps so long
 
 
 @pytest.mark.parametrize("source", [ONCE, LEAVES, DIES], ids=["once", "leaves", "dies"])
-def test_a_main_that_may_be_called_once_alone_passes(judge: ProgramJudge, task: ProgramTask, source: str) -> None:
+def test_a_main_that_may_be_called_once_alone_passes(judge, task, source):
     judged = judge.judge(task, source)
     assert judged.passed and [case.name for case in judged.cases] == [case.name for case in task.cases], judged.message
 
 
-def test_a_program_that_crashes_when_it_ends_or_forges_its_report_fails(
-    judge: ProgramJudge, task: ProgramTask, tmp_path: Path
-) -> None:
+def test_a_program_that_crashes_when_it_ends_or_forges_its_report_fails(judge, task, tmp_path):
     assert together(judge, task, CRASHES) == []
     judged = judge.judge(task, CRASHES)
     assert (judged.verdict, judged.case) == (Verdict.RUNTIME_ERROR, "right")
@@ -93,14 +89,12 @@ def test_a_program_that_crashes_when_it_ends_or_forges_its_report_fails(
 
 
 @pytest.mark.parametrize("modes", [("right",), ("right", "plain")])
-def test_programs_that_need_no_more_have_one_queue_where_nothing_is_timed(
-    judge: ProgramJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modes: tuple[str, ...]
-) -> None:
+def test_programs_that_need_no_more_have_one_queue_where_nothing_is_timed(judge, tmp_path, monkeypatch, modes):
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
     task = make_task(tmp_path, *modes)
     streams = f"using cudaStream_t = int;\n{SHOWS}"
     assert judge.judge(task, SHOWS).passed
-    on_a_gpu = replace(judge, gpus=GpuPool([Gpu(0, "GPU-0", "none", "0", "9.0", 1 << 30)]))
+    on_a_gpu = replace(judge, gpus=GpuPool(fake_gpus(1)))
     assert on_a_gpu.judge(task, SHOWS).verdict is Verdict.RUNTIME_ERROR
     assert on_a_gpu.judge(task, streams).passed
 
@@ -116,20 +110,18 @@ def test_programs_that_need_no_more_have_one_queue_where_nothing_is_timed(
         ("dlopen(name, RTLD_NOW);", False),
     ],
 )
-def test_which_programs_need_one_queue(source: str, one: bool) -> None:
+def test_which_programs_need_one_queue(source, one):
     assert needs_one_queue(source) is one
 
 
-def test_a_time_limit_is_each_cases_own(judge: ProgramJudge, task: ProgramTask) -> None:
+def test_a_time_limit_is_each_cases_own(judge, task):
     slow = program(("if (mode == 8)", "if (true)"), ("usleep(300000)", "usleep(1000000)"))
     brief = replace(judge, limits=Limits(wall_s=2.5))
     assert together(brief, task, slow) == []
     assert brief.judge(task, slow).passed
 
 
-def test_what_a_task_asks_for_is_within_the_limits(
-    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_task_asks_for_is_within_the_limits(judge, task, monkeypatch):
     """CUDABench's largest outputs have more bytes than a file may by default; and large cases have a process each."""
     tight = replace(judge, limits=replace(judge.limits, file_bytes=300))
     judged = tight.judge(task, PROGRAM)
@@ -152,14 +144,14 @@ def test_what_a_task_asks_for_is_within_the_limits(
         ("10 20\nnonsense\n30 40\n", [(10, 20)]),
     ],
 )
-def test_reports_are_read_as_far_as_they_make_sense(tmp_path: Path, text: str, calls: list[tuple[int, int]]) -> None:
+def test_reports_are_read_as_far_as_they_make_sense(tmp_path, text, calls):
     path = tmp_path / "report"
     path.write_text(text)
     assert read_report(path, 2.0) == calls
     assert read_report(None, 2.0) == []
 
 
-def test_work_belongs_to_the_case_in_which_it_began() -> None:
+def test_work_belongs_to_the_case_in_which_it_began():
     kernels = tuple(Kernel(start, start + 10, (1, 1, 1), (1, 1, 1), "k") for start in (5, 100, 199, 200, 900))
     whole = Activity(kernels, (Transfer(150, 160, 1, 64),), complete=True)
     parts = whole.split([50, 200, 400])

@@ -3,14 +3,13 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import attack_table
 import pytest
 from cheats import MODULES, REFERENCE, SEED, Cheat
 
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.sandbox import Isolation, Limits
+from cuset_stage.sandbox import Limits
 from cuset_stage.tasks import ModuleTask
 
 
@@ -23,7 +22,7 @@ def named(cheat: Cheat) -> str:
 
 
 @pytest.mark.parametrize("cheat", FIRST, ids=named)
-def test_a_cheat_is_not_paid(forked: None, cheat: Cheat) -> None:
+def test_a_cheat_is_not_paid(forked, cheat):
     judge = ModuleJudge(device="cpu", seeds=3, seed=SEED, limits=Limits(wall_s=600.0, processes=256))
     judged = judge.judge(ModuleTask("cheated", "c", "level1", {1: "p"}, None, REFERENCE, "c:1"), cheat.code)
     assert judged.verdict in cheat.verdicts, judged.message
@@ -59,7 +58,7 @@ sys.exit(f"right {right}, slow {seconds > 0.4}")
         ("method_descriptors", "right True, slow True"),
     ],
 )
-def test_a_judge_in_the_answers_process_would_believe_it(tmp_path: Path, name: str, said: str) -> None:
+def test_a_judge_in_the_answers_process_would_believe_it(tmp_path, name, said):
     (cheat,) = (cheat for cheat in MODULES if cheat.name == name)
     (tmp_path / "answer.py").write_text(f"{cheat.code}\n{cheat.reference}")
     (tmp_path / "naive.py").write_text(NAIVE)
@@ -69,7 +68,7 @@ def test_a_judge_in_the_answers_process_would_believe_it(tmp_path: Path, name: s
 
 
 @pytest.mark.slow
-def test_none_is_paid_in_the_sandbox(sandboxed: None, isolation: Isolation) -> None:
+def test_none_is_paid_in_the_sandbox(sandboxed, isolation):
     outcomes = list(attack_table.try_cheats([], isolation, []))
     assert len(outcomes) == len(ON_THE_CPU) + 1
     assert {one.name: one.problems for one in outcomes if not one.contained} == {}

@@ -6,7 +6,7 @@ import pytest
 from host_programs import HOST_FLAGS
 
 from cuset_stage.judge.gpu_activity import RECORD, Activity, Kernel, Recorder, Transfer, find_recorder, read_activity
-from cuset_stage.sandbox import Compiler, Isolation, Toolkit, find_toolkit, run_program
+from cuset_stage.sandbox import Compiler, Toolkit, find_toolkit, run_program
 
 
 # What the driver does at the first call of a program: load the library and call its entry.
@@ -31,7 +31,7 @@ def read(folder: Path, text: str | bytes) -> Activity:
     return read_activity(path)
 
 
-def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_in_the_sandbox_loads_it(isolation, cache, monkeypatch):
     monkeypatch.setenv("CUSET_CACHE", str(cache))
     recorder = find_recorder()
     assert isinstance(recorder, Recorder), recorder
@@ -44,14 +44,14 @@ def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, mo
         assert not read_activity(ran.outputs[RECORD]).kernels
 
 
-def test_without_cupti_nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupti_nothing_is_recorded(tmp_path, monkeypatch):
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
     toolkit = Toolkit(find_toolkit().nvcc, "13.0.0", tmp_path)
     monkeypatch.setattr("cuset_stage.judge.gpu_activity.find_toolkit", lambda: toolkit)
     assert "pip install nvidia-cuda-cupti" in find_recorder()
 
 
-def test_what_a_record_says(tmp_path: Path) -> None:
+def test_what_a_record_says(tmp_path):
     activity = read(tmp_path, RIGHT)
     assert activity.kernels == (Kernel(100, 200, (2, 1, 1), (256, 1, 1), "_Z4axpyfPfi"),)
     assert activity.transfers[1] == Transfer(150, 260, 8, 64)
@@ -81,5 +81,5 @@ def test_what_a_record_says(tmp_path: Path) -> None:
         f"begin\nK {'9' * 5000} 1 1 1 1 1 1 1 x\nend\n",
     ],
 )
-def test_a_record_that_is_none_is_not_complete(tmp_path: Path, text: str | bytes) -> None:
+def test_a_record_that_is_none_is_not_complete(tmp_path, text):
     assert not read(tmp_path, text).complete

@@ -16,7 +16,7 @@ X, Y, OUTPUT_BLOCKS = 400_012, 20_000, 200 * 32  # bytes
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, ...]]:
+def told(tmp_path_factory):
     """What the calls say, by name: whether the GPU's memory was as it should be, and inputs, outputs, others, copied, shared."""
     folder = tmp_path_factory.mktemp("calls")
     cupti, folders = gpu_activity._find_cupti(find_toolkit())
@@ -59,5 +59,5 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, ...]]
         ("managed, later", (0, OUTPUT_BLOCKS, Y - OUTPUT_BLOCKS, 0, Y)),
     ],
 )
-def test_inputs_are_withheld(told: dict[str, tuple[int, ...]], name: str, counts: tuple[int, ...]) -> None:
+def test_inputs_are_withheld(told, name, counts):
     assert told[name] == (1, *counts)

@@ -3,7 +3,6 @@
 import re
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -12,30 +11,15 @@ import pytest
 from fake_nvml import fake_gpus, fake_nvml
 from host_programs import HOST_FLAGS, MODES, PROGRAM, answer_row, make_task
 
-from cuset_stage.judge import case_runs
+from cuset_stage.judge import case_runs, gpu_work
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.case_runs import Program
 from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Counted, Transfer, Uploads, find_recorder
-from cuset_stage.judge.gpu_work import (
-    HOST_WORK,
-    INVENTED,
-    NOT_FROM_GPU,
-    NOT_NEEDED,
-    NOTHING_RAN,
-    RESULT_UPLOADED,
-    SMALL_INPUT,
-    TENSOR,
-    Timed,
-    Withheld,
-    blocks_of,
-    case_to_examine,
-    examine,
-)
+from cuset_stage.judge.gpu_work import Timed, Withheld, blocks_of, case_to_examine, examine
 from cuset_stage.judge.judge_spec import EvaluationSpec
-from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, SandboxError, Verdict
+from cuset_stage.sandbox import SandboxError, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -69,36 +53,26 @@ int main() {
 
 def recording(uploads: str = "4096 0 0 4096 0", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
     """The right program, which says that a kernel ran; without its inputs it writes nothing, as a program of the GPU would write wrong."""
+    records = RECORDS.replace("UPLOADS", uploads).replace("NANOSECONDS", str(nanoseconds))
     source = "#include <cstdlib>\n#include <ctime>\n#include <dlfcn.h>\n#include <string>\n" + PROGRAM
-    said = {
-        "int main() {": RECORDS,
-        "UPLOADS": uploads,
-        "NANOSECONDS": str(nanoseconds),
-        "WHEN_WITHHELD": when_withheld,
-    }
-    for old, new in said.items():
-        source = source.replace(old, new)
-    return source
+    return source.replace("int main() {", records.replace("WHEN_WITHHELD", when_withheld))
 
 
 @pytest.fixture
-def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
+def judge(judge, cache, monkeypatch):
     monkeypatch.setenv("CUSET_CACHE", str(cache))
-    compiler = Compiler(cache=cache / "programs", flags=(*HOST_FLAGS, "-ldl"))
-    return ProgramJudge(
-        compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=600.0), recorder=find_recorder(), require_gpu=True
-    )
+    compiler = replace(judge.compiler, flags=(*HOST_FLAGS, "-ldl"))
+    return replace(judge, compiler=compiler, recorder=find_recorder(), require_gpu=True)
 
 
 @pytest.fixture
-def on_a_gpu(judge: ProgramJudge, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
+def on_a_gpu(judge):
     """As on a GPU of its own, which no program uses."""
-    gpu = Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
-    return replace(judge, gpus=GpuPool([gpu]))
+    return replace(judge, gpus=GpuPool(fake_gpus(1)))
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> ProgramTask:
+def task(tmp_path):
     """Two cases of 404 and 4,404 bytes of input."""
     found = make_task(tmp_path, "right", "slow")
     small, case = found.cases
@@ -117,22 +91,20 @@ def judged(judge: ProgramJudge, task: ProgramTask, source: str) -> Any:
     return found.verdict, found.flags, found.speedup
 
 
-def test_a_program_of_the_host_fails(judge: ProgramJudge, task: ProgramTask) -> None:
-    assert judged(judge, task, PROGRAM) == (Verdict.NO_GPU_WORK, (NOTHING_RAN,), None)
-    assert judged(replace(judge, require_gpu=False), task, PROGRAM) == (Verdict.PASSED, (NOTHING_RAN,), None)
+def test_a_program_of_the_host_fails(judge, task):
+    assert judged(judge, task, PROGRAM) == (Verdict.NO_GPU_WORK, (gpu_work.NOTHING_RAN,), None)
+    assert judged(replace(judge, require_gpu=False), task, PROGRAM) == (Verdict.PASSED, (gpu_work.NOTHING_RAN,), None)
     assert judged(replace(judge, recorder=None), task, PROGRAM) == (Verdict.PASSED, (), None)
 
 
-def test_an_invented_record_is_called_that(
-    on_a_gpu: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invented_record_is_called_that(on_a_gpu, task, monkeypatch):
     """Also where it says nothing of some case."""
     monkeypatch.setattr(case_runs, "counting", lambda gpu: nullcontext(lambda: Counted(0.0, 0.0)))
     for source in (recording(), recording().replace("  work();", "  static int calls;\n  if (!calls++) work();")):
-        assert judged(on_a_gpu, task, source) == (Verdict.NO_GPU_WORK, (INVENTED,), None)
+        assert judged(on_a_gpu, task, source) == (Verdict.NO_GPU_WORK, (gpu_work.INVENTED,), None)
 
 
-def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) -> None:
+def test_what_ran_is_in_the_judgement(judge, task):
     found = judge.judge(task, recording())
     assert (found.verdict, found.flags) == (Verdict.PASSED, ()), found.message
     assert found.kernel_s == pytest.approx(10e-6)
@@ -144,15 +116,13 @@ def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) ->
 @pytest.mark.parametrize(
     ("uploads", "when_withheld", "flag"),
     [
-        ("4096 0 0 4096 0", "(void)0", NOT_NEEDED),
-        ("4096 8192 0 8192 0", "exit(0)", RESULT_UPLOADED),
-        ("0 0 4096 4096 0", "(void)0", HOST_WORK),
+        ("4096 0 0 4096 0", "(void)0", gpu_work.NOT_NEEDED),
+        ("4096 8192 0 8192 0", "exit(0)", gpu_work.RESULT_UPLOADED),
+        ("0 0 4096 4096 0", "(void)0", gpu_work.HOST_WORK),
     ],
 )
-def test_a_run_without_inputs_on_the_gpu(
-    on_a_gpu: ProgramJudge, task: ProgramTask, uploads: str, when_withheld: str, flag: str
-) -> None:
-    verdict = Verdict.PASSED if flag == HOST_WORK else Verdict.NO_GPU_WORK
+def test_a_run_without_inputs_on_the_gpu(on_a_gpu, task, uploads, when_withheld, flag):
+    verdict = Verdict.PASSED if flag == gpu_work.HOST_WORK else Verdict.NO_GPU_WORK
     assert judged(on_a_gpu, task, recording(uploads, when_withheld=when_withheld)) == (verdict, (flag,), None)
 
 
@@ -176,9 +146,7 @@ int main() {
 """
 
 
-def test_a_program_does_not_see_in_which_run_it_is(
-    judge: ProgramJudge, task: ProgramTask, isolation: Isolation
-) -> None:
+def test_a_program_does_not_see_in_which_run_it_is(judge, task, isolation):
     judge = replace(judge, isolation=isolation)
     built = judge.build(task, LOOKS_ROUND)  # kept, as it holds the program in the cache
     looks = Program(task, built.product)
@@ -199,14 +167,14 @@ def test_a_program_does_not_see_in_which_run_it_is(
         assert seen(None, together) == seen(bytes(8192), together)
 
 
-def test_the_plan_is_read_once(judge: ProgramJudge, task: ProgramTask) -> None:
+def test_the_plan_is_read_once(judge, task):
     source = recording().replace("  work();", "  if (record.plan.empty()) return 1;\n  work();")
     assert judged(judge, task, source)[0] is Verdict.PASSED
     twice = source.replace("take(&plan);", "take(&plan), take(&plan);")
     assert judged(judge, task, twice)[0] is Verdict.RUNTIME_ERROR
 
 
-def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu: ProgramJudge, task: ProgramTask) -> None:
+def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu, task):
     task = replace(task, solution=recording(nanoseconds=15_000))
     found = on_a_gpu.judge(task, recording())
     assert (found.reference_s, found.kernel_s) == (pytest.approx(30e-6), pytest.approx(10e-6))
@@ -218,12 +186,10 @@ def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu: ProgramJudge,
     assert judged(on_a_gpu, replace(task, solution=PROGRAM, id="third"), recording())[2] is None  # it records nothing
 
 
-def test_tensor_cores_that_work_for_the_answer_alone_are_flagged(
-    on_a_gpu: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tensor_cores_that_work_for_the_answer_alone_are_flagged(on_a_gpu, task, monkeypatch):
     """By the counters over its run, that without inputs, and the run of the task's own program."""
     task = replace(task, solution=recording(nanoseconds=15_000))
-    for own, its, flags in ((0.5, 0.0, (TENSOR,)), (0.5, 0.4, ()), (0.0, 0.0, ())):
+    for own, its, flags in ((0.5, 0.0, (gpu_work.TENSOR,)), (0.5, 0.4, ()), (0.0, 0.0, ())):
         shares = iter((own, own, its))
         monkeypatch.setattr(
             case_runs, "counting", lambda gpu, left=shares: nullcontext(lambda: Counted(1.0, next(left)))
@@ -232,12 +198,12 @@ def test_tensor_cores_that_work_for_the_answer_alone_are_flagged(
         assert found.flags == flags and found.speedup == pytest.approx(3)
 
 
-def test_work_that_cannot_be_examined_has_no_speed(on_a_gpu: ProgramJudge, task: ProgramTask) -> None:
+def test_work_that_cannot_be_examined_has_no_speed(on_a_gpu, task):
     """A kernel that does nothing would be faster than the task's own."""
     task = replace(task, solution=recording(nanoseconds=15_000))
     small = replace(task, cases=task.cases[:1], id="small")
     idle = recording("0 0 0 0 0", when_withheld="(void)0")
-    assert judged(on_a_gpu, small, idle) == (Verdict.PASSED, (SMALL_INPUT,), None)
+    assert judged(on_a_gpu, small, idle) == (Verdict.PASSED, (gpu_work.SMALL_INPUT,), None)
     assert judged(on_a_gpu, small, recording())[2] == pytest.approx(3)
     with patch("cuset_stage.judge.gpu_work.MOST_INPUT", 100):
         found = on_a_gpu.judge(replace(task, id="large"), recording())
@@ -257,51 +223,51 @@ def run(activity: Activity, passed: bool, size: int = MIB, ended: bool = True) -
     ("withheld", "passed", "flag"),
     [
         (activity(Uploads(MIB, 0, 0, MIB), MIB), False, None),
-        (activity(Uploads(MIB, 0, 0, MIB), MIB), True, NOT_NEEDED),
-        (activity(), True, NOT_NEEDED),
-        (activity(Uploads(MIB, 0, 100, MIB + 100), MIB, 100), True, NOT_NEEDED),
-        (activity(Uploads(0, 0, MIB, MIB), MIB), True, HOST_WORK),  # what goes up is no input as it stands
-        (activity(Uploads(), MIB), True, HOST_WORK),  # it goes up by a way that is not looked into
-        (activity(Uploads(MIB, 0, MIB, 2 * MIB), MIB, MIB), False, HOST_WORK),
-        (activity(Uploads(0, 4096, 0, MIB), MIB), False, RESULT_UPLOADED),
+        (activity(Uploads(MIB, 0, 0, MIB), MIB), True, gpu_work.NOT_NEEDED),
+        (activity(), True, gpu_work.NOT_NEEDED),
+        (activity(Uploads(MIB, 0, 100, MIB + 100), MIB, 100), True, gpu_work.NOT_NEEDED),
+        (activity(Uploads(0, 0, MIB, MIB), MIB), True, gpu_work.HOST_WORK),  # what goes up is no input as it stands
+        (activity(Uploads(), MIB), True, gpu_work.HOST_WORK),  # it goes up by a way that is not looked into
+        (activity(Uploads(MIB, 0, MIB, 2 * MIB), MIB, MIB), False, gpu_work.HOST_WORK),
+        (activity(Uploads(0, 4096, 0, MIB), MIB), False, gpu_work.RESULT_UPLOADED),
         (activity(Uploads(MIB, 2048, 0, 2 * MIB), 2 * MIB), False, None),  # some values stand in tables, too
         (activity(Uploads(MIB, 0, 1000, MIB + 1000), MIB + 1000), False, None),
-        (activity(Uploads(MIB, 0, 0, MIB), MIB, down=4), False, NOT_FROM_GPU),
+        (activity(Uploads(MIB, 0, 0, MIB), MIB, down=4), False, gpu_work.NOT_FROM_GPU),
         (activity(Uploads(MIB, 0, 0, MIB, shared=MIB), MIB, down=0), False, None),
     ],
 )
-def test_what_a_flag_takes(withheld: Activity, passed: bool, flag: str | None) -> None:
+def test_what_a_flag_takes(withheld, passed, flag):
     assert examine(run(withheld, passed)) == flag
 
 
-def test_what_a_flag_takes_beside_other_sources_and_sizes() -> None:
+def test_what_a_flag_takes_beside_other_sources_and_sizes():
     source = "__managed__ float from[1 << 18], to[1 << 18];"  # a managed variable is not held against a program
-    assert examine(run(activity(down=0), True), source) == HOST_WORK
+    assert examine(run(activity(down=0), True), source) == gpu_work.HOST_WORK
     for idle in (
         "",
         "// __managed__ float from[1 << 18];",
         'const char* text = "__managed__";',
         'R"x(\n__managed__\n)x"',
     ):
-        assert examine(run(activity(down=0), True), idle) == NOT_FROM_GPU
-    assert examine(run(activity(Uploads()), True, 4000)) == SMALL_INPUT  # as arguments of its kernels
+        assert examine(run(activity(down=0), True), idle) == gpu_work.NOT_FROM_GPU
+    assert examine(run(activity(Uploads()), True, 4000)) == gpu_work.SMALL_INPUT  # as arguments of its kernels
     assert examine(run(activity(Uploads(4000, 0, 0, 4000), 4000), False, 4000)) is None
-    assert examine(run(activity(Uploads()), True, 5000)) == NOT_NEEDED
-    assert examine(run(activity(Uploads(), down=0), True, 12)) == NOT_FROM_GPU
+    assert examine(run(activity(Uploads()), True, 5000)) == gpu_work.NOT_NEEDED
+    assert examine(run(activity(Uploads(), down=0), True, 12)) == gpu_work.NOT_FROM_GPU
     assert (
         examine(run(activity(down=0), False, ended=False)) is None
     )  # without its inputs it never ended: it needs them
-    assert examine(run(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12)) == RESULT_UPLOADED
+    assert examine(run(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12)) == gpu_work.RESULT_UPLOADED
 
 
-def test_the_case_that_is_examined() -> None:
+def test_the_case_that_is_examined():
     assert case_to_examine([12, 5000, 400_000, 70_000]) == 2
     assert case_to_examine([12, 5000, 2000]) == 1
     assert case_to_examine([12, 1 << 40]) == 0
     assert case_to_examine([1 << 40]) is None
 
 
-def test_blocks_of_outputs(tmp_path: Path) -> None:
+def test_blocks_of_outputs(tmp_path):
     """All different, at multiples of 4 bytes; what repeats itself is none."""
     values = np.arange(100_000, dtype="<f4")
     values.tofile(tmp_path / "a")
@@ -313,7 +279,7 @@ def test_blocks_of_outputs(tmp_path: Path) -> None:
     assert not blocks_of([tmp_path / "small"])
 
 
-def test_where_nothing_can_be_recorded_it_is_said(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_recorded_it_is_said(run, monkeypatch):
     fake_nvml(monkeypatch, fake_gpus(1))
     answers = [answer_row("one", 0)]
     said, results = run(answers, "no_gpu=false")
@@ -332,7 +298,7 @@ def test_where_nothing_can_be_recorded_it_is_said(run: Any, monkeypatch: pytest.
         Bench(EvaluationSpec(no_gpu=True, record_gpu=False), "python")
 
 
-def test_a_record_is_held_against_the_gpus_counters() -> None:
+def test_a_record_is_held_against_the_gpus_counters():
     reference = Timed(1e-3, ((1e-3, 2.5e-3),))
     for processes, hides in (
         (((0.1e-3, 2.5e-3),), False),

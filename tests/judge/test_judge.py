@@ -2,32 +2,19 @@
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_nvml import fake_nvml
-from host_programs import BROKEN, PROGRAM, REFERENCE, make_task, write_lines
+from fake_nvml import fake_gpus, fake_nvml
+from host_programs import PROGRAM, REFERENCE, make_task
+from task_factory import GEN, cudabench_row, load_row
 
 from cuset_stage.judge.devices import GpuPool, NoGpuLeft
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, Verdict, resolve_isolation
-from cuset_stage.tasks import load_tasks
+from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
 
 
-@pytest.fixture(scope="module")
-def lost_gpu() -> Gpu:
-    """A GPU that no machine has: what a driver says about one that fell off the bus."""
-    return Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
-
-
-def test_passes_every_case_in_order(judge: ProgramJudge, tmp_path: Path) -> None:
-    judged = judge.judge(make_task(tmp_path, "right", "slow"), PROGRAM)
-    assert (judged.verdict, judged.compiled, judged.case) == (Verdict.PASSED, True, None), judged.message
-    assert [case.name for case in judged.cases] == ["right", "slow"]
-    assert all(case.verdict is Verdict.PASSED and case.max_abs_error == 0 for case in judged.cases)
-    assert judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
+(LOST,) = fake_gpus(1)  # as one that fell off the bus
 
 
 @pytest.mark.parametrize(
@@ -41,9 +28,7 @@ def test_passes_every_case_in_order(judge: ProgramJudge, tmp_path: Path) -> None
         ("hangs", Verdict.TIMEOUT, "limit of 2 s"),
     ],
 )
-def test_stops_at_the_first_case_that_fails(
-    judge: ProgramJudge, tmp_path: Path, mode: str, verdict: Verdict, says: str
-) -> None:
+def test_stops_at_the_first_case_that_fails(judge, tmp_path, mode, verdict, says):
     if mode == "hangs":
         judge = replace(judge, limits=Limits(wall_s=2.0))
     judged = judge.judge(make_task(tmp_path, "right", mode, "slow"), PROGRAM)
@@ -52,47 +37,31 @@ def test_stops_at_the_first_case_that_fails(
     assert says in judged.message
 
 
-def test_what_does_not_compile_is_not_run(judge: ProgramJudge, tmp_path: Path) -> None:
-    compiler = Compiler(cache=tmp_path / "cache", limits=Limits(wall_s=0.05))
-    judged = replace(judge, compiler=compiler).judge(make_task(tmp_path, "right"), PROGRAM)
-    assert (judged.verdict, judged.compiled) == (Verdict.COMPILE_TIMEOUT, False)
-    judged = judge.judge(make_task(tmp_path, "right"), BROKEN)
-    assert (judged.verdict, judged.compiled, judged.cases) == (Verdict.COMPILE_ERROR, False, ())
-    assert "fupen" in judged.message
-
-
-def test_compile_only_runs_nothing(judge: ProgramJudge, tmp_path: Path) -> None:
-    only = ProgramJudge(judge.compiler, None, compile_only=True)
-    judged = only.judge(make_task(tmp_path, "returns_3"), PROGRAM)
-    assert (judged.verdict, judged.compiled, judged.passed, judged.cases) == (Verdict.COMPILED, True, False, ())
-    assert only.settings() != judge.settings()
-
-
-def test_settings_tell_isolations_and_gpus_apart(judge: ProgramJudge, lost_gpu: Gpu) -> None:
+def test_settings_tell_isolations_and_gpus_apart(judge):
     """What decides whether an earlier verdict counts: the sandbox that is really used, and the kinds of GPU."""
     landlock = replace(judge, isolation=Isolation.LANDLOCK)
     assert landlock.settings()["isolation"] == "landlock"
     assert replace(judge, isolation=resolve_isolation()).settings() == judge.settings()  # AUTO is what it comes to
 
     def on(*names: str, per_gpu: int = 1) -> dict[str, Any]:
-        gpus = [replace(lost_gpu, name=name, index=index) for index, name in enumerate(names)]
+        gpus = [replace(LOST, name=name, index=index) for index, name in enumerate(names)]
         return replace(judge, gpus=GpuPool(gpus, per_gpu=per_gpu)).settings()
 
     assert judge.settings() != on("H100") != on("H200")
     assert on("H100", "H200", "H100") == on("H200", "H100")
     assert on("H100", per_gpu=2) == on("H100")  # nothing is timed
-    sharing = replace(judge, gpus=GpuPool([lost_gpu]))
+    sharing = replace(judge, gpus=GpuPool([LOST]))
     assert replace(sharing, confirms=False).settings() != sharing.settings()
 
     def of_modules(per_gpu: int, **changes: Any) -> dict[str, Any]:
-        return ModuleJudge(gpus=GpuPool([lost_gpu], per_gpu=per_gpu), **changes).settings()
+        return ModuleJudge(gpus=GpuPool([LOST], per_gpu=per_gpu), **changes).settings()
 
     # They have a GPU to themselves, whatever `per_gpu` is for programs.
     assert of_modules(1) == of_modules(2) == of_modules(1, isolation=resolve_isolation()) != of_modules(1, seed=1)
     assert of_modules(1, isolation=Isolation.LANDLOCK)["isolation"] == "landlock"
 
 
-def test_a_reference_that_fails_is_not_the_answers_fault(judge: ProgramJudge, tmp_path: Path) -> None:
+def test_a_reference_that_fails_is_not_the_answers_fault(judge, tmp_path):
     task = make_task(tmp_path, "right", reference=REFERENCE.replace("2 *", "1 / 0 *"))
     judged = judge.judge(task, PROGRAM)
     assert judged.verdict is Verdict.INFRA_ERROR and judged.infra
@@ -100,8 +69,8 @@ def test_a_reference_that_fails_is_not_the_answers_fault(judge: ProgramJudge, tm
     assert "ZeroDivisionError" in judged.message
 
 
-def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu) -> None:
-    pool = GpuPool([lost_gpu])
+def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge, tmp_path):
+    pool = GpuPool([LOST])
     task = make_task(tmp_path, "says_no_device")
     built = judge.build(task, PROGRAM)
     prepared = judge.prepare(task)
@@ -111,7 +80,7 @@ def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge: ProgramJudge, t
     assert "GPU 0" in judged.message
     with pytest.raises(NoGpuLeft, match="no GPU left"):
         with_gpu.execute(task, built, prepared)
-    pool = GpuPool([lost_gpu])
+    pool = GpuPool([LOST])
     silent = replace(judge, gpus=pool).judge(make_task(tmp_path, "returns_3"), PROGRAM)
     assert silent.verdict is Verdict.RUNTIME_ERROR and not pool.lost  # nothing was said of a device
     # without a GPU in use there is none that could be lost: the program may print what it likes
@@ -120,20 +89,13 @@ def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge: ProgramJudge, t
 
 @pytest.mark.parametrize("modes", [("wrong", "right"), ("right", "wrong"), ("returns_3", "right"), ("hangs", "right")])
 @pytest.mark.parametrize("used", [0.0, 0.5, 0.8])
-def test_what_other_programs_may_have_made_fail_starts_twice(
-    judge: ProgramJudge,
-    tmp_path: Path,
-    lost_gpu: Gpu,
-    monkeypatch: pytest.MonkeyPatch,
-    modes: tuple[str, str],
-    used: float,
-) -> None:
+def test_what_other_programs_may_have_made_fail_starts_twice(judge, tmp_path, monkeypatch, modes, used):
     """Starts of CUDA wait for each other, so they decide how many answers an hour are judged: once with all cases, once alone."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("cuset_stage.judge.devices.probe_gpu", lambda gpu, isolation: None)
-    fake_nvml(monkeypatch, [lost_gpu], lambda: int(used * lost_gpu.memory_bytes))
+    fake_nvml(monkeypatch, [LOST], lambda: int(used * LOST.memory_bytes))
     judge = replace(judge, limits=Limits(wall_s=2.0))
-    pool = GpuPool([lost_gpu], per_gpu=2)
+    pool = GpuPool([LOST], per_gpu=2)
     leases, lease = [], pool.lease
     monkeypatch.setattr(pool, "lease", lambda *args, alone=False: leases.append(alone) or lease(*args, alone=alone))
     assert not replace(judge, gpus=pool).judge(make_task(tmp_path, *modes), PROGRAM).passed
@@ -145,7 +107,7 @@ def test_what_other_programs_may_have_made_fail_starts_twice(
     assert leases == beside
 
 
-def test_time_is_told_apart(judge: ProgramJudge, tmp_path: Path) -> None:
+def test_time_is_told_apart(judge, tmp_path):
     """The judge's own time is what is left of the whole without compiler and program; the program takes 0.3 s here."""
     task = make_task(tmp_path, "slow")
     judge.judge(task, PROGRAM)
@@ -158,30 +120,13 @@ def test_time_is_told_apart(judge: ProgramJudge, tmp_path: Path) -> None:
     assert judged.compare_s and judged.compare_s < judged.overhead_s  # our own comparison counts as ours
 
 
-def script_row(mode: int) -> dict[str, Any]:
-    """A row as CUDABench writes them, whose input makes PROGRAM do as the number says."""
-    write = "import numpy as np\n\nx = np.arange(8, dtype=np.float32)\n"
-    return {
-        "id": 7, "task_name": "double", "task_description": "double", "gpu": "H100", "bench.cu": PROGRAM,
-        "level1_prompt": "p", "level2_prompt": "p", "level3_prompt": "p",
-        "gen.py": write + f'np.array([{mode}], np.int32).tofile("data/mode.bin")\n'
-        'x.tofile("data/x.bin")\n(2 * x).tofile("data/y_ref.bin")\n',
-        "compare.py": 'import numpy as np\n\na, b = (np.fromfile(f"data/{n}.bin", np.float32) for n in ("y", "y_ref"))\n'
-        'print("T" if np.allclose(a, b) else "F")\nexit(0)\n',
-        "inputs": [
-            {"name": "mode", "dtype": "int32", "shape": "(1,)"}, {"name": "x", "dtype": "float32", "shape": "(8,)"},
-        ],
-        "outputs": [{"name": "y", "dtype": "float32", "shape": "(8,)"}],
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(("mode", "verdict"), [(0, "passed"), (1, "mismatch"), (4, "missing_output")])
-def test_script_oracle(judge: ProgramJudge, tmp_path: Path, mode: int, verdict: str) -> None:
+def test_script_oracle(judge, tmp_path, mode, verdict):
     """CUDABench's kind: gen.py writes inputs and reference, compare.py prints T or F. A broken one judges no answer, right or wrong."""
-    row = script_row(mode)
-    judged = judge.judge(load_tasks(write_lines(tmp_path / "bench.jsonl", [row])).tasks[0], PROGRAM)
+    inputs = [{"name": "mode", "dtype": "int32", "shape": "(1,)"}, {"name": "x", "dtype": "float32", "shape": "(64,)"}]
+    row = cudabench_row(inputs=inputs, **{"gen.py": f'{GEN}np.array([{mode}], np.int32).tofile("data/mode.bin")\n'})
+    judged = judge.judge(load_row(tmp_path, row), PROGRAM)
     assert judged.verdict == verdict, judged.message
-    row["compare.py"] = "print('F')\n"
-    judged = judge.judge(load_tasks(write_lines(tmp_path / "bench.jsonl", [row])).tasks[0], PROGRAM)
+    judged = judge.judge(load_row(tmp_path, {**row, "compare.py": "print('F')\n"}), PROGRAM)
     assert (judged.verdict, judged.cases) == (Verdict.INFRA_ERROR, ())
     assert "no answer is charged" in judged.message

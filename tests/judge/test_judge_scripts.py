@@ -15,7 +15,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
-def test_a_set_s_own_programs_are_written_and_judged(tmp_path: Path) -> None:
+def test_a_set_s_own_programs_are_written_and_judged(tmp_path):
     tasks = write_lines(tmp_path / "tasks.jsonl", [task_row("one", "right"), task_row("two", "right", "slow")])
     answers, output = tmp_path / "answers.jsonl", tmp_path / "judge.json"
     written = [sys.executable, SCRIPTS / "judge_references.py", tasks, "--samples", "3", "--output", answers]

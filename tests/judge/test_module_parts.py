@@ -1,7 +1,6 @@
 """The parts of judging a module that need no process of its own: masks and digests, the GPU's account, speed, precision, closeness."""
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,18 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from cuset_stage.judge import gpu_work
 from cuset_stage.judge.closeness import element_at
 from cuset_stage.judge.gpu_activity import Activity, Counted, Kernel
-from cuset_stage.judge.gpu_work import (
-    IDLE_KERNEL,
-    MISSING,
-    MORE,
-    NO_KERNEL,
-    TENSOR,
-    Counts,
-    calls_of,
-    second_opinion,
-)
+from cuset_stage.judge.gpu_work import calls_of, counted_opinion, second_opinion
 from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
 from cuset_stage.judge.modules.precision import lower_precision
@@ -31,7 +22,7 @@ from cuset_stage.sandbox import Gpu, SandboxError, Verdict, find_toolkit
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 33, 512, 513, 16385, 100003])
-def test_masks_and_digests_are_the_same_on_a_gpu(size: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_masks_and_digests_are_the_same_on_a_gpu(size, tmp_path_factory):
     """handover.cu, its functions called on the host."""
     program = tmp_path_factory.getbasetemp() / "handover"
     if not program.exists():
@@ -84,7 +75,7 @@ MINE = "_Z4minePf"
 UNMASK, HASH = "_ZN12_GLOBAL__N_112cuset_unmaskEPhmmmm", "_ZN12_GLOBAL__N_110cuset_hashEPKhmmPh"
 
 
-def test_calls_are_found_in_a_record() -> None:
+def test_calls_are_found_in_a_record():
     """Each between the masks taken off and the last hash."""
     names = ["_Z4initv", UNMASK, UNMASK, ADD, "_Z4minePf", HASH, HASH, HASH, "_Z5laterv", UNMASK, GEMM, HASH]
     calls = calls_of(recorded(*names), 2)
@@ -102,31 +93,31 @@ def test_calls_are_found_in_a_record() -> None:
         assert calls is None or all(ADD in [kernel.name for kernel in call.kernels] for call in calls)
 
 
-def test_the_gpus_opinion() -> None:
+def test_the_gpus_opinion():
     own, reference = [recorded(ADD, "fused_kernel")], [recorded(ADD, GEMM)]
     found = second_opinion(own, reference, 30e-6)
     assert found["flags"] == [] and [use.name for use in found["kernels"]] == [ADD, "fused_kernel"]
-    assert second_opinion([recorded(ADD, GEMM)], reference, 30e-6)["flags"] == [NO_KERNEL]
+    assert second_opinion([recorded(ADD, GEMM)], reference, 30e-6)["flags"] == [gpu_work.NO_KERNEL]
     less = second_opinion(own, reference, 9e-6)
-    assert less["speedup"] is None and less["flags"] == [MORE]
-    assert second_opinion(None, reference, 9e-6) == {"flags": [MISSING], "speedup": None}
+    assert less["speedup"] is None and less["flags"] == [gpu_work.MORE]
+    assert second_opinion(None, reference, 9e-6) == {"flags": [gpu_work.MISSING], "speedup": None}
 
 
 @pytest.mark.parametrize(
     ("kernels", "flags"),
     [
-        ([(ADD, 9), (GEMM, 50), ("empty", 1)], [IDLE_KERNEL]),
+        ([(ADD, 9), (GEMM, 50), ("empty", 1)], [gpu_work.IDLE_KERNEL]),
         ([(GEMM, 50), ("epilogue", 1)], []),
-        ([(MUL, 5), (GEMM, 50), ("epilogue", 4)], [IDLE_KERNEL]),  # a sum by products, say
+        ([(MUL, 5), (GEMM, 50), ("epilogue", 4)], [gpu_work.IDLE_KERNEL]),  # a sum by products, say
         ([(FILL, 3), (GEMM, 50), ("epilogue", 4)], []),
         ([(GEMM, 50), (GEMM, 20), ("epilogue", 51)], []),
-        ([(GEMM, 50), (GEMM, 20), ("epilogue", 49)], [IDLE_KERNEL]),  # the longer one is not the reference's
-        ([(MUL, 5), ("empty", 1)], [IDLE_KERNEL]),
+        ([(GEMM, 50), (GEMM, 20), ("epilogue", 49)], [gpu_work.IDLE_KERNEL]),  # the longer one is not the reference's
+        ([(MUL, 5), ("empty", 1)], [gpu_work.IDLE_KERNEL]),
         ([("all", 1)], []),
-        ([(GEMM, 50), ("a library's, by a name that is not known", 9)], [NO_KERNEL]),
+        ([(GEMM, 50), ("a library's, by a name that is not known", 9)], [gpu_work.NO_KERNEL]),
     ],
 )
-def test_kernels_of_its_own_that_do_no_work(kernels: list[tuple[str, int]], flags: list[str]) -> None:
+def test_kernels_of_its_own_that_do_no_work(kernels, flags):
     def activity(kernels: list[tuple[str, int]]) -> Activity:
         return Activity(tuple(Kernel(0, length, (1, 1, 1), (32, 1, 1), name) for name, length in kernels), (), True)
 
@@ -135,19 +126,20 @@ def test_kernels_of_its_own_that_do_no_work(kernels: list[tuple[str, int]], flag
         activity([(ADD, 10), (GEMM, 50)]),
     ]
     found = second_opinion([activity(kernels)] * 2, reference, None)
-    assert found["flags"] == flags and ("speedup" in found) is (flags == [IDLE_KERNEL])
+    assert found["flags"] == flags and ("speedup" in found) is (flags == [gpu_work.IDLE_KERNEL])
 
 
-def test_the_gpus_counters_against_the_clock() -> None:
+def test_the_gpus_counters_against_the_clock():
     """25 calls, each with 60 us of the GPU beside the call, 40 of them in a call of nothing."""
-    nothing, reference = Counted(25 * 40e-6, 0.0), Counted(25 * 140e-6, 1e-9)
-    counts = Counts(nothing, reference, Counted(25 * 60e-6, 0.0), 25)
-    assert counts.busy_s == pytest.approx(20e-6)
-    assert counts.opinion(21e-6) == counts.opinion(None) == {"flags": []}
-    assert counts.opinion(9e-6)["flags"] == [MORE] and counts.opinion(9e-6)["speedup"] is None
-    tensor = replace(counts, answer=counts.answer._replace(tensor_s=25 * 5e-6))
-    assert tensor.opinion(21e-6) == {"flags": [TENSOR]} and tensor.tensor_cores
-    assert not replace(tensor, reference=reference._replace(tensor_s=25 * 5e-6)).tensor_cores  # it uses them, too
+    nothing, reference, answer = Counted(25 * 40e-6, 0.0), Counted(25 * 140e-6, 1e-9), Counted(25 * 60e-6, 0.0)
+    for kernel_s in (21e-6, None):
+        assert counted_opinion(nothing, reference, answer, 25, kernel_s) == {"flags": []}
+    late = counted_opinion(nothing, reference, answer, 25, 9e-6)
+    assert late["flags"] == [gpu_work.MORE] and late["speedup"] is None and "2e-05 s by the GPU" in late["message"]
+    tensor = answer._replace(tensor_s=25 * 5e-6)
+    assert counted_opinion(nothing, reference, tensor, 25, 21e-6) == {"flags": [gpu_work.TENSOR]}
+    both = reference._replace(tensor_s=25 * 5e-6)
+    assert counted_opinion(nothing, both, tensor, 25, 21e-6) == {"flags": []}  # it uses them, too
 
 
 THEIRS = (
@@ -162,7 +154,7 @@ OWN = (
 
 
 @pytest.mark.parametrize("name", [*THEIRS, *OWN])
-def test_whose_kernel_it_is(name: str) -> None:
+def test_whose_kernel_it_is(name):
     assert (second_opinion([recorded(ADD, name)], [recorded(ADD, ADD)], None)["flags"] == []) is (name in OWN)
 
 
@@ -185,7 +177,7 @@ class Reference:
 
 
 @pytest.mark.parametrize(("seconds", "timed"), [(60.0, 15), (0.0, 5)])
-def test_the_reference_before_the_answer(tmp_path: Path, seconds: float, timed: int) -> None:
+def test_the_reference_before_the_answer(tmp_path, seconds, timed):
     """Two calls of a copy that do not count, then so many as the time for calls allows, and as many of nothing."""
     gpu = Gpu(0, "GPU-0", "H", "1", "9.0", 1 << 30)
     runner = SimpleNamespace(budget_s=seconds)
@@ -197,7 +189,7 @@ def test_the_reference_before_the_answer(tmp_path: Path, seconds: float, timed: 
     assert not list(tmp_path.iterdir())
 
 
-def test_speed() -> None:
+def test_speed():
     """Beside a call of nothing, and none where the noise is as large."""
     steady = [100e-6, 101e-6, 99e-6] * 5
     found = speed(52e-6, steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
@@ -266,7 +258,7 @@ def outputs_of(way: str, after: str, shift: float, scale: float, folder: Path) -
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("way", [*HONEST, *LOWERED])
 @pytest.mark.parametrize("shift", [0.0, 3.0])
-def test_precision(way: str, after: str, shift: float, tmp_path: Path) -> None:
+def test_precision(way, after, shift, tmp_path):
     """All lower precisions show in a matrix product, and none of the honest ways; positive numbers add to large sums."""
     saved = outputs_of(way, after, shift, 1 / 23, tmp_path)
     assert (lower_precision(*saved) is None) is (way in HONEST)
@@ -274,7 +266,7 @@ def test_precision(way: str, after: str, shift: float, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("shift", [0.0, 3.0])
-def test_precision_where_tensor_cores_worked(after: str, shift: float, tmp_path: Path) -> None:
+def test_precision_where_tensor_cores_worked(after, shift, tmp_path):
     """Errors that are no larger than some of scalar code's show, of one operand alone and where a sum is nearly all of an output."""
     for way in ("same", "three_tf32", *LOWERED, *ONE_OPERAND):
         saved = outputs_of(way, after, shift, 1 / 230, tmp_path)
@@ -287,7 +279,7 @@ DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "int8", "uin
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_closeness_is_torchs(dtype: str, tmp_path: Path) -> None:
+def test_closeness_is_torchs(dtype, tmp_path):
     """Against torch.allclose, with errors on both sides of the tolerance."""
     kind = getattr(torch, dtype)
     generator = torch.Generator().manual_seed(0)
@@ -311,7 +303,7 @@ def test_closeness_is_torchs(dtype: str, tmp_path: Path) -> None:
     assert verdicts == {True, False} or dtype == "bool"
 
 
-def test_closeness_of_what_is_not_finite(tmp_path: Path) -> None:
+def test_closeness_of_what_is_not_finite(tmp_path):
     def compare(actual: list[float], expected: list[float]) -> bool:
         for name, values in (("a", actual), ("b", expected)):
             np.array(values, np.float32).tofile(tmp_path / name)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("forked")
 
 
 @pytest.fixture
-def server(sandboxed: None) -> ScriptServer:
+def server(sandboxed):
     server = ScriptServer(ORACLE_LIMITS, resolve_isolation(Isolation.AUTO))
     yield server
     server.close()
@@ -27,7 +27,7 @@ def run(server: ScriptServer, folder: Path, source: str) -> tuple[int | None, st
     return finished.returncode, finished.stderr
 
 
-def test_scripts_run_one_after_the_other_and_share_nothing(server: ScriptServer, tmp_path: Path) -> None:
+def test_scripts_run_one_after_the_other_and_share_nothing(server, tmp_path):
     spoil = "import numpy, os, sys\nnumpy.zeros = None\nos.environ['LEFT'] = '1'\nopen('data/x', 'w').write('one')"
     assert run(server, tmp_path / "one", spoil) == (0, "")
     look = "import numpy, os\nnumpy.zeros(1)\nassert 'LEFT' not in os.environ\nassert not os.listdir('data'), os.listdir('..')"
@@ -39,7 +39,7 @@ def test_scripts_run_one_after_the_other_and_share_nothing(server: ScriptServer,
     assert code == -11
 
 
-def test_what_a_script_started_ends_with_it(server: ScriptServer, tmp_path: Path) -> None:
+def test_what_a_script_started_ends_with_it(server, tmp_path):
     leaves = (
         "import os, time\n"
         "if os.fork() == 0:\n"
@@ -58,7 +58,7 @@ def test_what_a_script_started_ends_with_it(server: ScriptServer, tmp_path: Path
     assert size and (tmp_path / "one" / "data" / "alive").stat().st_size == size
 
 
-def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) -> None:
+def test_a_server_that_is_killed_is_replaced(tmp_path, sandboxed):
     codes = []
     for name, source in (("one", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"), ("two", "pass")):
         (tmp_path / name).mkdir()
@@ -67,7 +67,7 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) ->
     assert codes[0] != 0 and codes[1] == 0
 
 
-def test_a_script_that_takes_too_long(tmp_path: Path, sandboxed: None) -> None:
+def test_a_script_that_takes_too_long(tmp_path, sandboxed):
     server = ScriptServer(replace(ORACLE_LIMITS, wall_s=1.0), resolve_isolation())
     (tmp_path / "one").mkdir()
     assert server.run(["script", "gen.py"], {"gen.py": "while True: pass"}, tmp_path / "one").stopped == "wall"

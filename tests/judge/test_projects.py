@@ -1,7 +1,6 @@
 """Answers that are one file of a program with its own tests (ComputeEval's kind): compiled and run here, without a GPU."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch  # noqa: F401 - forks of this process have it
@@ -12,19 +11,12 @@ from cuset_stage.judge.audit import audit_task
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.modules.process import BUILD_LIMITS
 from cuset_stage.judge.oracle import CaseCache
-from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Verdict
-from cuset_stage.tasks import ProgramTask, load_tasks
-
-
-@pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> ProgramJudge:
-    folder = tmp_path_factory.mktemp("judge")
-    return ProgramJudge(Compiler(cache=folder / "programs"), CaseCache(folder / "cases"))
+from cuset_stage.sandbox import Verdict
+from cuset_stage.tasks import load_tasks
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> ProgramTask:
+def task(tmp_path):
     """The answer is compiled without the GPU's half, which would take most of the time and has nothing in it."""
     row = computeeval_row()
     row["build_command"] = row["build_command"].replace("nvcc", "nvcc -x c++")
@@ -41,7 +33,7 @@ HEADERS = "#include <csignal>\n#include <cstddef>\n#include <cstdlib>\n#include 
 
 
 @pytest.mark.parametrize("ending", ENDS_EARLY.values(), ids=ENDS_EARLY)
-def test_ending_before_the_test_does_is_no_pass(judge: ProgramJudge, task: ProgramTask, ending: str) -> None:
+def test_ending_before_the_test_does_is_no_pass(judge, task, ending):
     code = HEADERS + f'#include "twice.h"\nint twice(int x) {{ std::size_t n = x; {ending} return int(n); }}\n'
     if ending == ENDS_EARLY["before main"]:
         code = f"{HEADERS}{TWICE}\n{ending}\n"
@@ -49,9 +41,7 @@ def test_ending_before_the_test_does_is_no_pass(judge: ProgramJudge, task: Progr
     assert judgement.verdict in (Verdict.MISSING_OUTPUT, Verdict.RUNTIME_ERROR), judgement
 
 
-def test_its_own_solution_passes_and_wrong_answers_do_not(
-    judge: ProgramJudge, task: ProgramTask, tmp_path: Path
-) -> None:
+def test_its_own_solution_passes_and_wrong_answers_do_not(judge, task, tmp_path):
     (unchanged,) = load_tasks(write_lines(tmp_path / "problems.jsonl", computeeval_row())).tasks
     right = judge.judge(unchanged, TWICE)  # by the command of the task set itself
     assert right.passed, right.message
@@ -68,7 +58,7 @@ def test_its_own_solution_passes_and_wrong_answers_do_not(
     )
 
 
-def test_what_the_machine_lacks_is_not_charged(judge: ProgramJudge, task: ProgramTask) -> None:
+def test_what_the_machine_lacks_is_not_charged(judge, task):
     """An answer that fails where the task's own solution does, too."""
     needs = replace(task, solution='#include "a_library_that_is_not_here.h"\n')
     judgement = judge.judge(needs, '#include "a_library_that_is_not_here.h"\nint twice(int x) { return x; }\n')
@@ -90,7 +80,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 """
 
 
-def test_settings_and_gradients(tmp_path: Path, forked: None) -> None:
+def test_settings_and_gradients(tmp_path, forked):
     """robust-kbench: every setting is called and a wrong one is named. A Python function stands where a kernel would be exported."""
     (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_backward"])
     exported = "task.AutogradFunction.backward_fn = {}\nModelNew.given = {{'fn': task.AutogradFunction.apply}}"
@@ -105,7 +95,7 @@ def test_settings_and_gradients(tmp_path: Path, forked: None) -> None:
 
 
 @pytest.mark.slow  # torch's headers take nvcc a minute
-def test_a_kernel_in_several_settings(tmp_path: Path) -> None:
+def test_a_kernel_in_several_settings(tmp_path):
     """robust-kbench: a .cu file is built, called in every setting, and a setting in which it is wrong is named."""
     judge = ModuleJudge(device="cpu", build_limits=replace(BUILD_LIMITS, wall_s=3600.0))
     (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_forward"])

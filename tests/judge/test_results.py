@@ -3,7 +3,6 @@
 import json
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ def line(task: str, sample: int, verdict: str = "passed", **more: Any) -> dict[s
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     path = tmp_path / "results.jsonl"
     with ResultsWriter(path, HEADER) as writer:
         writer.append(line("b", 1, message="\udc80 torn surrogate, ünïcode"))
@@ -33,7 +32,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_round_trip(path: Path) -> None:
+def test_round_trip(path):
     results = read_results(path)
     assert results.run == {"type": "run", "format": 1, **HEADER}
     assert [(s["task"], s["sample"]) for s in results.samples] == [("a", 0), ("b", 0), ("b", 1)]
@@ -43,7 +42,7 @@ def test_round_trip(path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0.0, sys.float_info.max, math.inf, math.nan, None])
 @pytest.mark.parametrize("verdict", [Verdict.PASSED, Verdict.MISMATCH])
-def test_what_a_judge_finds_is_read_again(tmp_path: Path, verdict: Verdict, size: float | None) -> None:
+def test_what_a_judge_finds_is_read_again(tmp_path, verdict, size):
     """Errors of any size: sums of squares of 1e30 differ by 1e48 and are right."""
     task = load_row(tmp_path, cuset_row(id="a"))
     case = CaseResult("special", verdict, 1e-7, size, size)
@@ -58,7 +57,7 @@ def test_what_a_judge_finds_is_read_again(tmp_path: Path, verdict: Verdict, size
 
 
 @pytest.mark.parametrize("cut", [1, 10, 60])
-def test_torn_last_line(path: Path, cut: int) -> None:
+def test_torn_last_line(path, cut):
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
     kept = 3 if cut == 1 else 2  # without its line end alone the line is whole
@@ -82,7 +81,7 @@ def test_torn_last_line(path: Path, cut: int) -> None:
         ('{"type": "sample", "task": "a"}\n', r":1: .*sample is missing; .*take it out"),
     ],
 )
-def test_other_files_are_refused(tmp_path: Path, text: str, says: str) -> None:
+def test_other_files_are_refused(tmp_path, text, says):
     path = tmp_path / "x.jsonl"
     for place, problem in ((tmp_path, "Is a directory.*Give a file that"), (path, "No such file")):
         with pytest.raises(ResultsError, match=problem):
@@ -92,7 +91,7 @@ def test_other_files_are_refused(tmp_path: Path, text: str, says: str) -> None:
         read_results(path)
 
 
-def test_a_later_line_replaces_an_earlier_one_and_what_is_not_kept_is_not_lost(path: Path) -> None:
+def test_a_later_line_replaces_an_earlier_one_and_what_is_not_kept_is_not_lost(path):
     before = read_results(path).samples
     with ResultsWriter(path, {"run": "again"}, before[:2]) as writer:
         writer.append(line("a", 0, "passed"))

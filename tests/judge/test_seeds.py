@@ -1,8 +1,6 @@
 """Inputs that nobody could know before: an answer that holds the outputs of the public ones fails."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from host_programs import answer_row, make_task, task_row
@@ -25,7 +23,7 @@ def remembering(prepared: PreparedCase) -> str:
     )
 
 
-def test_built_in_outputs_pass_on_public_inputs_alone(judge: ProgramJudge, tmp_path: Path) -> None:
+def test_built_in_outputs_pass_on_public_inputs_alone(judge, tmp_path):
     task = make_task(tmp_path, "right")
     answer = remembering(judge.case(task, task.cases[0]))
     assert judge.judge(task, answer).verdict is Verdict.PASSED
@@ -33,7 +31,7 @@ def test_built_in_outputs_pass_on_public_inputs_alone(judge: ProgramJudge, tmp_p
     assert drawn(judge, 1).judge(task, task.solution).verdict is Verdict.PASSED
 
 
-def test_a_seed_makes_the_same_inputs_again(tmp_path: Path) -> None:
+def test_a_seed_makes_the_same_inputs_again(tmp_path):
     task = make_task(tmp_path, "right")
 
     def inputs(folder: str, seed: int | None) -> bytes:
@@ -44,7 +42,7 @@ def test_a_seed_makes_the_same_inputs_again(tmp_path: Path) -> None:
     assert len({inputs("here", seed) for seed in (1, 2, None)}) == 3
 
 
-def test_every_results_file_has_a_seed_of_its_own_and_keeps_it(run: Any, tmp_path: Path) -> None:
+def test_every_results_file_has_a_seed_of_its_own_and_keeps_it(run, tmp_path):
     tasks = [task_row("one", "right")]
     _, first = run([answer_row("one", 0)], tasks=tasks)
     said, resumed = run([answer_row("one", 0)], tasks=tasks)

@@ -1,15 +1,12 @@
 """`thorough`: what is made of what compute-sanitizer says. A script stands for it here; tests/gpu/ runs the tool itself."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from host_programs import HOST_FLAGS, PROGRAM, make_task
+from host_programs import PROGRAM, make_task
 
-from cuset_stage.judge.oracle import CaseCache
-from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.judge.thorough import TOOLS, Sanitizer, examined_cases, find_sanitizer, read_reports
-from cuset_stage.sandbox import Compiler, Limits, SandboxError, Toolkit, Verdict
+from cuset_stage.sandbox import Limits, SandboxError, Toolkit, Verdict
 
 
 # It reports what the program's text asks for, by tool, and lets the program do what it does.
@@ -34,16 +31,15 @@ exit $ended
 
 
 @pytest.fixture
-def judge(cache: Path, tmp_path: Path) -> ProgramJudge:
+def judge(judge, tmp_path):
     folder = tmp_path / "toolkit"
     folder.mkdir()
     folder.chmod(0o755)
     tool = folder / "compute-sanitizer"
     tool.write_text(TOOL)
     tool.chmod(0o755)
-    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=HOST_FLAGS)
-    sanitizer = Sanitizer(tool, replace(compiler.toolkit, nvcc=folder / "nvcc", folder=folder))
-    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=60.0), sanitizer=sanitizer)
+    sanitizer = Sanitizer(tool, replace(judge.compiler.toolkit, nvcc=folder / "nvcc", folder=folder))
+    return replace(judge, limits=Limits(wall_s=60.0), sanitizer=sanitizer)
 
 
 def saying(*words: str) -> str:

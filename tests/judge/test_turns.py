@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -37,7 +36,7 @@ def waits(visit: Visit) -> bool:
     return not visit.entered.wait(0.2)
 
 
-def test_builds_together_and_timings_together_but_not_both() -> None:
+def test_builds_together_and_timings_together_but_not_both():
     turns = Turns()
     builds = [Visit(turns.building()) for _ in range(2)]
     assert all(visit.entered.wait(30) for visit in builds)
@@ -62,7 +61,7 @@ def test_builds_together_and_timings_together_but_not_both() -> None:
             pass
 
 
-def test_who_needs_a_gpu_alone_is_passed_by_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_needs_a_gpu_alone_is_passed_by_nobody(tmp_path, monkeypatch):
     """Two judges on one GPU: the programs of one do not keep the other waiting for ever."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path))
     gpu = Gpu(0, "GPU-0", "none", "0", "9.0", 1 << 30)
@@ -93,7 +92,7 @@ def test_who_needs_a_gpu_alone_is_passed_by_nobody(tmp_path: Path, monkeypatch: 
     assert order == ["first", "alone", "late"]
 
 
-def test_waiting_for_a_turn_is_not_the_judge_s_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_turn_is_not_the_judge_s_own_time(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(judgement.time, "perf_counter", lambda: now[0])
 

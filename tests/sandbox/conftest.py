@@ -5,25 +5,19 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from judge_fixtures import working
 
-from cuset_stage.sandbox import Isolation, SandboxError, remove_tree, resolve_isolation, scratch_folder
-
-
-def _working(isolation: Isolation) -> Isolation:
-    try:
-        return resolve_isolation(isolation)
-    except SandboxError as error:
-        pytest.skip(str(error))
+from cuset_stage.sandbox import Isolation, remove_tree, scratch_folder
 
 
 @pytest.fixture
-def bubblewrap() -> Isolation:
-    return _working(Isolation.BUBBLEWRAP)
+def bubblewrap():
+    return working(Isolation.BUBBLEWRAP)
 
 
 @pytest.fixture
-def landlock() -> Isolation:
-    return _working(Isolation.LANDLOCK)
+def landlock():
+    return working(Isolation.LANDLOCK)
 
 
 @pytest.fixture(scope="session")

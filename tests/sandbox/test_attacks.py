@@ -30,8 +30,7 @@ def place():
 
 
 @pytest.mark.parametrize(
-    "attack",
-    [pytest.param(attack, id=attack.name, marks=[pytest.mark.slow] * attack.slow) for attack in ATTACKS],
+    "attack", [pytest.param(attack, id=attack.name, marks=[pytest.mark.slow] * attack.slow) for attack in ATTACKS]
 )
 def test_contained(place, attack, isolation):
     if not attack_table.is_safe_here(attack, isolation):
@@ -49,12 +48,8 @@ def test_contained_for_an_ordinary_user(open_folder):
     become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", "-i", f"PATH={os.environ['PATH']}"]
     cache = open_folder()
     os.chown(cache, 65534, 65534)
-    become += [
-        "HOME=/nonexistent",
-        f"CUSET_CACHE={cache}",
-        "PYTHONDONTWRITEBYTECODE=1",
-        f"PYTHONPATH={SOURCE}:{packages}",
-    ]
+    become += ["HOME=/nonexistent", f"CUSET_CACHE={cache}", "PYTHONDONTWRITEBYTECODE=1"]
+    become += [f"PYTHONPATH={SOURCE}:{packages}"]
     pythons = [sys.executable, "/usr/bin/python3"]
     works = [python for python in pythons if subprocess.run([*become, python, "-c", "import psutil"]).returncode == 0]
     if not works:

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -107,15 +106,15 @@ def test_what_decides_the_result_is_in_the_key(own_caches, monkeypatch, isolatio
 
 
 COMPILE = """
-    import sys, json
-    from cuset_stage.sandbox import Compiler
-    compiled = Compiler(flags=sys.argv[2:]).compile(sys.argv[1])
-    print(json.dumps([compiled.cached, str(compiled.binary)]))
+import sys, json
+from cuset_stage.sandbox import Compiler
+compiled = Compiler(flags=sys.argv[2:]).compile(sys.argv[1])
+print(json.dumps([compiled.cached, str(compiled.binary)]))
 """
 
 
 def test_threads_and_processes_compile_one_source_once(compiler):
-    command = [sys.executable, "-c", textwrap.dedent(COMPILE), GOOD, *HOST_FLAGS]
+    command = [sys.executable, "-c", COMPILE, GOOD, *HOST_FLAGS]
     others = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     with ThreadPoolExecutor(3) as pool:
         found = [(result.cached, str(result.binary)) for result in pool.map(compiler.compile, 3 * [GOOD])]

@@ -6,19 +6,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
 
 import pytest
 
-from cuset_stage.sandbox import (
-    SandboxError,
-    cache_root,
-    folders,
-    remove_tree,
-    run_program,
-    scratch_folder,
-)
+from cuset_stage.sandbox import SandboxError, cache_root, folders, remove_tree, run_program, scratch_folder
 from cuset_stage.sandbox.folders import take_output
 
 
@@ -145,17 +137,17 @@ def test_the_cache_is_closed_to_others_and_folders_that_cannot_be_made_are_named
 
 
 HOLDER = """
-    import sys, time
-    from cuset_stage.sandbox import scratch_folder
-    with scratch_folder() as folder:
-        print(folder, flush=True)
-        time.sleep(600)
+import sys, time
+from cuset_stage.sandbox import scratch_folder
+with scratch_folder() as folder:
+    print(folder, flush=True)
+    time.sleep(600)
 """
 
 
 def test_what_a_killed_judge_leaves_goes_with_the_next(tmp_path, monkeypatch):
     monkeypatch.setenv("CUSET_SCRATCH", str(tmp_path))
-    command = [sys.executable, "-c", textwrap.dedent(HOLDER)]
+    command = [sys.executable, "-c", HOLDER]
     holders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     folders = [Path(holder.stdout.readline().strip()) for holder in holders]
     fresh = Path(tempfile.mkdtemp(prefix="cuset-run-", dir=tmp_path))

@@ -4,17 +4,19 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from fake_nvml import fake_nvml
+from fake_nvml import fake_gpus, fake_nvml
 
 from cuset_stage.files import file_lock
 from cuset_stage.sandbox import Gpu, cache_root, lease_gpu, list_gpus
 from cuset_stage.sandbox import gpus as gpus_module
 from cuset_stage.sandbox.process import user_of_its_own
+
+
+GPUS = fake_gpus(2)
 
 
 def test_list_gpus(monkeypatch):
@@ -29,11 +31,7 @@ def test_list_gpus(monkeypatch):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
         assert [gpu.index for gpu in list_gpus()] == indices, visible
     monkeypatch.setattr(gpus_module, "nvml", lambda: None)  # no driver is no GPU
-    assert list_gpus() == [] and gpus_module.used_memory(make(0)) == (0, {})
-
-
-def make(index: int) -> Gpu:
-    return Gpu(index, f"GPU-test-{index}", "test", "1", "9.0", 2**30)
+    assert list_gpus() == [] and gpus_module.used_memory(GPUS[0]) == (0, {})
 
 
 def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
@@ -42,7 +40,7 @@ def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
 
     def work() -> None:
         for _ in range(5):
-            with lease_gpu([make(0), make(1)]) as gpu:
+            with lease_gpu(GPUS) as gpu:
                 with lock:
                     now[gpu.index] += 1
                     most[gpu.index] = max(most[gpu.index], now[gpu.index])
@@ -59,16 +57,16 @@ def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
 
 def test_one_of_the_threads_that_wait_asks_and_holds_up_none_who_takes_another_slot(own_caches, monkeypatch):
     """A reference wants the first slot of a GPU, a program any of three."""
-    gpus, asking, lock, had = [make(0), make(1)], set(), gpus_module.file_lock, []
+    asking, lock, had = set(), gpus_module.file_lock, []
     monkeypatch.setattr(
         gpus_module, "file_lock", lambda *args, **how: asking.add(threading.get_ident()) or lock(*args, **how)
     )
 
     def work() -> None:
-        with lease_gpu(gpus) as gpu:
+        with lease_gpu(GPUS) as gpu:
             had.append(gpu)
 
-    with ThreadPoolExecutor(5) as pool, lease_gpu(gpus), lease_gpu(gpus):
+    with ThreadPoolExecutor(5) as pool, lease_gpu(GPUS), lease_gpu(GPUS):
         asking.clear()
         for _ in range(5):
             pool.submit(work)
@@ -76,36 +74,36 @@ def test_one_of_the_threads_that_wait_asks_and_holds_up_none_who_takes_another_s
             time.sleep(0.01)
         time.sleep(0.2)
         assert len(asking) == 1 and not had
-        with lease_gpu(gpus, slots=3):
+        with lease_gpu(GPUS, slots=3):
             assert not had
     assert len(had) == 5 and len(asking - {threading.get_ident()}) == 5
 
 
 HOLDER = """
-    from cuset_stage.sandbox import Gpu, lease_gpu
-    with lease_gpu([Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)]):
-        print("held", flush=True)
-        import time
-        time.sleep(600)
+from cuset_stage.sandbox import Gpu, lease_gpu
+with lease_gpu([Gpu(0, "GPU-fake-0", "test", "1", "9.0", 2**30)]):
+    print("held", flush=True)
+    import time
+    time.sleep(600)
 """
 
 
 def test_a_lease_ends_with_its_process(own_caches):
-    holder = subprocess.Popen([sys.executable, "-c", textwrap.dedent(HOLDER)], stdout=subprocess.PIPE)
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE)
     assert holder.stdout.readline() == b"held\n"
     with ThreadPoolExecutor(1) as pool:
-        leased = pool.submit(lease_gpu([make(0)]).__enter__)
+        leased = pool.submit(lease_gpu(GPUS[:1]).__enter__)
         assert not wait([leased], 0.2).done
         holder.kill()
         holder.wait()
-        assert leased.result(60) == make(0)
+        assert leased.result(60) == GPUS[0]
 
 
 def test_a_fork_keeps_no_lock_and_lets_go_of_none(own_caches):
     """It has the descriptor, too, so that closing ours is not enough."""
     path = own_caches / "x.lock"
     lock = file_lock(path)
-    with lock, lease_gpu([make(0)]), user_of_its_own() as uid:
+    with lock, lease_gpu(GPUS[:1]), user_of_its_own() as uid:
         leaving = os.fork()
         if leaving == 0:
             lock.__exit__(None, None, None)
@@ -117,7 +115,7 @@ def test_a_fork_keeps_no_lock_and_lets_go_of_none(own_caches):
         if staying == 0:
             signal.pause()
     try:
-        for free in (path, cache_root() / "locks" / "gpu-GPU-test-0-0.lock"):
+        for free in (path, cache_root() / "locks" / "gpu-GPU-fake-0-0.lock"):
             with file_lock(free, wait=False) as held:
                 assert held
         with user_of_its_own() as again:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from fake_nvml import fake_nvml
+from fake_nvml import fake_gpus, fake_nvml
 
-from cuset_stage.sandbox import Gpu, Limits, memory_account, run_program, run_sandboxed, scratch_folder, supervision
+from cuset_stage.sandbox import Limits, memory_account, run_program, run_sandboxed, scratch_folder, supervision
 
 
 def shell(script: str, folder: Path, isolation, **options):
@@ -301,7 +301,7 @@ def test_no_control_group_outlives_its_supervisor(folder, isolation):
 
 def test_gpu_memory_is_watched(folder, isolation, monkeypatch):
     used, asked = [100 << 20], threading.Event()
-    gpu = Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)
+    (gpu,) = fake_gpus(1)
     fake_nvml(monkeypatch, [gpu], lambda: asked.set() or used[0])
     limits = Limits(wall_s=600, gpu_memory_bytes=2**20)
     with running(f"echo out; sleep {MARK}", folder, isolation, gpu=gpu, limits=limits) as result:

@@ -18,10 +18,10 @@ from pydantic import TypeAdapter
 from ..files import file_sha256, write_atomically
 from ..sandbox import Isolation, SandboxError, cache_root, scratch_folder
 from ..tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
-from .closeness import MODULE_TOLERANCES, read_values
+from .closeness import MODULE_TOLERANCES, values_of
 from .comparison import compare_outputs
 from .modules.process import ModuleRunner
-from .modules.session import Content, Module
+from .modules.session import Content, Module, Saved
 from .oracle import CaseCache, PreparedCase
 from .oracle_scripts import BROKEN, OracleError, run_generate, written_files
 from .wrong_outputs import (
@@ -37,8 +37,6 @@ from .wrong_outputs import (
     unchecked,
 )
 
-
-__all__ = ["Audit", "Code", "Finding", "Severity", "audit_task", "audit_tasks", "load_audit"]
 
 AUDIT_VERSION = 6  # raised when checks change: earlier audits are then made again
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -197,18 +195,16 @@ class ProgramAudit:
             elif output.seen and not output.seen.finite:
                 text = f"the reference of {tensor.name} holds values that are not finite; what a program writes there is not seen"
                 self.add(Code.NOT_FINITE, NOTE, text)
-        sizes = [("output", output.tensor, output.expected) for output in view.outputs if output.expected]
-        sizes += [("input", tensor, view.files.inputs[tensor.file]) for tensor in view.case.inputs]
-        for what, tensor, path in sizes:
-            size = path.stat().st_size
-            if tensor.nbytes not in (None, size):
-                means = "compare.py judges outputs of either size"
-                if what == "input":
-                    means = "a program that reads what is declared reads other data than compare.py"
-                declared = (
-                    f"{what} {tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape})"
-                )
-                self.add(Code.SIZE_DIFFERS, WARNING, f"{declared}, and gen.py writes {size}: {means}")
+        outputs = [(output.tensor, output.expected) for output in view.outputs if output.expected]
+        inputs = [(tensor, view.files.inputs[tensor.file]) for tensor in view.case.inputs]
+        for what, files, means in (
+            ("output", outputs, "compare.py judges outputs of either size"),
+            ("input", inputs, "a program that reads what is declared reads other data than compare.py"),
+        ):
+            for tensor, path in files:
+                if tensor.nbytes not in (None, size := path.stat().st_size):
+                    declared = f"{tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape}), and gen.py writes {size}"
+                    self.add(Code.SIZE_DIFFERS, WARNING, f"{what} {tensor.name} is declared with {declared}: {means}")
 
     def _check_script(self, prepared: PreparedCase) -> None:
         check = prepared.self_check
@@ -338,24 +334,22 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
             fix = "draw from the global generators of torch, numpy.random or random, without a seed from the clock"
             add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: {fix}")
         model.build("Model", init)
-        outputs = [
-            model.outputs(model.call(content, seed, fresh=True), files / f"outputs-{seed}").outputs
+        calls = [
+            model.outputs(model.call(content, seed, fresh=True), files / f"outputs-{seed}")
             for seed, content in zip(MODULE_SEEDS, given, strict=True)
         ]
-        copies = all(
-            any(
-                (given.dtype, given.shape) == (output.dtype, output.shape)
-                and 0 not in output.shape
-                and output.distance(given.path).close
-                for given in content.tensors
-            )
-            for rows, content in zip(outputs, given, strict=True)
-            for output in rows
-        )
-        digests = [[file_sha256(output.path) for output in rows] for rows in outputs]
+
+        def is_copy(output: Saved, inputs: Sequence[Saved]) -> bool:
+            alike = [one for one in inputs if (one.dtype, one.shape) == (output.dtype, output.shape)]
+            return 0 not in output.shape and any(output.distance(one.path).close for one in alike)
+
+        pairs = zip(calls, given, strict=True)
+        copies = all(is_copy(output, content.tensors) for call, content in pairs for output in call.outputs)
         seen = []
-        for rows in outputs:
-            values = [read_values(output.path, output.dtype.removeprefix("torch.")) for output in rows]
+        for call in calls:
+            values = [
+                values_of(output.path.read_bytes(), output.dtype.removeprefix("torch.")) for output in call.outputs
+            ]
             seen.append(profile(part.view(part.real.dtype) for part in values))
 
     if not all(trial.elements for trial in seen):
@@ -373,7 +367,7 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
     if copies:
         text = "each output is a copy of an input within the tolerance: a model that returns its inputs passes"
         add(Code.INPUT_PASSES, ERROR, text)
-    if digests[0] == digests[1]:
+    if calls[0].digest == calls[1].digest:
         text = "the output is the same for other inputs: it does not depend on them, or get_inputs does not draw them"
         add(Code.INPUT_INDEPENDENT, WARNING, text)
     return findings

@@ -33,7 +33,6 @@ from .programs import ProgramJudge
 from .thorough import find_sanitizer
 
 
-DEFAULT_ARCH = "sm_90"
 SMALLEST = "__global__ void nothing() {}\nint main() { nothing<<<1, 1>>>(); cudaDeviceSynchronize(); return 0; }\n"
 
 
@@ -55,7 +54,7 @@ class Bench:
         self.recorded: str | None = None  # whether the GPU's work is recorded: "yes", or why not
         chosen = choose_gpus(spec.gpus) if spec.runs_on_gpus else []
         self.pool = GpuPool(chosen, per_gpu=spec.per_gpu, isolation=self.isolation) if chosen else None
-        kinds = sorted({gpu.arch for gpu in chosen}) or [DEFAULT_ARCH]
+        kinds = sorted({gpu.arch for gpu in chosen}) or ["sm_90"]
         if len(kinds) > 1 and not spec.arch:
             raise SandboxError(
                 f"GPUs of different kinds ({', '.join(kinds)}): choose some of one kind with gpus=..., or name an arch."

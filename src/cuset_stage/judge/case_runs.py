@@ -248,12 +248,8 @@ class CaseRunner:
                 )
                 ran = files.enter_context(running)
                 clock.exclude(ran.finished.seconds)
-                lost = (
-                    gpu
-                    and ran.verdict in (Verdict.TIMEOUT, Verdict.RUNTIME_ERROR)
-                    and self.gpus.blame(gpu, ran.finished)
-                )
-                if problem := ran.finished.infra or lost:
+                failed = ran.verdict in (Verdict.TIMEOUT, Verdict.RUNTIME_ERROR)
+                if problem := ran.finished.infra or (gpu and failed and self.gpus.blame(gpu, ran.finished)):
                     raise SandboxError(problem)
                 with clock.excluded():
                     count = counted() if ran.verdict is None else None

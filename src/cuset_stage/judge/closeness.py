@@ -83,7 +83,7 @@ def element_at(
     for path in (expected, actual):
         with path.open("rb") as file:
             file.seek(position * FILE_BYTES[dtype])
-            values.append(_values(file.read(FILE_BYTES[dtype]), dtype)[0].item())
+            values.append(values_of(file.read(FILE_BYTES[dtype]), dtype)[0].item())
     index = tuple(int(part) for part in np.unravel_index(position, tuple(shape))) if len(shape) else ()
     return index, *values
 
@@ -95,7 +95,7 @@ def first_nan(path: Path, dtype: str) -> int | None:
             raw = file.read(CHUNK * FILE_BYTES[dtype])
             if not raw:
                 return None
-            if (nan := np.isnan(_values(raw, dtype))).any():
+            if (nan := np.isnan(values_of(raw, dtype))).any():
                 return start + int(nan.argmax())
 
 
@@ -110,15 +110,10 @@ def _chunks(
             if not len(want) == len(got) == size:
                 raise OSError(f"{actual if len(want) == size else expected} became shorter while it was read")
             if want != got or not skip_same:
-                yield start, _values(want, dtype), _values(got, dtype)
+                yield start, values_of(want, dtype), values_of(got, dtype)
 
 
-def read_values(path: Path, dtype: str) -> np.ndarray:
-    """All elements of a file."""
-    return _values(path.read_bytes(), dtype)
-
-
-def _values(raw: bytes, dtype: str) -> np.ndarray:
+def values_of(raw: bytes, dtype: str) -> np.ndarray:
     """A bool is the byte that stands for it; bfloat16, which NumPy lacks, becomes float64."""
     if dtype == "bfloat16":
         return (np.frombuffer(raw, "<u2").astype(np.uint32) << 16).view(np.float32).astype(np.float64)

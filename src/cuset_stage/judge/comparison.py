@@ -120,13 +120,10 @@ def _values_in(tensor: Tensor, size: int) -> int | None:
     None where it is not to be read as that: the dtype is not known, or the size is that of the row's shape in another one.
     """
     width, values = FILE_BYTES.get(tensor.dtype), math.prod(tensor.shape)
-    if (
-        width is None
-        or size % width
-        or (size != values * width and size in [values * other for other in (1, 2, 4, 8, 16)])
-    ):
+    if not width or size % width:
         return None
-    return size // width
+    is_of_another = size != values * width and size in [values * other for other in (1, 2, 4, 8, 16)]
+    return None if is_of_another else size // width
 
 
 def _look_at_values(

@@ -20,7 +20,6 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -229,29 +228,14 @@ def _shares(calls: Sequence[Activity], known: Counter[str]) -> tuple[int | None,
     return sum(own) if own else None, further
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Counter readings over equally many no-op, reference and answer calls."""
-
-    nothing: Counted
-    reference: Counted
-    answer: Counted
-    calls: int
-
-    @property
-    def busy_s(self) -> float:
-        """Seconds of a call of the answer in which the GPU works, beside a call of nothing."""
-        return (self.answer.busy_s - self.nothing.busy_s) / self.calls
-
-    @property
-    def tensor_cores(self) -> bool:
-        """True if tensor cores work for the answer and not for the reference."""
-        return tensor_cores(self.answer.tensor_share, self.reference.tensor_share)
-
-    def opinion(self, kernel_s: float | None) -> dict[str, Any]:
-        """Returns flags and changes as `second_opinion` does."""
-        longer = _longer(self.busy_s, kernel_s)
-        return {"flags": [TENSOR] * self.tensor_cores + [MORE] * bool(longer), **longer}
+def counted_opinion(
+    nothing: Counted, reference: Counted, answer: Counted, calls: int, kernel_s: float | None
+) -> dict[str, Any]:
+    """Returns flags and changes as `second_opinion` does, by what the counters say of equally many no-op, reference and answer calls."""
+    flags = [TENSOR] if tensor_cores(answer.tensor_share, reference.tensor_share) else []
+    # seconds of a call of the answer in which the GPU works, beside a call of nothing
+    longer = _longer((answer.busy_s - nothing.busy_s) / calls, kernel_s)
+    return {"flags": flags + [MORE] * bool(longer), **longer}
 
 
 def _longer(busy_s: float, kernel_s: float | None) -> dict[str, Any]:

@@ -4,14 +4,14 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeVar
 
 from pydantic import Field, PlainSerializer
 
 from ..row_checks import Count, Seconds, Text, Truth
-from ..sandbox import SandboxError, Verdict
+from ..sandbox import SandboxError, Verdict, resolve_isolation
 from ..text import shorten
 from .oracle_scripts import OracleError
 
@@ -170,6 +170,19 @@ class Clock:
 
     def own(self) -> float:
         return max(0.0, time.perf_counter() - self._begin - self._others)
+
+
+def shared_settings(judge: Any) -> dict[str, Any]:
+    """The part of `Judge.settings` that is the same for programs and for modules."""
+    shared = {
+        "judge": JUDGE_VERSION,
+        "compile_only": judge.compile_only,
+        "isolation": str(resolve_isolation(judge.isolation)),  # nvcc runs in it as well, and "auto" says nothing
+    }
+    if judge.compile_only:
+        return shared
+    gpus = judge.gpus.names if judge.gpus else []
+    return {**shared, "limits": asdict(judge.limits), "gpus": gpus, "recorded": judge.recorder is not None}
 
 
 def infra_error(message: str, before: Judgement | None = None) -> Judgement:

@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from ..sandbox import Compiled, SandboxError, Verdict, resolve_isolation
+from ..sandbox import Compiled, SandboxError, Verdict
 from ..spans.scrub import scrub
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from . import gpu_work
 from .case_runs import CaseRun, CaseRunner, Program
 from .gpu_work import INVENTED, NO_GPU_WORK, NOTHING_RAN, TENSOR, UNRECORDED, Timed
-from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
+from .judgement import Built, CaseResult, Clock, Judge, Judgement, infra_error, shared_settings
 from .oracle import PreparedCase
 from .oracle_scripts import OracleError
 from .thorough import Examiner, Sanitizer
@@ -51,19 +51,15 @@ class ProgramJudge(CaseRunner, Judge):
         programs share a GPU is not: no speed is measured here, and a verdict is not to depend on it.
         """
         settings = {
-            "judge": JUDGE_VERSION,
+            **shared_settings(self),
             "toolkit": self.compiler.toolkit.version,
             "arch": self.compiler.arch,
             "flags": list(self.compiler.flags),
             "compile_limits": asdict(self.compiler.limits),
-            "compile_only": self.compile_only,
-            "isolation": str(resolve_isolation(self.isolation)),  # nvcc runs in it as well, and "auto" says nothing
         }
         if not self.compile_only:
-            settings |= {"limits": asdict(self.limits), "gpus": self.gpus.names if self.gpus else []}
-            settings["thorough"] = self.sanitizer is not None
+            settings |= {"thorough": self.sanitizer is not None, "require_gpu": self.require_gpu}
             settings["seed"] = self.cases.seed if self.cases else None
-            settings |= {"recorded": self.recorder is not None, "require_gpu": self.require_gpu}
             if not self.confirms:
                 settings["confirm_alone"] = False
         return settings
@@ -94,7 +90,8 @@ class ProgramJudge(CaseRunner, Judge):
         """The program that an answer is, or with a project a part of."""
         if task.project is None:
             return self.compiler.compile(code)
-        return self.compiler.compile(task.project.sources(code), task.project.options)
+        files = {task.project.answer: code, **task.project.files}  # the answer replaces none of the others
+        return self.compiler.compile(files, task.project.options)
 
     def _own_failure(self, task: ProgramTask, case: Case | None = None) -> str:
         """Why the task's own solution fails as well, on a machine that lacks a library, say; "" when it does not, or there is none.

@@ -180,6 +180,9 @@ def describe_run(
     chosen: how many of the answers a finished run judges. tasks: those that are asked for, of `set_size` in the task set. spec: how it is
     judged (`Bench.describe`). extract: the rule that found the code in answers.
     """
+    from .audit import load_audit  # with all that an audit needs: reports read results without it
+
+    audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
     ids = dict.fromkeys(task.id for task in tasks)
     levels = Counter(str(one.level or 1) for one in answers if one.task in ids)
     generation = {name: list(dict.fromkeys(vars(answer)[name] for answer in answers)) for name in GENERATION_KEYS}
@@ -212,17 +215,10 @@ def describe_run(
         "extract": extract,
         **spec,
         "generation": {name: found[0] if len(found) == 1 else found for name, found in generation.items()},
-        **_audits(tasks),
+        # of `cuset audit-tasks`: task -> texts
+        "findings": {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged},
+        "audited": len(audits),
     }
-
-
-def _audits(tasks: Iterable[Task]) -> dict[str, Any]:
-    """Returns the findings of `cuset audit-tasks` (task -> texts), and how many tasks were audited."""
-    from .audit import load_audit  # with all that an audit needs: reports read results without it
-
-    audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
-    findings = {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged}
-    return {"findings": findings, "audited": len(audits)}
 
 
 class ResultsWriter(Appender):
@@ -294,8 +290,7 @@ def make_samples(
 ) -> list[Sample]:
     """Every answer with its task and the code in it, in the file's order.
 
-    Raises TaskError for an answer to a task that the set does not have, and without any; AnswersError when the samples of a level are
-    not numbered from 0.
+    Raises TaskError for an answer to a task that the set does not have; AnswersError when the samples of a level are not numbered from 0.
     """
     samples = []
     first: dict[int, Answer] = {}  # level -> the answer with the lowest number
@@ -309,8 +304,6 @@ def make_samples(
         samples.append(Sample(answer, task, code, code_sha256(code)))
         level = answer.key[2]
         first[level] = min(first.get(level, answer), answer, key=lambda one: one.sample)
-    if not samples:
-        raise TaskError(f"{tasks.path}: no answers to judge.")
     for level, answer in sorted(first.items()):
         if answer.sample > 0:  # pass@1 is of sample 0: without any, every task would count as failed
             of, each = (f" of level {level}", ", for each level") if len(first) > 1 else ("", "")

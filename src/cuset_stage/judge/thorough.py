@@ -71,11 +71,9 @@ class Sanitizer:
 
     def run(self, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: Gpu | None, limits: Limits) -> Reported:
         """Run a program under a tool; `limits` are those of a run without. Raises SandboxError when this machine cannot."""
-        slowed = {
-            name: SLOWER * value
-            for name in ("wall_s", "memory_bytes", "processes")
-            if (value := getattr(limits, name))
-        }
+        slowed = replace(limits, wall_s=SLOWER * limits.wall_s, processes=SLOWER * limits.processes)
+        if limits.memory_bytes:
+            slowed = replace(slowed, memory_bytes=SLOWER * limits.memory_bytes)
         command = [str(self.program), "--tool", tool, "--print-limit", "50", "--error-exitcode", str(_FOUND)]
         command += ["--log-file", _REPORT]
         if tool == "memcheck":  # a program may ask the driver for what it does not have
@@ -87,7 +85,7 @@ class Sanitizer:
             optional=[_REPORT],
             under=command,
             visible=(*self.toolkit.visible, self.program.resolve().parent),
-            limits=replace(limits, **slowed),
+            limits=slowed,
             gpu=gpu,
             isolation=self.isolation,
             network=True,  # compute-sanitizer talks to itself so

@@ -8,8 +8,6 @@ releases when a process dies:
     locks/.room        held while entries are dropped
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

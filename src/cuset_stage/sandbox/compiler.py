@@ -1,7 +1,5 @@
 """nvcc: where it is, and how it runs in the sandbox, with a cache: a source is compiled once, by whichever thread or process asks first."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

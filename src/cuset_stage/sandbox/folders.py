@@ -1,7 +1,5 @@
 """Folders: caches and locks, and those that a program fills: made fresh, read without trusting anything in them, removed."""
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import os

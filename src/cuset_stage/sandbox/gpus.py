@@ -1,7 +1,5 @@
 """The GPUs of this machine, through NVIDIA's management library (NVML), and leases on them."""
 
-from __future__ import annotations
-
 import functools
 import os
 import random

@@ -1,7 +1,5 @@
 """How a command is confined: bubblewrap where it works, else Landlock and seccomp where the kernel has them; else it is refused."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import os

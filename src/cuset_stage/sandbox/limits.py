@@ -1,7 +1,5 @@
 """The limits of a run, the verdicts on it, and the error for a machine that cannot run it. Imports nothing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

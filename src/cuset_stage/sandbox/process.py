@@ -1,7 +1,5 @@
 """Run one untrusted command or program, be sure that nothing of it is left when it returns, and take its output files."""
 
-from __future__ import annotations
-
 import os
 import socket
 import stat

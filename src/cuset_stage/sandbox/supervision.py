@@ -1,7 +1,5 @@
 """The judge's end of the supervisors: have one run a request, watch the GPU for it, wait for the answer."""
 
-from __future__ import annotations
-
 import atexit
 import marshal
 import os

@@ -13,17 +13,7 @@ from typing import Any
 from .. import bundled
 from ..text import nearest
 from . import computeeval, cudabench, kernelbench, native, robust_kbench
-from .base import (
-    Case,
-    ModuleTask,
-    ProgramTask,
-    ReferenceOracle,
-    ScriptOracle,
-    Task,
-    TaskError,
-    TaskSet,
-    Tensor,
-)
+from .base import Case, ModuleTask, ProgramTask, ReferenceOracle, ScriptOracle, Task, TaskError, TaskSet, Tensor
 from .task_rows import ROW_FILES, read_rows
 
 

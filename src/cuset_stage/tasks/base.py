@@ -97,10 +97,6 @@ class Project:
     options: tuple[str, ...]  # nvcc's, with the paths that it compiles
     requires: tuple[tuple[str, ...], ...] = ()
 
-    def sources(self, code: str) -> dict[str, str]:
-        """Path -> text of all files. The answer replaces none of the others."""
-        return {self.answer: code, **self.files}
-
 
 @dataclass(frozen=True)
 class ProgramTask:

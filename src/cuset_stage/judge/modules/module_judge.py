@@ -18,10 +18,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ...sandbox import Limits, SandboxError, Verdict, resolve_isolation, scratch_folder
+from ...sandbox import Limits, SandboxError, Verdict, scratch_folder
 from ...tasks import ModuleTask
 from ...text import shorten
-from ..judgement import JUDGE_VERSION, Built, Clock, Judge, Judgement, infra_error
+from ..judgement import Built, Clock, Judge, Judgement, infra_error, shared_settings
 from ..oracle_scripts import OracleError
 from .process import BUILD_LIMITS, ModuleRunner, keep_extensions
 from .session import ModuleFailed
@@ -49,25 +49,15 @@ class ModuleJudge(ModuleRunner, Judge):
         except PackageNotFoundError:
             raise SandboxError("torch is not installed: tasks of KernelBench's kind need it") from None
         settings = {
-            "judge": JUDGE_VERSION,
+            **shared_settings(self),
             "protocol": PROTOCOL,
             "torch": torch,
             "device": self.device,
             "arch": self.arch,
             "build_limits": asdict(self.build_limits),
-            "compile_only": self.compile_only,
-            "isolation": str(resolve_isolation(self.isolation)),
         }
         if not self.compile_only:
-            settings |= {
-                "limits": asdict(self.limits),
-                "seed": self.seed,
-                "seeds": self.seeds,
-                "trials": self.trials,
-                "budget": self.budget_s,
-                "gpus": self.gpus.names if self.gpus else [],
-                "recorded": self.recorder is not None,
-            }
+            settings |= {"seed": self.seed, "seeds": self.seeds, "trials": self.trials, "budget": self.budget_s}
         return settings
 
     def build(self, task: ModuleTask, code: str) -> Built:

@@ -26,7 +26,7 @@ from ...tasks import ModuleTask
 from ...text import shorten
 from ..closeness import element_at
 from ..gpu_activity import Activity, Counted, Recorder, counting
-from ..gpu_work import Counts, calls_of, second_opinion
+from ..gpu_work import TENSOR, calls_of, counted_opinion, second_opinion
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
 from ..oracle_scripts import OracleError
 from .precision import lower_precision
@@ -71,7 +71,10 @@ class Asked:
 
 @dataclass
 class Trial:
-    """A built answer on a device; `known` is what is known of it so far. Raises OracleError when the reference fails."""
+    """A built answer on a device; `known` is what is known of it so far. Raises OracleError when the reference fails.
+
+    first: the calls that are compared before any is timed, with the reference's. most: bytes that a call may return.
+    """
 
     runner: ModuleRunner
     task: ModuleTask
@@ -93,18 +96,20 @@ class Trial:
                 expected = [one.of(self.right, "expected") for one in asked]
             if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
                 self.note([CONSTANT])
+            self.first = list(zip(asked, expected, strict=True))
+            self.most = 2 * max(sum(saved.bytes for saved in call.outputs) for call in expected) + MORE_BYTES
             with self.clock.waiting(self.runner.turns.timing() if self.gpu else nullcontext()):
                 with self.clock.excluded():
-                    self.earlier = self.time_before(asked[-1], expected[-1])
-                self.try_answer(asked, expected)
+                    self.earlier = self.time_before(*self.first[-1])
+                self.try_answer()
         return self.known
 
-    def try_answer(self, asked: Sequence[Asked], expected: Sequence[Call]) -> None:
+    def try_answer(self) -> None:
         try:
             with self.runner.hold(self.built.product, self.gpu) as answer:
                 try:
-                    found = self.call_first(answer, asked, expected)
-                    timed = self.call_timed(answer, found, expected) if self.known.passed else []
+                    found = self.call_first(answer)
+                    timed = self.call_timed(answer, found) if self.known.passed else []
                 finally:
                     self.clock.exclude(answer.waited)
                     self.note(run_s=answer.waited)
@@ -115,17 +120,15 @@ class Trial:
             times = self.compare_timed(timed)
         if not self.known.passed:
             return
-        counts = None
         if self.gpu:
             self.note(**speed(self.earlier, *times))
             if all(counted := [self.counts[who] for who in ("nothing", "reference", "answer")]):
-                counts = Counts(*counted, len(timed))
-                self.note(**counts.opinion(self.known.kernel_s))
+                self.note(**counted_opinion(*counted, len(timed), self.known.kernel_s))
         with self.clock.excluded():
-            self.look_at_precision(timed, strictly=counts is not None and counts.tensor_cores)
+            self.look_at_precision(timed, strictly=TENSOR in self.known.flags)
         if self.gpu and self.runner.recorder:
             with self.clock.excluded():
-                self.ask_the_gpu(asked, expected, self.runner.recorder)
+                self.ask_the_gpu(self.runner.recorder)
 
     def draw(self, number: int, name: str = "call {}") -> Asked:
         """The arguments of call `number`, new ones."""
@@ -161,19 +164,19 @@ class Trial:
         times = times[WARM:]
         return _apart([self.time_nothing(one) for _ in times], times)
 
-    def call_first(self, answer: Module, asked: Sequence[Asked], expected: Sequence[Call]) -> list[Call]:
+    def call_first(self, answer: Module) -> list[Call]:
         """The calls that are compared as they come, up to the first that is wrong."""
         answer.find("ModelNew")
         answer.build("ModelNew", self.init)
         found = []
-        for one, right in zip(asked, expected, strict=True):
-            found.append(one.of(answer, "found", most_bytes=_most(expected)))
+        for one, right in self.first:
+            found.append(one.of(answer, "found", most_bytes=self.most))
             self.compare(one, right, found[-1])
             if not self.known.passed:
                 break
         return found
 
-    def call_timed(self, answer: Module, first: Sequence[Call], expected: Sequence[Call]) -> list[tuple[Asked, Call]]:
+    def call_timed(self, answer: Module, first: Sequence[Call]) -> list[tuple[Asked, Call]]:
         """The calls that are compared when the answer's process is gone."""
         asked, calls, kept, begin = [], [], 0, time.monotonic()
         # All contents first: nothing but the answer is to work while the GPU's counters run.
@@ -188,7 +191,7 @@ class Trial:
             for one in asked:
                 if len(calls) >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.runner.budget_s):
                     break
-                calls.append((one, one.of(answer, "found", most_bytes=_most(expected))))
+                calls.append((one, one.of(answer, "found", most_bytes=self.most)))
                 kept += sum(saved.bytes for saved in calls[-1][1].outputs)
             self.counts["answer"] = counted()
         if answer.earlier() != [call.digest.hex() for call in first[:FRESH]]:
@@ -220,17 +223,17 @@ class Trial:
                 self.note([LOWER], message=lower, speedup=None)
                 break
 
-    def ask_the_gpu(self, asked: Sequence[Asked], expected: Sequence[Call], recorder: Recorder) -> None:
+    def ask_the_gpu(self, recorder: Recorder) -> None:
         """The second opinion on an answer that is right; none where the reference's calls cannot be recorded either. An answer can tell that
         its calls are recorded, so they have to be right as well: else other kernels could run in the calls that are timed."""
 
         def calls(module: Module, model: str) -> list[Activity] | None:
             module.build(model, self.init)
             right = True
-            for one, call in zip(asked, expected, strict=True):
-                found = one.of(module, f"recorded {model}", most_bytes=_most(expected))
+            for one, call in self.first:
+                found = one.of(module, f"recorded {model}", most_bytes=self.most)
                 right = right and not compare_call(one.name, call, found)[1]
-            return calls_of(module.leave(), len(asked)) if right else None
+            return calls_of(module.leave(), len(self.first)) if right else None
 
         recorded, name = self.runner.recorded, self.task.fingerprint
         if name not in recorded:
@@ -282,11 +285,6 @@ def _key(cache: Path) -> bytes:
         if path.stat().st_size != KEY_BYTES:
             path.write_bytes(secrets.token_bytes(KEY_BYTES))
         return path.read_bytes()
-
-
-def _most(calls: Sequence[Call]) -> int:
-    """Bytes that a call may return, by those that were right."""
-    return 2 * max(sum(saved.bytes for saved in call.outputs) for call in calls) + MORE_BYTES
 
 
 def _alike(one: Sequence[Saved], other: Sequence[Saved]) -> bool:

@@ -13,8 +13,6 @@ socket closed instead of an answer.
 "cgroup v2" where a control group counts the memory of runs, else nothing.
 """
 
-from __future__ import annotations
-
 import marshal
 import os
 import signal

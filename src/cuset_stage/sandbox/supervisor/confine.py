@@ -1,7 +1,5 @@
 """What a child does to itself before it becomes the program: limits, another user, Landlock, a seccomp filter, a clean slate."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -4,8 +4,6 @@ A run is counted from what is used when it begins. It does not enter a group of 
 starting one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import os

@@ -1,7 +1,5 @@
 """Start the program, watch it, end it and everything it started, and say what happened."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

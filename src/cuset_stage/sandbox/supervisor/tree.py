@@ -1,7 +1,5 @@
 """The processes below this one, what they and their folder use, and how to end them all."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno
