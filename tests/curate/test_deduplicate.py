@@ -192,3 +192,7 @@ def test_a_module_is_known_by_other_names_and_another_operator_is_another_module
     assert computed[0] == computed[3] == computed[4] and len(set(computed)) == 3
     divided = [module_fingerprint(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
     assert divided[0][0] != divided[1][0]  # to C++, what follows // is a comment
+    deep = [
+        module_fingerprint(f"class A:\n    x = {'-' * 400}{number}\n") for number in (1, 2)
+    ]  # deeper than Python unparses
+    assert deep[0][0] != deep[1][0]

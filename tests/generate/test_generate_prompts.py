@@ -68,3 +68,8 @@ def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated, ask):
     assert next(thinking.replies([ask()])).answer.startswith("<think>")
     thinking._prompter._arguments = {"think": False}
     assert not next(thinking.replies([ask()])).answer.startswith("<think>")
+
+
+def test_an_argument_that_the_prompt_needs_is_not_the_template_s(templated):
+    with pytest.raises(GenerationError, match="template_args: tokenize is said by cuset generate itself"):
+        templated("{{ messages[-1].content }}", template_args={"tokenize": True})

@@ -1,5 +1,6 @@
 """The parts of judging a module that need no process of its own: masks and digests, the GPU's account, speed, precision, closeness."""
 
+import socket
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,9 +17,10 @@ from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.process import HANDOVER
-from cuset_stage.judge.modules.session import Call, Content, Saved
+from cuset_stage.judge.modules.session import Call, Content, Module, ModuleFailed, Saved
 from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, Asked, Trial, speed
 from cuset_stage.sandbox import Gpu, SandboxError, Verdict, find_toolkit
+from cuset_stage.sandbox.supervision import Finished
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 33, 512, 513, 16385, 100003])
@@ -313,3 +315,12 @@ def test_closeness_of_what_is_not_finite(tmp_path):
     for actual, expected in (([inf], [-inf]), ([1], [inf]), ([nan], [1]), ([nan], [nan])):
         assert not compare(actual, expected)
     assert compare([inf, -inf, 1], [inf, -inf, 1]) and compare([], [])
+
+
+def test_a_module_that_does_not_read_is_late(tmp_path):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        module = Module(SimpleNamespace(socket=ours, end=lambda grace: Finished()), tmp_path, patience_s=0.2)
+        with pytest.raises(ModuleFailed) as failed:
+            module.send("call", arguments="x" * 10_000_000)
+    assert failed.value.late and module.waited >= 0.2

@@ -166,10 +166,10 @@ def bare(source: str) -> str:
 def without_inputs(source: str) -> str:
     """A module's classes and functions, without its sizes and inputs, which a benchmark changes from version to version; the whole
     where it is not Python or has no class."""
+    inputs = ("get_inputs", "get_init_inputs")
     try:
-        tree = ast.parse(source)
+        nodes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+        kept = [node for node in nodes if node.name not in inputs]
+        return "\n\n".join(map(ast.unparse, kept)) if any(isinstance(node, ast.ClassDef) for node in kept) else source
     except (SyntaxError, ValueError, RecursionError):
         return source
-    inputs = ("get_inputs", "get_init_inputs")
-    kept = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name not in inputs]
-    return "\n\n".join(map(ast.unparse, kept)) if any(isinstance(node, ast.ClassDef) for node in kept) else source

@@ -12,6 +12,15 @@ from .settings import GenerationError
 logger = logging.getLogger(__name__)
 _MARKUP = re.compile(r"\W*<[^<>]*\w[^<>]*>|\[[A-Z_/ ]+\]")
 Messages = Sequence[Mapping[str, str]]
+_TAKEN = {
+    "conversation",
+    "tokenize",
+    "add_generation_prompt",
+    "continue_final_message",
+    "return_dict",
+    "return_tensors",
+}
+"""Arguments of `apply_chat_template` that a prompt needs as they are."""
 
 
 class Prompt(NamedTuple):
@@ -31,6 +40,8 @@ class Prompter:
     def __init__(
         self, tokenizer: Any, *, model: str, template: str | None = None, arguments: Mapping[str, Any] | None = None
     ) -> None:
+        if taken := sorted(_TAKEN.intersection(arguments or ())):
+            raise GenerationError(f"template_args: {taken[0]} is said by cuset generate itself: leave it out.")
         self.tokenizer = tokenizer
         self._arguments = arguments or {}
         self._factory = None

@@ -225,9 +225,10 @@ class Module:
                     if mask:
                         mask.apply(part)
                     self._socket.sendall(part)
-            self._spent(time.monotonic() - begin)
         except OSError as error:
+            self._spent(time.monotonic() - begin)
             raise self.failure() from error
+        self._spent(time.monotonic() - begin)
 
     def _reply(self) -> dict[str, Any]:
         said = self._receive(8)
