@@ -19,7 +19,7 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
         "created": "2026-01-02T03:04:05+00:00",
         "cuset_stage": "0.1.0",
         "python": "3.12.3",
-        "tasks": {"path": "bench.jsonl", "format": "cudabench", "sha256": "ab" * 32, "level": None, "split": None},
+        "tasks": {"path": "bench.jsonl", "format": "cuset", "sha256": "ab" * 32, "level": None, "split": None},
         "answers": {"path": "", "sha256": "cd" * 32, "count": 0},
         "gpus": [{"name": "NVIDIA H100", "driver": "580.1", "compute_capability": "9.0"}],
         "toolkit": "13.0.88",

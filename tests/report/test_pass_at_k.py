@@ -99,6 +99,19 @@ def test_interval_covers_the_truth_as_often_as_it_says():
     assert 0.92 <= covered / runs <= 0.975
 
 
+def test_clusters_are_drawn_whole():
+    """Five sizes of an operation that pass or fail together say no more than one; a cluster of one is a task."""
+    outcomes = (np.random.default_rng(5).random((40, 1)) < 0.3).astype(float)
+    (alone,), (together,) = (
+        estimate_means(outcomes),
+        estimate_means(outcomes.repeat(5, 0), clusters=np.arange(40).repeat(5)),
+    )
+    assert (alone.value, alone.low, alone.high) == pytest.approx((together.value, together.low, together.high))
+    assert estimate_means(outcomes, clusters=np.arange(40)) == [alone]
+    (equal,) = estimate_means(np.ones((200, 1)), clusters=np.arange(40).repeat(5))
+    assert equal.low == pytest.approx(0.025 ** (1 / 40))
+
+
 def test_paired_difference_uses_the_pairs():
     rng = np.random.default_rng(1)
     first = (rng.random(200) < 0.5).astype(float)

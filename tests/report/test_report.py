@@ -13,6 +13,7 @@ from commands import cuset
 from page_checks import opened
 from playwright.sync_api import expect
 from results_factory import loud, write_results
+from scipy import stats
 
 from cuset_stage.report import ReportError, build_report, collect, print_report, write_report
 from cuset_stage.report.page import render_html
@@ -40,6 +41,24 @@ def rates(report, run: str, rule: Rule = Rule.FIRST) -> dict:
         for (label, of, k, criterion), rate in report.rates.items()
         if label == run and of is rule
     }
+
+
+def test_cudabenchs_unit_is_the_operation(write):
+    """Of ten operations at five sizes each the second method passes three more: 15 tasks, of which three are news."""
+    tasks = [f"{operation}-{size}" for operation in range(10) for size in range(5)]
+    told = {"tasks": {"path": "bench.jsonl", "format": "cudabench"}}
+
+    def of(method: str, right: int) -> Path:
+        verdicts = {task: [P if int(task.partition("-")[0]) < right else M] for task in tasks}
+        return write(method, verdicts, change=lambda row: row | {"family": row["task"].partition("-")[0]}, **told)
+
+    report = build_report(collect([of("sft", 2), of("cuset", 5)]), ks=(1,))
+    passed = next(comparison for comparison in report.comparisons if comparison.criterion == "passed")
+    assert passed.test.only_first + passed.test.only_second == 15
+    assert passed.test.p_value == pytest.approx(stats.ttest_1samp([0, 0, 1, 1, 1, 0, 0, 0, 0, 0], 0).pvalue)
+    rate = report.rates["sft", Rule.FIRST, 1, "passed"]
+    assert rate.value == 0.2 and rate.high - rate.low == pytest.approx(0.5)
+    assert "The operation is the unit" in render_markdown(report) and "t, operations" in render_markdown(report)
 
 
 def test_main_table_by_hand(write, capsys):

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..tasks.messages import prompts_of
 from ..text import InputError
 
 
@@ -113,6 +114,13 @@ class Collection:
     tasks: tuple[TaskInfo, ...]
     notes: tuple[Note, ...]
     audited: int  # how many of the tasks an audit covers
+
+    @cached_property
+    def clusters(self) -> NDArray[np.int64] | None:
+        """The number of each task's operation, [T], of CUDABench, which asks for one at several sizes; None for other task sets."""
+        if prompts_of(self.runs[0].header) is None:
+            return None
+        return np.unique([task.family for task in self.tasks], return_inverse=True)[1]
 
     @cached_property
     def _samples(self) -> dict[str, pd.DataFrame]:

@@ -2,14 +2,15 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from .collection import Collection, ReportError
-from .statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
+from .statistics import Estimate, McNemar, Rule, crossed, estimate_means, fast_p, holm, mcnemar_exact, task_scores
 
 
 FAST_P = (0.0, 1.0, 2.0)
@@ -78,7 +79,7 @@ def pass_rates(collection: Collection, ks: Sequence[int], seed: int) -> Rates:
             rates[run.label, rule, k, criterion] = None
             if run.offers(criterion, k):
                 columns[run.label, rule, k, criterion] = task_scores(outcomes, k, rule)
-    return rates | _estimates(columns, seed)
+    return rates | _estimates(columns, collection, seed)
 
 
 def compare(collection: Collection, ks: Sequence[int], baseline: str | None, seed: int) -> list[Comparison]:
@@ -94,10 +95,14 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None, see
         for a, b in judged:
             first, second = collection.outcomes(a, criterion), collection.outcomes(b, criterion)
             tests.append(mcnemar_exact(first[:, 0], second[:, 0]))
+            if collection.clusters is not None:
+                gaps = pd.Series(first[:, 0] - second[:, 0]).groupby(collection.clusters).mean()
+                mean = crossed(gaps.to_numpy()[None])
+                tests[-1] = replace(tests[-1], p_value=1.0 if mean is None else mean.p_value)
             for rule, k in itertools.product(Rule, ks):
                 if min(a.width, b.width) >= k:
                     columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
-        estimates = _estimates(columns, seed, bounds=(-1.0, 1.0))
+        estimates = _estimates(columns, collection, seed, bounds=(-1.0, 1.0))
         adjusted = holm([test.p_value for test in tests])
         for (a, b), test, p in zip(judged, tests, adjusted, strict=True):
             differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
@@ -114,14 +119,18 @@ def fast_rates(collection: Collection, seed: int) -> dict[tuple[str, float], Est
         if run.offers("passed", 1) and (samples["passed"].astype(float).gt(0) & speedups.gt(0)).any():
             right = collection.outcomes(run, "passed")[:, 0]
             columns |= {(run.label, p): fast_p(right, speedups[samples["sample"] == 0], p) for p in FAST_P}
-    return _estimates(columns, seed)
+    return _estimates(columns, collection, seed)
 
 
 def _estimates(
-    columns: Mapping[Any, NDArray[np.float64]], seed: int, bounds: tuple[float, float] = (0.0, 1.0)
+    columns: Mapping[Any, NDArray[np.float64]],
+    collection: Collection,
+    seed: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> dict[Any, Estimate | None]:
     """One bootstrap for all columns [T]."""
     if not columns:
         return {}
-    estimates = estimate_means(np.stack(list(columns.values()), axis=1), bounds=bounds, seed=seed)
+    scores = np.stack(list(columns.values()), axis=1)
+    estimates = estimate_means(scores, bounds=bounds, seed=seed, clusters=collection.clusters)
     return dict(zip(columns, estimates, strict=True))

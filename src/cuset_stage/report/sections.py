@@ -31,18 +31,18 @@ def sections(report: Report) -> list[Section]:
 
 def methods(report: Report) -> str:
     """How the numbers were made, in words that can stand in a paper."""
+    unit, kept, test = "task", "samples of a task", "exact two-sided McNemar test"
+    if report.collection.clusters is not None:  # CUDABench asks for each of its operations at several sizes
+        unit, kept, test = "operation", "sizes and samples of an operation", "two-sided t test over operations"
     text = (
-        f"The task is the unit: intervals are 95% percentile bootstrap intervals over tasks ({RESAMPLES:,} resamples, seed "
-        f"{report.seed}), the samples of a task kept together; where all tasks agree, the exact binomial interval. "
+        f"The {unit} is the unit: intervals are 95% percentile bootstrap intervals over {unit}s ({RESAMPLES:,} resamples, seed "
+        f"{report.seed}), the {kept} kept together; where all tasks agree, the exact binomial interval. "
         "Samples on which the judge itself failed (infra_error) are not charged to the model: one that had compiled counts as "
         "compiled, and a task is left out of every other number that needs one. A task or sample without an answer counts as a failure."
     )
     if report.comparisons:
         count = sum(comparison.criterion == report.comparisons[0].criterion for comparison in report.comparisons)
-        text += (
-            " Methods are compared on the same tasks: exact two-sided McNemar test on first samples, and a paired bootstrap of "
-            "the difference in pass@k."
-        )
+        text += f" Methods are compared on the same tasks: {test} on first samples, and a paired bootstrap of the difference in pass@k."
         if count > 1:
             text += f" p is adjusted by Holm's method over the {count} comparisons of each criterion."
     return text

@@ -66,9 +66,15 @@ class Estimate:
 
 
 def estimate_means(
-    scores: ArrayLike, *, bounds: tuple[float, float] = (0.0, 1.0), seed: int = 0
+    scores: ArrayLike,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    seed: int = 0,
+    clusters: NDArray[np.int64] | None = None,
 ) -> list[Estimate | None]:
     """The mean of each column of scores [T, M] and its 95 % percentile bootstrap interval over tasks; None without a known task.
+
+    clusters: the number of each task's cluster, [T], where tasks of one resemble each other; then clusters are drawn, and not tasks.
 
     A NaN leaves its task out of that column. One seed draws the same tasks for every column, so columns of differences
     (bounds=(-1, 1)) are a paired bootstrap. Where all tasks of a column have one score the bootstrap has no spread; the interval
@@ -78,29 +84,33 @@ def estimate_means(
     scores = np.asarray(scores, dtype=np.float64)
     if not scores.size:
         return [None] * scores.shape[1]
+    clusters = np.arange(len(scores)) if clusters is None else clusters
     results: list[Estimate | None] = [None] * scores.shape[1]
-    for m, (column, low, high) in enumerate(zip(scores.T, *_bootstrap(scores, seed), strict=True)):
+    for m, (column, low, high) in enumerate(zip(scores.T, *_bootstrap(scores, clusters, seed), strict=True)):
         if not len(known := column[~np.isnan(column)]):
             continue
         mean = float(known.mean())
         if known.min() == known.max():
-            unseen = 1 - TAIL ** (1 / len(known))
+            unseen = 1 - TAIL ** (1 / len(np.unique(clusters[~np.isnan(column)])))
             low, high = mean - unseen * (mean - bounds[0]), mean + unseen * (bounds[1] - mean)
         results[m] = Estimate(mean, float(low), float(high), len(known), len(column) - len(known))
     return results
 
 
-def _bootstrap(scores: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Quantiles TAIL and 1 - TAIL, [2, M], of the means of RESAMPLES draws of T tasks with replacement."""
-    tasks, known = len(scores), ~np.isnan(scores)
-    known = (known | ~known.any(axis=0)).astype(np.float64)  # the caller passes over columns without a known task
-    values = np.nan_to_num(scores)
+def _bootstrap(scores: NDArray[np.float64], clusters: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """Quantiles TAIL and 1 - TAIL, [2, M], of the means of RESAMPLES draws of all clusters with replacement."""
+    known = ~np.isnan(scores)
+    known |= ~known.any(axis=0)  # the caller passes over columns without a known task
+    count = int(clusters.max()) + 1
+    values, knowns = np.zeros((2, count, scores.shape[1]))
+    np.add.at(values, clusters, np.nan_to_num(scores))
+    np.add.at(knowns, clusters, known)
     rng = np.random.default_rng(seed)
     means = []
     for _ in range(RESAMPLES // 500):  # in parts: [500, T] at a time
-        weights = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=500).astype(float)
+        weights = rng.multinomial(count, np.full(count, 1 / count), size=500).astype(float)
         with np.errstate(invalid="ignore"):  # a draw without any known task has no mean
-            means.append(weights @ values / (weights @ known))
+            means.append(weights @ values / (weights @ knowns))
     return np.nanquantile(np.concatenate(means), [TAIL, 1 - TAIL], axis=0)
 
 

@@ -107,9 +107,10 @@ def comparison_table(report: Report) -> Table | None:
     ]
     for name, key in (("A only", "only_first"), ("B only", "only_second"), ("both", "both"), ("neither", "neither")):
         columns.append(number_column(name, [getattr(test, key) for test in tests], "Tasks passed, first sample"))
-    columns.append(Column("p", [p_cell(test.p_value) for test in tests], "McNemar"))
+    group = "McNemar" if report.collection.clusters is None else "t, operations"
+    columns.append(Column("p", [p_cell(test.p_value) for test in tests], group))
     if adjusted:
-        columns.append(Column("p, Holm", [p_cell(comparison.adjusted) for comparison in comparisons], "McNemar"))
+        columns.append(Column("p, Holm", [p_cell(comparison.adjusted) for comparison in comparisons], group))
     columns.append(texts("Finding", map(conclusion, comparisons)))
     for key in ((rule, k) for rule in Rule for k in report.ks):
         if any(key in comparison.differences for comparison in comparisons):
