@@ -70,10 +70,9 @@ def rates(rows: pd.DataFrame, methods: Iterable[str]) -> str:
         shares = [f"{100 * each.value:.1f} ({100 * low:.1f} to {100 * high:.1f})" for each in (right, compiled) for low, high in [each.rate_interval()]]  # fmt: skip
         rate = f"{of_method.rate.iloc[0]:.0e}".replace("e-0", "e-") if method != "vanilla" else ""
         tokens = f"{of_method.tokens.mean():.0f}"
-        infra = str((of_method.verdict == "infra_error").sum())
-        paper = " / ".join(map(str, PAPER[method]))
-        cells.append([TITLES[method], rate, str(right.seeds), str(len(of_method)), *shares, tokens, infra, paper])
-    header = ["method", "rate", "seeds", "answers", "right, %", "compile, %", "tokens", "not judged", "paper, 7B: right / compile"]  # fmt: skip
+        answers = f"{right.seeds} x {len(of_method) // right.seeds}"
+        cells.append([TITLES[method], rate, answers, *shares, tokens, " / ".join(map(str, PAPER[method]))])
+    header = ["method", "rate", "answers", "right, %", "compile, %", "tokens", "paper, 7B"]
     return table(header, cells)
 
 
@@ -99,7 +98,7 @@ def failures(rows: pd.DataFrame, methods: list[str]) -> str:
     shares = pd.crosstab(rows.method, rows.verdict, normalize="index").mul(100)
     verdicts = [name for name in shares.mean().sort_values(ascending=False).index if name != "passed"]
     cells = [[TITLES[method], *(f"{shares.loc[method, name]:.1f}" for name in verdicts)] for method in methods]
-    return table(["% of answers", *(f"`{name}`" for name in verdicts)], cells)
+    return table(["% of answers", *(name.replace("_", " ") for name in verdicts)], cells)
 
 
 def errors(rows: pd.DataFrame, methods: list[str]) -> str:
