@@ -19,3 +19,4 @@ PAGES = {SCRIPTS.parent / "docs" / f"{name}.md": import_module(f"written_docs.{n
 if __name__ == "__main__":
     for path, write in PAGES.items():
         path.write_text(write(), encoding="utf-8")
+    import_module("written_docs.real_study").draw()

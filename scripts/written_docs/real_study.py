@@ -1,6 +1,5 @@
 """The tables and the figure of docs/real_study.md, from the rows in benchmarks/real/ alone."""
 
-import functools
 import gzip
 import json
 from collections.abc import Iterable
@@ -38,6 +37,10 @@ def read_rows() -> pd.DataFrame:
     with gzip.open(ROWS, "rt", encoding="utf-8") as file:
         rows = pd.DataFrame(map(json.loads, file))
     return rows.assign(right=(rows.verdict == "passed") * 1.0, compiled=rows.compiled * 1.0)
+
+
+def methods_of(rows: pd.DataFrame) -> list[str]:
+    return [method for method in TITLES if method in set(rows.method)]
 
 
 def scores(rows: pd.DataFrame, method: str, value: str) -> pd.DataFrame:
@@ -109,13 +112,15 @@ def errors(rows: pd.DataFrame, methods: list[str]) -> str:
     return table(["% of answers", *(TITLES[method] for method in methods)], cells)
 
 
-def draw(rows: pd.DataFrame, methods: list[str]) -> None:
-    """A dot a seed, the mean and its interval a method."""
+def draw() -> None:
+    """The figure: the mean and its interval a method, and a bar a seed."""
     import matplotlib
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
+    rows = read_rows()
+    methods = methods_of(rows)
     figure, axes = plt.subplots(figsize=(7, 0.6 + 0.45 * len(methods)), layout="constrained")
     for place, method in enumerate(reversed(methods)):
         mean = crossed(scores(rows, method, "right").to_numpy())
@@ -133,14 +138,9 @@ def draw(rows: pd.DataFrame, methods: list[str]) -> None:
     plt.close(figure)
 
 
-@functools.cache
 def page() -> str:
     rows = read_rows()
-    methods = [method for method in TITLES if method in set(rows.method)]
-    draw(rows, methods)
-    return filled(
-        "real_study.md",
-        rates=rates(rows, methods),
-        differences=differences(rows, methods),
-        failures=failures(rows, methods) + "\n\n" + errors(rows, methods),
-    )
+    methods = methods_of(rows)
+    causes = failures(rows, methods) + "\n\n" + errors(rows, methods)
+    tables = {"rates": rates(rows, methods), "differences": differences(rows, methods), "failures": causes}
+    return filled("real_study.md", **tables)
