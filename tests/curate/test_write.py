@@ -183,7 +183,9 @@ def test_ctrl_c_ends_the_waiting_and_the_same_command_goes_on(tmp_path, serve):
     server.always = never
     command = [sys.executable, "-m", "cuset_stage.cli", "curate", "write", work, f"endpoint={server.url}"]
     command += ["model=writer", "compile_only=true"]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # tests started in the background have SIGINT ignored, and would hand that on
+    options = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
     assert asked.wait(120)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=120)
