@@ -9,7 +9,7 @@ import pandas as pd
 from cuset_stage.report.cells import p_text
 from cuset_stage.report.statistics import Crossed, crossed, holm
 
-from . import ROOT, filled, table
+from . import ROOT, filled, record, table
 
 
 ROWS = ROOT / "benchmarks" / "real" / "results.jsonl.gz"
@@ -112,6 +112,32 @@ def errors(rows: pd.DataFrame, methods: list[str]) -> str:
     return table(["% of answers", *(TITLES[method] for method in methods)], cells)
 
 
+def section3() -> str:
+    """Section 3 of the paper on TensorRT's code, beside the paper's own numbers."""
+
+    def between(part: dict[str, float], digits: int = 1, scale: float = 100) -> str:
+        value, low, high = (f"{scale * part[key]:.{digits}f}" for key in ("value", "low", "high"))
+        return f"{value} ({low} to {high})"
+
+    columns = [["higher than of the others", "", "", "4.6e-39", "74.47", "91.18", ""]]
+    for part in record("real/section3_qwen2.5-coder-0.5b.json")["notions"].values():
+        windows, low = part["windows"], part["windows"]["on_sensitive"]["centre"]
+        column = [between(part[kind]["mean"], 3, 1) for kind in ("sensitive", "neutral")]
+        column.append(f"{between(part['ks']['d'], 3, 1)}, p {p_text(part['ks']['p_clustered'])}")
+        column.append(f"{part['ks']['p_naive']:.1e}")
+        columns.append([*column, between(windows["samples_with_low"]), between(low["low"]), between(low["all"])])
+    names = [
+        "mean confidence of CUDA tokens",
+        "of the others",
+        "KS distance D, over files",
+        "p over tokens",
+        "files with a low window, %",
+    ]
+    names += ["low windows on CUDA, % (middle token)", "all windows on CUDA, %"]
+    header = ["", "the paper, Qwen3-8B", "0.5B, any dependence on execution", "0.5B, the CUDA mask"]
+    return table(header, zip(names, *columns, strict=True))
+
+
 def draw() -> None:
     """The figure: the mean and its interval a method, and a bar a seed."""
     import matplotlib
@@ -142,5 +168,10 @@ def page() -> str:
     rows = read_rows()
     methods = methods_of(rows)
     causes = failures(rows, methods) + "\n\n" + errors(rows, methods)
-    tables = {"rates": rates(rows, methods), "differences": differences(rows, methods), "failures": causes}
+    tables = {
+        "rates": rates(rows, methods),
+        "differences": differences(rows, methods),
+        "failures": causes,
+        "section3": section3(),
+    }
     return filled("real_study.md", **tables)
