@@ -11,7 +11,7 @@
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   sampling     transformers' continuous batching beside ours, 500 answers, in turns (one GPU, 15 minutes)
 #   notebook     notebooks/qlora_15gib.ipynb in bf16 and in fp16, as if the GPU had 15 GiB (one GPU; needs bitsandbytes for its CUDA)
-#   attacks      the attack tables' device part and cheats (needs a GPU to itself, 10 minutes; Landlock's cheats are the ones missing)
+#   attacks      what is missing of the cheats: all in Landlock, one under bubblewrap (a GPU to itself, 10 minutes)
 #   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
 #   real         all tests on real weights (12 minutes)
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. `own` finds its samples
@@ -23,7 +23,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- tier1 rates attacks own onpolicy sampling notebook chain real
+[ $# -gt 0 ] || set -- rates tier1 attacks own onpolicy sampling notebook chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
