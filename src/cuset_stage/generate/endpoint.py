@@ -43,8 +43,8 @@ class _Again(Exception):
 class EndpointBackend:
     """Asks an endpoint with `concurrency` requests in flight; `api_key` is sent as a bearer token and never written anywhere.
 
-    `url` is what `base_url` makes of an address. `timeout_s` limits a request from sending to the last byte. The first pause before one of the `retries` is `backoff_s`, each
-    following one twice as long, at most a minute.
+    `url` is what `base_url` makes of an address. `timeout_s` limits a request from sending to the last byte. The first pause before one of
+    the `retries` is `backoff_s`, each following one twice as long, at most a minute.
 
     Raises:
         GenerationError: no header can hold the key.
