@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,9 @@ class Comparison:
     first: str
     second: str
     criterion: str
-    test: McNemar  # on first samples
-    adjusted: float  # the p-value, by Holm's method over the comparisons of this criterion
+    counts: McNemar  # of tasks, on first samples
+    p_value: float  # of McNemar's test, or for CUDABench of the t test over its operations
+    adjusted: float  # by Holm's method over the comparisons of this criterion
     differences: Mapping[tuple[Rule, int], Estimate | None]  # pass@k of first minus second, with a paired bootstrap
 
 
@@ -91,22 +92,23 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None, see
     results: list[Comparison] = []
     for criterion in reversed(collection.criteria):
         judged = [(a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)]
-        tests, columns = [], {}
+        counts, p_values, columns = [], [], {}
         for a, b in judged:
             first, second = collection.outcomes(a, criterion), collection.outcomes(b, criterion)
-            tests.append(mcnemar_exact(first[:, 0], second[:, 0]))
-            if collection.clusters is not None:
+            counts.append(mcnemar_exact(first[:, 0], second[:, 0]))
+            if collection.clusters is None:
+                p_values.append(counts[-1].p_value)
+            else:
                 gaps = pd.Series(first[:, 0] - second[:, 0]).groupby(collection.clusters).mean()
                 mean = crossed(gaps.to_numpy()[None])
-                tests[-1] = replace(tests[-1], p_value=1.0 if mean is None else mean.p_value)
+                p_values.append(1.0 if mean is None else mean.p_value)
             for rule, k in itertools.product(Rule, ks):
                 if min(a.width, b.width) >= k:
                     columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
         estimates = _estimates(columns, collection, seed, bounds=(-1.0, 1.0))
-        adjusted = holm([test.p_value for test in tests])
-        for (a, b), test, p in zip(judged, tests, adjusted, strict=True):
+        for (a, b), *tested in zip(judged, counts, p_values, holm(p_values), strict=True):
             differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
-            results.append(Comparison(a.label, b.label, criterion, test, p, differences))
+            results.append(Comparison(a.label, b.label, criterion, *tested, differences))
     return results
 
 

@@ -80,12 +80,12 @@ def _absence(run: Run, criterion: str, k: int) -> str:
 
 def conclusion(comparison: Comparison) -> str:
     """What the test allows to say, at the 5% level."""
-    test, pair = comparison.test, (comparison.first, comparison.second)
+    counts, pair = comparison.counts, (comparison.first, comparison.second)
     if comparison.adjusted < 0.05:
-        better, worse = pair if test.only_first > test.only_second else pair[::-1]
+        better, worse = pair if counts.only_first > counts.only_second else pair[::-1]
         return f"{better} {'compiles' if comparison.criterion == 'compiled' else 'passes'} more tasks than {worse}"
-    discordant = test.only_first + test.only_second
-    if not discordant + test.both + test.neither:
+    discordant = counts.only_first + counts.only_second
+    if not discordant + counts.both + counts.neither:
         return "no task in common"
     # Two-sided, n discordant tasks give p >= 2^(1 - n).
     if 2.0 ** (1 - discordant) >= 0.05:
@@ -99,16 +99,16 @@ def comparison_table(report: Report) -> Table | None:
     if not comparisons:
         return None
     adjusted = len(comparisons) > len({comparison.criterion for comparison in comparisons})
-    tests = [comparison.test for comparison in comparisons]
+    counts = [comparison.counts for comparison in comparisons]
     columns = [
         texts("Criterion", [CRITERIA[comparison.criterion] for comparison in comparisons]),
         texts("A", [comparison.first for comparison in comparisons]),
         texts("B", [comparison.second for comparison in comparisons]),
     ]
     for name, key in (("A only", "only_first"), ("B only", "only_second"), ("both", "both"), ("neither", "neither")):
-        columns.append(number_column(name, [getattr(test, key) for test in tests], "Tasks passed, first sample"))
-    group = "McNemar" if report.collection.clusters is None else "t, operations"
-    columns.append(Column("p", [p_cell(test.p_value) for test in tests], group))
+        columns.append(number_column(name, [getattr(of, key) for of in counts], "Tasks passed, first sample"))
+    group = "McNemar" if report.collection.clusters is None else "t test"
+    columns.append(Column("p", [p_cell(comparison.p_value) for comparison in comparisons], group))
     if adjusted:
         columns.append(Column("p, Holm", [p_cell(comparison.adjusted) for comparison in comparisons], group))
     columns.append(texts("Finding", map(conclusion, comparisons)))
