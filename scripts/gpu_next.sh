@@ -14,6 +14,7 @@
 #   attacks      what is missing of the cheats: all in Landlock, one under bubblewrap (a GPU to itself, 10 minutes)
 #   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
 #   real         all tests on real weights (12 minutes)
+# and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU.
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. `own` finds its samples
 # again on the same kind of card and with the same weights. Judging on the GPU of a training halves its speed. Two of these may run side by side with CUDA_VISIBLE_DEVICES and `taskset`: training waits for its one core.
 # Start this with `setsid` where what a call started ends with the call.
@@ -74,48 +75,44 @@ PYTHON
     sft onpolicy own && answers onpolicy "$out/onpolicy" && sft with-own cuset_kernels,own && answers with-own "$out/with-own" &&
         sft hand cuset_kernels && answers hand "$out/hand"
 }
-# STUDY: each GPU takes the next run, trains, samples and judges it, with its share of the cores; needs no Snakemake
+# STUDY: each GPU takes the next run: its jobs one after the other, on a share of the cores; needs no Snakemake
 spread() {
-    python3 - "$1" "${RUNS:-*}" "$out/queue" <<'PYTHON' || return
-import pathlib, sys
+    local written folder workers cores slot
+    written=$(python3 - "$1" "${RUNS:-*}" <<'PYTHON'
+import sys
 from cuset_stage.study.plan import jobs_of, wanted
-from cuset_stage.study.run import jobs_left, write_study
+from cuset_stage.study.run import gpu_names, jobs_left, write_study
 from cuset_stage.study.settings import StudySettings
 
 settings = StudySettings.read([sys.argv[1], f"only={sys.argv[2]}"])
 jobs = jobs_of(settings)
 write_study(settings, jobs)
-names = dict.fromkeys(job.run.name for job in jobs_left(settings, wanted(settings, jobs)))
-pathlib.Path(sys.argv[3]).write_text("".join(f"{settings.output} {name}\n" for name in names))
+runs = {}
+for job in jobs_left(settings, wanted(settings, jobs)):
+    runs.setdefault(job.run.name, []).append(job.name)
+(settings.output / "queue").write_text("".join(" ".join(names) + "\n" for names in runs.values()))
+print(len(gpu_names(settings)) or 1, settings.output)
 PYTHON
-    local gpus cores gpu slot=0
-    gpus=${CUDA_VISIBLE_DEVICES-$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -sd,)}
-    cores=$(($(nproc) / $(tr , '\n' <<<"$gpus" | wc -l)))
-    for gpu in ${gpus//,/ }; do
-        CUDA_VISIBLE_DEVICES=$gpu taskset -c $((slot * cores))-$((slot * cores + cores - 1)) bash -c 'worker' &
-        slot=$((slot + 1))
+) || return
+    read -r workers folder <<<"$written"
+    cores=$(($(nproc) / workers))
+    for ((slot = 0; slot < workers; slot++)); do
+        (cd "$folder" && worker $((slot * cores))-$((slot * cores + cores - 1))) &
     done
     wait
 }
-worker() {
-    local folder run kind began module
-    while read -r folder run < <(flock "$out/queue" sed -i -e '1w /dev/stdout' -e 1d "$out/queue"); do
-        for kind in train generate evaluate; do
-            [ -f "$folder/done/$kind/$run.json" ] || [ ! -f "$folder/jobs/$kind/$run.yaml" ] && continue
-            module="cuset_stage.cli $kind" began=$SECONDS
-            [ $kind = train ] && module="cuset_stage train"
-            mkdir -p "$(dirname "$folder/done/$kind/$run")" "$(dirname "$folder/logs/$kind/$run")"
-            # shellcheck disable=SC2086
-            python3 -m $module "$folder/jobs/$kind/$run.yaml" >>"$folder/logs/$kind/$run.log" 2>&1 || { echo "$kind/$run failed"; break; }
-            echo "{\"job\": \"$kind/$run\", \"seconds\": $((SECONDS - began)), \"gpus\": 1}" >"$folder/done/$kind/$run.json"
-            echo "$(date +%T) $kind/$run $((SECONDS - began)) s"
+worker() { # CORES; in the study's folder
+    local jobs job
+    while read -ra jobs < <(flock queue sed -i -e '1w /dev/stdout' -e 1d queue); do
+        for job in "${jobs[@]}"; do
+            taskset -c "$1" python3 -m cuset_stage.study.job "$job" >>"logs/$job.log" 2>&1 || { echo "$job failed: $PWD/logs/$job.log"; break; }
+            echo "$(date +%T) $(cat "done/$job.json")"
         done
     done
 }
-export -f worker
-export out
 rates() { spread yaml_configs/studies/real_rates.yaml; }
 tier1() { spread yaml_configs/studies/real.yaml; }
+smoke() { spread yaml_configs/studies/cpu.yaml; }
 sampling() {
     python3 scripts/bench_sampling.py "$model" --tasks "$bench/Datasets/CUDABench-Set.jsonl" --prompts "$bench" --batches 96,192 --json "$out/sampling.json"
 }
