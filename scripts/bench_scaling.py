@@ -7,21 +7,21 @@ Settings are yaml_configs/cuset_qwen7b.yaml's, its DeepSpeed ZeRO-2 included on 
 data as it is, or rows packed to 4096 tokens. Models have random weights of a shape of bench_step.py, or are WEIGHTS, a Hugging Face
 folder. Tokens are non-padding ones after the first ten steps; `start_s` is what the first ten took, `spread` the largest over the
 smallest of the runs, `losses` those of the first steps. A row is written when its last run has ended; a file that has rows is
-continued. `efficiency` compares a count of GPUs with that many times one GPU.
+continued. `compared`: cuset over sft (`ratio`), and each stage's tokens a second over as many times those of one GPU (`efficiency_...`).
 """
 
 import argparse
 import json
-import math
 import statistics
 from pathlib import Path
 from types import SimpleNamespace
 
 import torch
+from bench_chain import ratio
 from bench_step import make_model, measure
-from scipy import stats
 
 
+STAGES = ("cuset", "sft")
 KEYS = {"logging_steps": 1, "include_num_input_tokens_seen": "non_padding", "average_tokens_across_devices": True}
 ZERO_2 = {"deepspeed": "yaml_configs/deepspeed/ds_z2_config.json"}
 
@@ -34,31 +34,24 @@ def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: in
 
 
 def row_of(runs: list[dict], **about) -> dict:
-    tokens_s = [each["tokens"] / each["seconds"] for each in runs]
-    row = {**about, "tokens_s": round(statistics.median(tokens_s), 1), "each": [round(each, 1) for each in tokens_s]}
-    row |= {"spread": round(max(tokens_s) / min(tokens_s), 4), "start_s": round(runs[0]["start_s"], 2)}
-    row |= {"peak_gib": max((each["peak_gib"] for each in runs if "peak_gib" in each), default=None)}
+    each = [round(one["tokens"] / one["seconds"], 1) for one in runs]
+    row = {**about, "tokens_s": statistics.median(each), "each": each}
+    row |= {"spread": round(max(each) / min(each), 4), "start_s": round(runs[0]["start_s"], 2)}
+    row |= {"peak_gib": max((one["peak_gib"] for one in runs if "peak_gib" in one), default=None)}
     return row | {"losses": runs[0]["losses"]}
 
 
-def efficiencies(rows: list[dict]) -> list[dict]:
-    """Tokens a second a GPU over those of one GPU, and cuset's tokens over sft's with the 95 % interval of the turns' ratios."""
-    of = {(row["model"], row["packed"], row["stage"], row["ranks"]): row for row in rows}
+def compare(rows: list[dict]) -> list[dict]:
+    """Cuset's tokens a second over sft's with the 95 % interval of the turns' ratios, and each stage's over as many times those of one GPU."""
+    of = {(row["model"], row["packed"], row["ranks"], row["stage"]): row for row in rows}
     compared = []
-    for (model, packed, stage, ranks), row in of.items():
-        sft, one = of.get((model, packed, "sft", ranks)), of.get((model, packed, stage, 1))
-        if stage != "cuset" or sft is None:
-            continue
-        logs = [math.log(ours / theirs) for ours, theirs in zip(row["each"], sft["each"], strict=True)]
-        half = stats.t.ppf(0.975, len(logs) - 1) * stats.sem(logs) if len(logs) > 1 else math.nan
-        ratio = [math.exp(statistics.mean(logs) + side * half) for side in (0, -1, 1)]
-        found = {"cuset_over_sft": ratio[0], "low": ratio[1], "high": ratio[2]}
-        for name, each in (("cuset", row), ("sft", sft)):
-            alone = one if name == "cuset" else of.get((model, packed, "sft", 1))
-            found[f"efficiency_{name}"] = each["tokens_s"] / ranks / alone["tokens_s"] if alone else math.nan
-        compared.append(
-            {"model": model, "packed": packed, "ranks": ranks} | {k: round(v, 4) for k, v in found.items()}
-        )
+    for model, packed, ranks in dict.fromkeys(key[:3] for key in of):
+        found = ratio(*(of[model, packed, ranks, stage]["each"] for stage in STAGES))
+        for stage in STAGES:
+            if alone := of.get((model, packed, 1, stage)):
+                each = of[model, packed, ranks, stage]["tokens_s"]
+                found[f"efficiency_{stage}"] = round(each / ranks / alone["tokens_s"], 4)
+        compared.append({"model": model, "packed": packed, "ranks": ranks, **found})
     return compared
 
 
@@ -89,14 +82,14 @@ def main() -> None:
                 about = {"model": name, "packed": kind == "packed", "ranks": ranks}
                 if any(about.items() <= row.items() for row in record["rows"]):
                     continue
-                runs = {"sft": [], "cuset": []}
+                runs = {stage: [] for stage in STAGES}
                 for turn in range(options.turns):
-                    for stage in list(runs)[:: 1 if turn % 2 == 0 else -1]:
+                    for stage in STAGES[:: 1 if turn % 2 == 0 else -1]:
                         runs[stage].append(run(path, shape, ranks, kind == "packed", stage, options.steps))
                         if "error" in runs[stage][-1]:
                             raise SystemExit(f"{about}, {stage}: {runs[stage][-1]['error']}")
                 record["rows"] += [row_of(of_stage, stage=stage, **about) for stage, of_stage in runs.items()]
-                record["compared"] = efficiencies(record["rows"])
+                record["compared"] = compare(record["rows"])
                 options.json.write_text(json.dumps(record, indent=1) + "\n")
                 print(json.dumps(record["rows"][-2:]), flush=True)
 

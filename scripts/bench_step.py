@@ -167,7 +167,7 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
     losses = [entry["loss"] for entry in json.loads(log.read_text())["log_history"] if "loss" in entry]
     (warm, before), (end, after) = timer.ends[warm_up - 1], timer.ends[-1]
     result |= {
-        "loss": losses[-1],
+        "loss": losses[0],
         "losses": losses[:10],
         "start_s": warm - began,
         "seconds": end - warm,
@@ -199,12 +199,8 @@ def combine(before: dict, result: dict) -> dict:
     if "error" in before or "error" in result:
         return before if "error" in before else result
     times = [*before.get("each", [before["seconds_per_step"]]), result["seconds_per_step"]]
-    extremes = {
-        name: min if name == "fastest" else max
-        for name in result
-        if name not in ("seconds_per_step", "loss", "losses")
-    }
-    combined = {name: choose(before[name], result[name]) for name, choose in extremes.items()}
+    extremes = {"fastest": min, "slowest": max, "peak_gib": max, "reserved_gib": max}
+    combined = {name: choose(before[name], result[name]) for name, choose in extremes.items() if name in result}
     return {"seconds_per_step": statistics.median(times), **combined, "loss": result["loss"], "each": times}
 
 
