@@ -3,9 +3,10 @@
     python scripts/real_rows.py yaml_configs/studies/real_rates.yaml outputs/real/rates benchmarks/real/rates.jsonl.gz
     python scripts/real_rows.py yaml_configs/studies/real.yaml outputs/real/tier1 benchmarks/real/results.jsonl.gz
 
-A row an answer: model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate, and nvcc's first error without
-names; no text of a benchmark, a program or a prompt. Prints a line a run, and by the rule of docs/real_study_plan.md the rate of each method that was trained with several:
-of those within five right answers of the best the one with more answers that compile, then the smaller.
+A row an answer: model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate, and nvcc's first error
+without names; no text of a benchmark, a program or a prompt. Prints a line a run, and by the rule of docs/real_study_plan.md the rate of
+each method that was trained with several: of those within five right answers of the best the one with more answers that compile, then the
+smaller.
 """
 
 import gzip
@@ -28,6 +29,15 @@ TIED = 5  # right answers
 REAL = "qwen2.5-coder-1.5b"  # the model of every run whose model's name says its rate
 
 
+def first_error(message: str) -> dict[str, str]:
+    """nvcc's first error, with X for each name; nothing where it names none."""
+    found = re.search(r"error: (.*)", message)
+    if found is None:
+        return {}
+    text = re.sub(r'"[^"]*"', '"X"', found[1].partition(". ")[0])
+    return {"error": text.replace(' (aka "X")', "")}
+
+
 def rows_of(settings: StudySettings) -> list[dict]:
     """The judged answers of every run that has some, in the order of the study's runs."""
     recipes = {name: read_yaml(model.recipe) for name, model in settings.models.items()}
@@ -42,13 +52,8 @@ def rows_of(settings: StudySettings) -> list[dict]:
         of_run = {"prompts": prompts_of(results.run), "rate": None if run.keys is None else keys["learning_rate"]}
         for row in sorted(results.samples, key=lambda row: (row["task"], row["sample"])):
             answer = {key: row[key] for key in ("task", "sample", "verdict", "compiled", "tokens", "run_s")}
-            error = re.search(r"error: (.*)", row["message"]) if row["verdict"] == "compile_error" else None
-            nameless = (
-                {"error": re.sub(r' \(aka "X"\)', "", re.sub(r'"[^"]*"', '"X"', error[1].partition(". ")[0]))}
-                if error
-                else {}
-            )
-            rows.append(about | {"operation": row["family"], **answer, **of_run, **nameless})
+            error = first_error(row["message"]) if row["verdict"] == "compile_error" else {}
+            rows.append(about | {"operation": row["family"], **answer, **of_run, **error})
     return rows
 
 

@@ -22,6 +22,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
+def between(value: float, low: float, high: float, form: str = ".1f") -> str:
+    """ "35.1 (27.5 to 42.6)"."""
+    return f"{value:{form}} ({low:{form}} to {high:{form}})"
+
+
 def source(name: str, command: str) -> str:
     """Where the numbers come from: the record, its date and machine, and the command that measured them."""
     saved = record(name)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import ROOT, filled, record, source, table
+from . import ROOT, between, filled, record, source, table
 
 
 STEP_RUNS = {  # title -> name in the records
@@ -124,7 +124,7 @@ def judge() -> str:
 
 
 def percent(share: dict[str, float]) -> str:
-    return f"{share['percent']:.1f} ({share['low']:.1f} to {share['high']:.1f})"
+    return between(share["percent"], share["low"], share["high"])
 
 
 def data() -> str:

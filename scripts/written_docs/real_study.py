@@ -9,26 +9,22 @@ import pandas as pd
 from cuset_stage.report.cells import p_text
 from cuset_stage.report.statistics import Crossed, crossed, holm
 
-from . import ROOT, filled, record, table
+from . import ROOT, between, filled, record, table
 
 
 ROWS = ROOT / "benchmarks" / "real" / "results.jsonl.gz"
 FIGURE = ROOT / "docs" / "assets" / "real_study.png"
-TITLES = {
-    "vanilla": "not trained",
-    "sft": "SFT",
-    "dft": "DFT",
-    "eaft": "EAFT",
-    "asft": "ASFT",
-    "profit": "ProFit",
-    "cuset": "CuSeT",
+# What a method is called, and Table 2's right and compiled answers of Qwen2.5-Coder-7B.
+METHODS = {
+    "vanilla": ("not trained", "35.2 / 69.0"),
+    "sft": ("SFT", "55.0 / 92.2"),
+    "dft": ("DFT", "60.2 / 93.0"),
+    "eaft": ("EAFT", "56.8 / 91.4"),
+    "asft": ("ASFT", "50.4 / 77.8"),
+    "profit": ("ProFit", "59.6 / 94.2"),
+    "cuset": ("CuSeT", "65.6 / 93.6"),
 }
-PAPER = {"vanilla": (35.2, 69.0), "sft": (55.0, 92.2), "dft": (60.2, 93.0), "eaft": (56.8, 91.4)}
-PAPER |= {
-    "asft": (50.4, 77.8),
-    "profit": (59.6, 94.2),
-    "cuset": (65.6, 93.6),
-}  # Table 2, Qwen2.5-Coder-7B: right, compiled
+TITLES = {method: title for method, (title, _) in METHODS.items()}
 EQUIVALENT = 0.05  # the plan's bounds
 
 
@@ -49,52 +45,42 @@ def scores(rows: pd.DataFrame, method: str, value: str) -> pd.DataFrame:
     return of_method.pivot_table(value, "seed", "operation")
 
 
-def difference(rows: pd.DataFrame, first: str, second: str, value: str = "right") -> Crossed:
-    """First minus second over the seeds that both have; a method that is not trained has one seed, which stands for all."""
-    one, other = scores(rows, first, value), scores(rows, second, value)
-    if "vanilla" in (first, second):
-        one, other = (
-            each if len(each) > 1 else pd.concat([each] * max(len(one), len(other))) for each in (one, other)
-        )
-        return crossed(one.to_numpy() - other.to_numpy())
-    seeds = one.index.intersection(other.index)
-    return crossed((one.loc[seeds] - other.loc[seeds]).to_numpy())
-
-
-def points(value: float) -> str:
-    return f"{100 * value:+.1f}"
+def difference(rows: pd.DataFrame, first: str, second: str) -> Crossed:
+    """Right answers of the first minus the second's over the seeds that both have. The untrained model has one seed, for those of all."""
+    one, other = scores(rows, first, "right"), scores(rows, second, "right")
+    if second != "vanilla":
+        seeds = one.index.intersection(other.index)
+        one, other = one.loc[seeds], other.loc[seeds]
+    return crossed(one.to_numpy() - other.to_numpy())
 
 
 def rates(rows: pd.DataFrame, methods: Iterable[str]) -> str:
     cells = []
     for method in methods:
         of_method = rows[rows.method == method]
-        right, compiled = (crossed(scores(rows, method, value).to_numpy()) for value in ("right", "compiled"))
-        shares = [f"{100 * each.value:.1f} ({100 * low:.1f} to {100 * high:.1f})" for each in (right, compiled) for low, high in [each.rate_interval()]]  # fmt: skip
+        means = [crossed(scores(rows, method, value).to_numpy()) for value in ("right", "compiled")]
+        shares = [between(*(100 * end for end in (mean.value, *mean.rate_interval()))) for mean in means]
         rate = f"{of_method.rate.iloc[0]:.0e}".replace("e-0", "e-") if method != "vanilla" else ""
-        tokens = f"{of_method.tokens.mean():.0f}"
-        answers = f"{right.seeds} x {len(of_method) // right.seeds}"
-        cells.append([TITLES[method], rate, answers, *shares, tokens, " / ".join(map(str, PAPER[method]))])
-    header = ["method", "rate", "answers", "right, %", "compile, %", "tokens", "paper, 7B"]
-    return table(header, cells)
+        answers = f"{means[0].seeds} x {len(of_method) // means[0].seeds}"
+        title, paper = METHODS[method]
+        cells.append([title, rate, answers, *shares, f"{of_method.tokens.mean():.0f}", paper])
+    return table(["method", "rate", "answers", "right, %", "compile, %", "tokens", "paper, 7B"], cells)
 
 
 def differences(rows: pd.DataFrame, methods: list[str]) -> str:
     """CuSeT minus each other method; the p values beside SFT's are Holm's."""
-    others = [method for method in methods if method != "cuset"]
-    found = {method: difference(rows, "cuset", method) for method in others}
-    secondary = [method for method in others if method != "sft"]
-    p = {method: found[method].p_value for method in others}
+    found = {method: difference(rows, "cuset", method) for method in methods if method != "cuset"}
+    p = {method: mean.p_value for method, mean in found.items()}
+    secondary = [method for method in found if method != "sft"]
     p |= dict(zip(secondary, holm([p[method] for method in secondary]), strict=True))
     cells = []
-    for method, each in found.items():
-        low, high = each.interval()
-        by_seed = ", ".join(points(seed) for seed in each.by_seed)
-        equal = p_text(each.equivalence_p(EQUIVALENT))
-        interval = f"{points(each.value)} ({points(low)} to {points(high)})"
-        cells.append([f"CuSeT minus {TITLES[method]}", interval, by_seed, p_text(p[method]), equal, f"{100 * each.detectable():.1f}"])  # fmt: skip
-    header = ["", "points (95 %)", "each seed", "p", "p of more than 5 points", "smallest true difference found with power 0.8"]  # fmt: skip
-    return table(header, cells)
+    for method, mean in found.items():
+        interval = between(*(100 * end for end in (mean.value, *mean.interval())), "+.1f")
+        by_seed = ", ".join(f"{100 * seed:+.1f}" for seed in mean.by_seed)
+        tests = [p_text(p[method]), p_text(mean.equivalence_p(EQUIVALENT)), f"{100 * mean.detectable():.1f}"]
+        cells.append([f"CuSeT minus {TITLES[method]}", interval, by_seed, *tests])
+    tested = ["p", "p of more than 5 points", "smallest true difference found with power 0.8"]
+    return table(["", "points (95 %)", "each seed", *tested], cells)
 
 
 def failures(rows: pd.DataFrame, methods: list[str]) -> str:
@@ -115,25 +101,20 @@ def errors(rows: pd.DataFrame, methods: list[str]) -> str:
 def section3() -> str:
     """Section 3 of the paper on TensorRT's code, beside the paper's own numbers."""
 
-    def between(part: dict[str, float], digits: int = 1, scale: float = 100) -> str:
-        value, low, high = (f"{scale * part[key]:.{digits}f}" for key in ("value", "low", "high"))
-        return f"{value} ({low} to {high})"
+    def share(part: dict[str, float]) -> str:
+        return between(*(100 * part[key] for key in ("value", "low", "high")))
+
+    def mean(part: dict[str, float]) -> str:
+        return between(*(part[key] for key in ("value", "low", "high")), ".3f")
 
     columns = [["higher than of the others", "", "", "4.6e-39", "74.47", "91.18", ""]]
     for part in record("real/section3_qwen2.5-coder-0.5b.json")["notions"].values():
-        windows, low = part["windows"], part["windows"]["on_sensitive"]["centre"]
-        column = [between(part[kind]["mean"], 3, 1) for kind in ("sensitive", "neutral")]
-        column.append(f"{between(part['ks']['d'], 3, 1)}, p {p_text(part['ks']['p_clustered'])}")
-        column.append(f"{part['ks']['p_naive']:.1e}")
-        columns.append([*column, between(windows["samples_with_low"]), between(low["low"]), between(low["all"])])
-    names = [
-        "mean confidence of CUDA tokens",
-        "of the others",
-        "KS distance D, over files",
-        "p over tokens",
-        "files with a low window, %",
-    ]
-    names += ["low windows on CUDA, % (middle token)", "all windows on CUDA, %"]
+        ks, windows, low = part["ks"], part["windows"], part["windows"]["on_sensitive"]["centre"]
+        means = [mean(part[kind]["mean"]) for kind in ("sensitive", "neutral")]
+        test = [f"{mean(ks['d'])}, p {p_text(ks['p_clustered'])}", f"{ks['p_naive']:.1e}"]
+        columns.append([*means, *test, share(windows["samples_with_low"]), share(low["low"]), share(low["all"])])
+    names = ["mean confidence of CUDA tokens", "of the others", "KS distance D, over files", "p over tokens"]
+    names += ["files with a low window, %", "low windows on CUDA, % (middle token)", "all windows on CUDA, %"]
     header = ["", "the paper, Qwen3-8B", "0.5B, any dependence on execution", "0.5B, the CUDA mask"]
     return table(header, zip(names, *columns, strict=True))
 
@@ -167,11 +148,10 @@ def draw() -> None:
 def page() -> str:
     rows = read_rows()
     methods = methods_of(rows)
-    causes = failures(rows, methods) + "\n\n" + errors(rows, methods)
-    tables = {
-        "rates": rates(rows, methods),
-        "differences": differences(rows, methods),
-        "failures": causes,
-        "section3": section3(),
-    }
-    return filled("real_study.md", **tables)
+    return filled(
+        "real_study.md",
+        rates=rates(rows, methods),
+        differences=differences(rows, methods),
+        failures=f"{failures(rows, methods)}\n\n{errors(rows, methods)}",
+        section3=section3(),
+    )
