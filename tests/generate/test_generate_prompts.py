@@ -71,5 +71,5 @@ def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated, ask):
 
 
 def test_an_argument_that_the_prompt_needs_is_not_the_template_s(templated):
-    with pytest.raises(GenerationError, match="template_args: tokenize is said by cuset generate itself"):
+    with pytest.raises(GenerationError, match="template_args: tokenize is set by cuset generate itself"):
         templated("{{ messages[-1].content }}", template_args={"tokenize": True})

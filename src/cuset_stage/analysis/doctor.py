@@ -116,9 +116,10 @@ def _compiler() -> Finding:
     """Whether `cuset evaluate` can compile answers here; training does without."""
     try:
         toolkit = find_toolkit()
-    except SandboxError:
-        fix = "install the CUDA toolkit, or pip install nvidia-cuda-nvcc"
-        return Finding("note", "nvcc", "none found: only `cuset evaluate` and what else judges programs need it", fix)
+    except SandboxError as error:
+        return Finding(
+            "note", "nvcc", "does not work: only `cuset evaluate` and what else judges programs need it", str(error)
+        )
     return Finding("ok", "nvcc", f"{toolkit.version} in {toolkit.folder}")
 
 

@@ -100,5 +100,5 @@ def sentences(rates: list[dict[str, Any]]) -> list[str]:
 
 
 def _named(rate: dict[str, Any]) -> str:
-    why = _counted(dict(rate["reasons"].most_common()))
-    return f"{rate['name'] or rate['of']}{why and f' ({why})'}"
+    name, why = str(rate["name"] or rate["of"]), _counted(dict(rate["reasons"].most_common()))
+    return f"{name} ({why})" if why else name

@@ -41,7 +41,7 @@ class Prompter:
         self, tokenizer: Any, *, model: str, template: str | None = None, arguments: Mapping[str, Any] | None = None
     ) -> None:
         if taken := sorted(_TAKEN.intersection(arguments or ())):
-            raise GenerationError(f"template_args: {taken[0]} is said by cuset generate itself: leave it out.")
+            raise GenerationError(f"template_args: {taken[0]} is set by cuset generate itself: leave it out.")
         self.tokenizer = tokenizer
         self._arguments = arguments or {}
         self._factory = None
