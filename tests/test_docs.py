@@ -66,15 +66,15 @@ def test_written_pages_are_what_records_and_settings_give(load_script):
 
 def test_readme_and_page_say_what_the_study_s_rows_give(load_script):
     load_script("write_docs")
-    from written_docs.real_study import difference, methods_of, read_rows, scores
+    from written_docs.real_study import crossed, methods_of, paired, read_rows, scores
 
     rows = read_rows()
     readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/real_study.md"))
     for method in methods_of(rows):
         assert f"{100 * scores(rows, method, 'right').to_numpy().mean():.1f} %" in readme
-    mean = difference(rows, "cuset", "sft")
+    mean = crossed(paired(rows, "cuset", "sft"))
     value, low, high = (f"{100 * end:.1f}" for end in (mean.value, *mean.interval()))
-    assert f"{value} points so far ({low} to {high})" in readme
+    assert f"{value} points ({low} to {high})" in readme
     assert all(number.lstrip("-") in page.partition("\n## ")[0] for number in (value, low, high))
 
 

@@ -4,10 +4,12 @@ import gzip
 import json
 from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from cuset_stage.report.cells import p_text
-from cuset_stage.report.statistics import Crossed, crossed, holm
+from cuset_stage.report.statistics import crossed, holm
 
 from . import ROOT, between, filled, record, table
 
@@ -26,6 +28,7 @@ METHODS = {
 }
 TITLES = {method: title for method, (title, _) in METHODS.items()}
 EQUIVALENT = 0.05  # the plan's bounds
+SIZES = ("0.5B", "1.5B")
 
 
 def read_rows() -> pd.DataFrame:
@@ -45,13 +48,13 @@ def scores(rows: pd.DataFrame, method: str, value: str) -> pd.DataFrame:
     return of_method.pivot_table(value, "seed", "operation")
 
 
-def difference(rows: pd.DataFrame, first: str, second: str) -> Crossed:
-    """Right answers of the first minus the second's over the seeds that both have. The untrained model has one seed, for those of all."""
+def paired(rows: pd.DataFrame, first: str, second: str) -> NDArray[np.float64]:
+    """Right answers of the first minus the second's, [seeds, operations], of the seeds that both have. The untrained model has one, for all."""
     one, other = scores(rows, first, "right"), scores(rows, second, "right")
     if second != "vanilla":
         seeds = one.index.intersection(other.index)
         one, other = one.loc[seeds], other.loc[seeds]
-    return crossed(one.to_numpy() - other.to_numpy())
+    return one.to_numpy() - other.to_numpy()
 
 
 def rates(rows: pd.DataFrame, methods: Iterable[str]) -> str:
@@ -68,8 +71,8 @@ def rates(rows: pd.DataFrame, methods: Iterable[str]) -> str:
 
 
 def differences(rows: pd.DataFrame, methods: list[str]) -> str:
-    """CuSeT minus each other method; the p values beside SFT's are Holm's."""
-    found = {method: difference(rows, "cuset", method) for method in methods if method != "cuset"}
+    """CuSeT minus each other method; the p values beside SFT's are Holm's. Below it the primary one without the seeds' variance."""
+    found = {method: crossed(paired(rows, "cuset", method)) for method in methods if method != "cuset"}
     p = {method: mean.p_value for method, mean in found.items()}
     secondary = [method for method in found if method != "sft"]
     p |= dict(zip(secondary, holm([p[method] for method in secondary]), strict=True))
@@ -80,7 +83,10 @@ def differences(rows: pd.DataFrame, methods: list[str]) -> str:
         tests = [p_text(p[method]), p_text(mean.equivalence_p(EQUIVALENT)), f"{100 * mean.detectable():.1f}"]
         cells.append([f"CuSeT minus {TITLES[method]}", interval, by_seed, *tests])
     tested = ["p", "p of more than 5 points", "smallest true difference found with power 0.8"]
-    return table(["", "points (95 %)", "each seed", *tested], cells)
+    alone = crossed(paired(rows, "cuset", "sft").mean(axis=0, keepdims=True))
+    interval = between(*(100 * end for end in (alone.value, *alone.interval())), "+.1f")
+    note = f"With the operations alone taken as random, CuSeT minus SFT is {interval}, p {p_text(alone.p_value)}."
+    return f"{table(['', 'points (95 %)', 'each seed', *tested], cells)}\n\n{note}"
 
 
 def failures(rows: pd.DataFrame, methods: list[str]) -> str:
@@ -108,14 +114,16 @@ def section3() -> str:
         return between(*(part[key] for key in ("value", "low", "high")), ".3f")
 
     columns = [["higher than of the others", "", "", "4.6e-39", "74.47", "91.18", ""]]
-    for part in record("real/section3_qwen2.5-coder-0.5b.json")["notions"].values():
+    parts = [record(f"real/section3_qwen2.5-coder-{size.lower()}.json")["notions"] for size in SIZES]
+    for part in (notion for notions in parts for notion in notions.values()):
         ks, windows, low = part["ks"], part["windows"], part["windows"]["on_sensitive"]["centre"]
         means = [mean(part[kind]["mean"]) for kind in ("sensitive", "neutral")]
         test = [f"{mean(ks['d'])}, p {p_text(ks['p_clustered'])}", f"{ks['p_naive']:.1e}"]
         columns.append([*means, *test, share(windows["samples_with_low"]), share(low["low"]), share(low["all"])])
     names = ["mean confidence of CUDA tokens", "of the others", "KS distance D, over files", "p over tokens"]
     names += ["files with a low window, %", "low windows on CUDA, % (middle token)", "all windows on CUDA, %"]
-    header = ["", "the paper, Qwen3-8B", "0.5B, any dependence on execution", "0.5B, the CUDA mask"]
+    header = ["", "the paper, Qwen3-8B"]
+    header += [f"{size}, {notion}" for size in SIZES for notion in ("any dependence on execution", "the CUDA mask")]
     return table(header, zip(names, *columns, strict=True))
 
 
