@@ -181,11 +181,19 @@ def measure(args: argparse.Namespace, keys: dict) -> dict:
         folder = Path(temporary)
         (folder / "recipe.json").write_text(json.dumps(recipe(args, keys, folder)))
         launcher = [sys.executable]
-        if args.ranks > 1:
-            launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(args.ranks)]
+        if args.ranks > 1 or keys.get("deepspeed"):  # LLaMA-Factory's DeepSpeed wants torchrun on one GPU, too
+            launcher = [
+                sys.executable,
+                "-m",
+                "torch.distributed.run",
+                "--standalone",
+                "--nproc_per_node",
+                str(args.ranks),
+            ]
         command = [*launcher, __file__, "--child", str(folder), "--memory-gib", str(args.memory_gib)]
         command += ["--warm-up", str(args.warm_up)]
-        environment = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
+        cache = Path(tempfile.gettempdir()) / "bench_step_cache"  # rows are tokenised once for all runs
+        environment = {**os.environ, "HF_DATASETS_CACHE": str(cache), "HF_HUB_OFFLINE": "1"}
         environment |= attention.OFF_IN_SFT  # as it is under stage: cuset where it is wrong
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
         if done.returncode == 0:

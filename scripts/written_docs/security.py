@@ -34,7 +34,7 @@ def page() -> str:
         ("attacks_h100.json", "--json outputs/attacks.json"),
         ("cheats.json", "--cheats --no-gpu --json outputs/cheats.json"),
         ("cheats_h200.json", "--cheats --json outputs/cheats.json"),
-        ("cheats_h100.json", "--cheats --isolation bubblewrap --json outputs/cheats.json"),
+        ("cheats_h100.json", "--cheats --json outputs/cheats.json"),
     ]
     return filled(
         "security.md",
