@@ -4,11 +4,12 @@ A command's class says which keys exist, their types, ranges and defaults, and a
 and the documentation are made from it. May import pydantic and yaml.
 """
 
+import json
 import re
 import tempfile
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -81,6 +82,26 @@ def check_writable(key: str, path: Path) -> None:
         raise SettingsError(f"{key}={path}: {reason}; give a file in a folder of yours.") from None
 
 
+# How commands call the first so many of tasks (limit), of rows (samples), and of rows as LLaMA-Factory does (max_samples).
+FIRST = {"max_samples": ("limit", "samples"), "limit": ("max_samples", "samples")}
+
+
+def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
+    """Refuse a name that dataset_info.json does not have, before anything heavy is imported. A file that cannot be read is named later.
+
+    Raises:
+        SettingsError: names the data set, the file and the nearest name there.
+    """
+    file = bundled.found(Path(str(dataset_dir))) / "dataset_info.json"
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return
+    for name in names:
+        if name not in known:
+            raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, known)}")
+
+
 class Keys(BaseModel):
     """Keys with values, listed as fields with `Field(description=..., ge=..., ...)`: a command's, or those that one of its keys holds."""
 
@@ -96,6 +117,9 @@ class Keys(BaseModel):
                 continue
             if key in cls.retired:
                 raise ValueError(f"{key}: no longer a key: {cls.retired[key]}. Leave it out")
+            for other in FIRST.get(key, ()):
+                if other in cls.model_fields:
+                    raise ValueError(f"{key}: no such key; {other}= takes the first so many")
             raise ValueError(f"{key}: no such key; {nearest(str(key), cls.model_fields)}")
         return values
 

@@ -161,7 +161,7 @@ def test_a_special_token_of_the_model_s_own_may_have_no_row(bases):
     tokenizer.add_tokens(["<image>"], special_tokens=True)
     check_vocabulary(tokenizer, model, str(bases["before"]))
     tokenizer.add_tokens(["<<<"])
-    with pytest.raises(SettingsError, match=r"has 514 tokens, .* embeddings for 512: '<<<' and 0 others"):
+    with pytest.raises(SettingsError, match=r"has 514 tokens, .* embeddings for 512: '<<<' and 0 more"):
         check_vocabulary(tokenizer, model, str(bases["before"]))
 
 

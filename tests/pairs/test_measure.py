@@ -53,6 +53,7 @@ def test_what_is_recorded(record, tiny_model):
         (["pairs=nowhere.jsonl", "models={model}"], "pairs=nowhere.jsonl: no such file"),
         (["pairs={pairs}", "models={model}", "template=qwem"], "no template 'qwem'; did you mean"),
         (["pairs={pairs}", "models={model}", "sample=3"], "sample: no such key; did you mean samples"),
+        (["pairs={pairs}", "models={model}", "limit=3"], "limit: no such key; samples= takes the first so many"),
     ],
 )
 def test_errors_name_the_key(arguments, message, pair_file, tiny_model):

@@ -29,7 +29,7 @@ from cuset_stage.project.plan import (
     shape_of,
     training_gib,
 )
-from cuset_stage.project.template import differs, template_of
+from cuset_stage.project.template import difference, template_of
 from cuset_stage.text import InputError
 
 
@@ -160,8 +160,8 @@ LLAMA = (
 
 
 def test_a_template_that_asks_otherwise_than_the_model_s_own_is_warned_of(init, tiny_model, tmp_path):
-    assert differs(str(tiny_model), "llama3") and not differs(str(tiny_model), "chatml")
-    assert not differs("someone/on-the-hub", "llama3")
+    assert "template=llama3 asks otherwise" in difference(str(tiny_model), "llama3")
+    assert not difference(str(tiny_model), "chatml") and not difference("someone/on-the-hub", "llama3")
     link = tmp_path / "my-model"
     link.symlink_to(tiny_model)
     folder, said = init(f"model={link}", "gpus=0", "template=llama3")
@@ -286,7 +286,7 @@ def test_weights_and_spans_are_named_and_checked(tmp_path):
     assert found.entry["tags"]["loss_weight_tag"] == "loss_weight" and "spans_tag" not in found.entry["tags"]
     file.write_text(json.dumps([row, {**row, "weight": "heavy"}]))
     with pytest.raises(
-        InputError, match=r"row 2: 'weight', the weight column, is 'heavy'; .* rename what means something else"
+        InputError, match=r"row 2: 'weight', the weight column, is 'heavy'; .* Rename what means something else"
     ):
         read_form(file)
 
@@ -333,7 +333,7 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
     assert run.evaluations and json.loads((run.output_dir / "train_results.json").read_text())["train_loss"] > 0
 
     commands = re.findall(r"^   ((?:CUDA_VISIBLE_DEVICES=\S* )?(?:cuset|llamafactory-cli) .*)$", said, re.MULTILINE)
-    order = "label train heatmap generate evaluate chat train generate evaluate report"
+    order = "label train train heatmap generate evaluate chat train generate evaluate report"
     assert [shlex.split(command)[:2][-1] for command in commands] == order.split()
     for command in commands:
         words = shlex.split(command)
@@ -342,7 +342,7 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
             tasks = getattr(settings, "tasks", None)
             assert tasks is None or Path(tasks).is_file()
     # The same run with plain SFT: the keys that only CuSeT reads may stay.
-    *_, objective, output = shlex.split(commands[order.split().index("train", 2)])
+    *_, objective, output = shlex.split(commands[order.split().index("train", 3)])
     sft = dict(word.split("=", 1) for word in (objective, output))
     plain = llamafactory({**recipe, **sft, "max_steps": 1, "max_samples": 4})
     assert "stage: cuset with cuset_objective=sft" in plain.output and plain.output_dir == folder / "sft"

@@ -223,6 +223,15 @@ def data_set(folder, rows):
     return {"stage": "cuset", "max_steps": 1, **write_data_set(folder, "rows", rows, columns=columns)}
 
 
+def test_another_model_s_template_is_named(llamafactory, tmp_path):
+    """Its tokens have no embeddings here: a GPU would end with a message of its own."""
+    run = llamafactory({**data_set(tmp_path, [GOOD]), "template": "llama3", "resize_vocab": False}, check=False)
+    assert "template=llama3 asks otherwise than the model's own chat template" in run.output
+    assert "the template or the tokenizer is not the model's" in run.output.strip().splitlines()[-1]
+    run = llamafactory({**data_set(tmp_path, [GOOD]), "dataset": "row"}, check=False)
+    assert "did you mean rows?" in run.output.strip().splitlines()[-1]
+
+
 def test_a_data_set_without_cuda_says_so_loudly(llamafactory, tmp_path):
     rows = [{"instruction": "Say hello.", "input": "", "output": "Hello."}] * 4
     run = llamafactory(data_set(tmp_path, rows))
@@ -287,17 +296,21 @@ def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
 
 
 @pytest.mark.parametrize(("whole", "start"), [({5, 10}, "checkpoint-10"), (set(), None)])
-def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start):
+def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start, monkeypatch):
     """An interrupt while one is written leaves it without its last file, or with half of that."""
-    from cuset_stage.stage.workflow import pass_over_torn_checkpoint
+    from cuset_stage.stage.workflow import choose_checkpoint, logger
+
+    said = []
+    monkeypatch.setattr(logger, "warning_rank0", said.append)
 
     for step in (5, 10, 20, 30):
         (tmp_path / f"checkpoint-{step}").mkdir()
         if step < 30:
             (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text("{}" if step in whole else '{"epoch":')
     args = SimpleNamespace(output_dir=f"{tmp_path}/", resume_from_checkpoint=f"{tmp_path}/checkpoint-30")
-    pass_over_torn_checkpoint(args)
+    choose_checkpoint(args)
     assert args.resume_from_checkpoint == (start and str(tmp_path / start))
+    assert "not written to its end" in said[0] and ("another output_dir" in said[-1]) == bool(start)
 
 
 @pytest.mark.parametrize("has_instructions", [True, False])

@@ -1,17 +1,14 @@
 """What `cuset label`, `cuset heatmap` and `cuset analyze` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
-from .. import bundled
-from ..settings import Names, OutputFile, QuantizationBit, Settings, SettingsError, split_names
+from ..settings import Names, OutputFile, QuantizationBit, Settings, split_names
 from ..stage.pretrained import Adapter, Model, Tokenizer, trained_keys, trained_template
-from ..text import nearest
 
 
 def _spans_check(name: str) -> AfterValidator:
@@ -46,18 +43,6 @@ MASK_KEYS = {
     "kinds": "cuset_sensitive_kinds",
     "language": "cuset_language",
 }
-
-
-def check_datasets(names: Sequence[str], dataset_dir: str) -> None:
-    """Refuse a name that dataset_info.json does not have, before anything heavy is imported. A file that cannot be read is named later."""
-    file = bundled.found(Path(dataset_dir)) / "dataset_info.json"
-    try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return
-    for name in names:
-        if name not in known:
-            raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, known)}")
 
 
 class RowSettings(Settings):

@@ -13,7 +13,7 @@ from pydantic import Field, NonNegativeInt
 from .. import bundled
 from ..project.folder import Project, next_steps, read_form, write_project
 from ..project.plan import BATCH, HELD_OUT_FROM, Tuning, choose_plan, shape_of
-from ..project.template import differs, template_of
+from ..project.template import difference, template_of
 from ..settings import Settings
 from ..stage.pretrained import Model
 from ..text import nearest
@@ -81,10 +81,8 @@ def init(settings: InitSettings) -> None:
     )
     guessed = ", by its name" if shape.guessed else ""
     typer.echo(f"model: {count:.2f} {unit} parameters{guessed}, template {template}")
-    if settings.template and differs(model, template):
-        typer.echo(
-            f"warning: template={template} asks otherwise than the model's own chat template; leave it out to have that one"
-        )
+    if settings.template and (note := difference(model, template)):
+        typer.echo(f"warning: {note} Leave the key out to have that one")
     given = f", weights and spans from {', '.join(file.gives)}" if file.gives else ""
     typer.echo(f"data: {file.rows:,} rows, {file.form} form{given}" if is_own else "data: the bundled kernels")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"

@@ -15,10 +15,10 @@ from ..analysis.requests import (
     HeatmapSettings,
     LabelSettings,
     Language,
-    check_datasets,
 )
 from ..files import write_atomically
-from ..settings import Names, Settings, check_writable
+from ..project.template import difference
+from ..settings import Names, Settings, check_datasets, check_writable
 from ._app import app, command, fail
 
 
@@ -80,6 +80,11 @@ def spans(settings: SpansSettings) -> None:
             print_spans(name, text, found)
 
 
+def _note_template(settings: LabelSettings | HeatmapSettings) -> None:
+    if note := difference(settings.model, settings.template):
+        typer.echo(f"cuset: {note}", err=True)
+
+
 @command(app, "label", LabelSettings)
 def label(settings: LabelSettings) -> None:
     """Show how much of a data set is CUDA, and what truncation drops, labelled as training would.
@@ -95,6 +100,7 @@ def label(settings: LabelSettings) -> None:
         if path is not None:
             check_writable(key, path)
     summary = summarise(settings)
+    _note_template(settings)
     record = summary.record
     text = json.dumps(record, indent=2) + "\n"
     lines = [text.rstrip()] if to_stdout else [f"{name}: {value}" for name, value in figures(record)]
@@ -121,6 +127,7 @@ def heatmap(settings: HeatmapSettings) -> None:
 
     settings = settings.as_trained()
     samples = collect(settings)
+    _note_template(settings)
     write_atomically(settings.output, render(samples, settings))
     print_table(summary_table(samples, settings))
     typer.echo(f"page: {settings.output}")
@@ -132,7 +139,7 @@ def heatmap(settings: HeatmapSettings) -> None:
 
 @command(app, "analyze", AnalyzeSettings)
 def analyze(settings: AnalyzeSettings) -> None:
-    """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low (the paper's Fig. 1 and 2)."""
+    """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low (the paper's figures 1 and 2)."""
     check_writable("output", settings.output / "confidence.json")  # before torch is imported
     check_datasets(settings.dataset, settings.dataset_dir)
     from ..analysis.analyze import analyze as measure

@@ -203,7 +203,7 @@ class HFBackend:
         length, limit = len(longest.ids), self._settings.max_tokens
         if (largest := max(max(prompt.ids) for prompt in encoded.values())) >= vocabulary:
             why = "the tokenizer or the template is not the model's"
-            raise GenerationError(f"a prompt has token {largest}, the model knows {vocabulary}: {why}.")
+            raise GenerationError(f"a prompt has token {largest}, the model knows 0 to {vocabulary - 1}: {why}.")
         if context is not None and length + limit > context:
             room = context - length
             fix = f"give max_tokens={room} or less" if room > 0 else "leave it out, or take a model with a longer one"

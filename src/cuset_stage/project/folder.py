@@ -74,7 +74,9 @@ def read_form(path: Path) -> DataFile:
         InputError: not such a file, no rows, another form, or a row unlike the first.
     """
     if path.suffix not in (".json", ".jsonl"):
-        raise InputError(f"{path}: expected a .json or .jsonl file, or `bundled`.")
+        raise InputError(
+            f"{path}: expected a .json or .jsonl file, or `bundled`. Of a folder of kernels `cuset curate write` makes tasks and rows (docs/write.md)."
+        )
     rows = read_rows(path)
     there = list(dict.fromkeys(key for row in rows for key in row))
     messages = any(isinstance(rows[0].get(name), list) for name in MESSAGES["messages"])
@@ -104,7 +106,7 @@ def _check_given(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None
         try:
             read_given(row, names)
         except InputError as error:
-            fix = f"{', '.join(file.gives)} are taken for weights and spans: rename what means something else."
+            fix = f"These keys give weights and spans: {', '.join(file.gives)}. Rename what means something else."
             raise InputError(f"{path}, row {number}: {error} {fix}") from None
 
 
@@ -281,7 +283,10 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
             "see which tokens of your data are CUDA, and which rows have none",
             [f"cuset label model={model} dataset={project.data.name} {data} output={path('labels.html')}"],
         ),
-        ("train", [train]),
+        (
+            "try two steps of the training, in a folder of their own, then train",
+            [f"{train} max_steps=2 output_dir={path('trial')}", train],
+        ),
         ("look at its confidence, token by token", [look]),
         ("write answers to held-out tasks", [generate]),
         (f"compile {'and run them (needs nvcc and a GPU)' if plan.gpus else 'them (needs nvcc)'}", [evaluate]),

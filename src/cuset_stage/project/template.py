@@ -58,10 +58,12 @@ def template_of(model: str, template: str | None = None) -> str:
     return next((name for name in reversed(alike) if kind.startswith(name)), alike[0])
 
 
-def differs(model: str, template: str) -> bool:
-    """Whether a model's folder has a chat template that asks otherwise than LLaMA-Factory's `template`."""
-    question = _own_question(Path(model))
-    return question is not None and _table()["questions"][template] not in (None, digest(question))
+def difference(model: str, template: str | None) -> str | None:
+    """A warning where a model's folder has a chat template that asks otherwise than LLaMA-Factory's `template`."""
+    question, known = _own_question(Path(model)), _table()["questions"].get(template)
+    if question is None or known in (None, digest(question)):
+        return None
+    return f"template={template} asks otherwise than the model's own chat template: what the model has learned fits its own best."
 
 
 def _own_question(folder: Path) -> str | None:

@@ -215,18 +215,30 @@ def table_frame(table: Table) -> pd.DataFrame:
 def print_table(table: Table) -> None:
     """The table in the terminal; what explains a number stands below it.
 
-    Where it is wider than the terminal, or than the 80 columns of a log file, long names are cut in their middle and intervals left out.
+    Where it is wider than the terminal, or than the 80 columns of a log file, headings take several lines, long names are cut in their middle
+    and intervals left out.
     """
     console = Console(highlight=False)
-    for gap, longest, detailed in ((2, 40, True), (1, 24, True), (1, 24, False), (1, 12, False)):
-        shown = _laid_out(table, gap, longest, detailed)
+    narrower = (
+        (2, 40, 40, True),
+        (2, 12, 40, True),
+        (1, 0, 24, True),
+        (2, 12, 24, False),
+        (1, 0, 24, False),
+        (1, 0, 12, False),
+    )
+    for gap, heading, longest, detailed in narrower:
+        shown = _laid_out(table, gap, heading, longest, detailed)
         if console.measure(shown, options=console.options.update(max_width=10_000)).maximum <= console.width:
             break
+    if table.title:
+        console.print(Text(table.title, style="italic"))
     console.print(shown)
 
 
-def _laid_out(table: Table, gap: int, longest: int, detailed: bool) -> RichTable:
-    """gap: columns between two columns. longest: of a name, in characters. detailed: with what explains a number."""
+def _laid_out(table: Table, gap: int, heading: int, longest: int, detailed: bool) -> RichTable:
+    """In characters, gap: between two columns; heading: what a line of a heading may have; longest: of a name. detailed: with what explains
+    a number."""
 
     def cut(text: str) -> str:
         kept = longest - 1
@@ -234,12 +246,13 @@ def _laid_out(table: Table, gap: int, longest: int, detailed: bool) -> RichTable
             rf"\S{{{longest + 1},}}", lambda name: f"{name[0][: kept // 2]}…{name[0][-(kept - kept // 2) :]}", text
         )
 
-    shown = RichTable(title=Text(table.title), title_justify="left", box=None, padding=(0, gap, 0, 0), pad_edge=False)
+    shown = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False)
     for column in table.columns:
         names = [cut(name) for name in (column.group, column.name) if name]
-        width = max(len(part) for part in [*" ".join(names).split(), *(cut(cell.text) for cell in column.cells), " "])
-        heading = "\n".join(line for name in names for line in textwrap.wrap(name, width))
-        shown.add_column(Text(heading), justify="left" if column.text else "right", overflow="fold")
+        parts = [*" ".join(names).split(), *(cut(cell.text) for cell in column.cells)]
+        width = max(heading, 1, *map(len, parts))
+        lines = "\n".join(line for name in names for line in textwrap.wrap(name, width))
+        shown.add_column(Text(lines), justify="left" if column.text else "right", overflow="fold")
     for row in table.rows:
         texts = [Text(cut(cell.text), style=("", "bold", "underline")[cell.rank]) for cell in row]
         for text, cell in zip(texts, row, strict=True):

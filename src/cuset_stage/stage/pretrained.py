@@ -25,7 +25,9 @@ def check_model(value: str) -> str:
     folder = _existing(value)
     if folder.is_dir() and not (folder / "config.json").is_file():
         if (folder / "adapter_config.json").is_file():
-            raise ValueError("this is an adapter; give it as adapter=... and its base model as model=...")
+            raise ValueError(
+                "this is an adapter; give it as adapter=..., where that is a key, and its base model as model=..."
+            )
         raise ValueError("no config.json there, so it is not a model; was the training run finished?")
     return value
 
@@ -230,5 +232,5 @@ def check_vocabulary(tokenizer: Any, model: Any, name: str, adapter: str | None 
     if beyond := sorted(beyond - spared, key=vocabulary.__getitem__):
         raise SettingsError(
             f"{tokenizer.name_or_path}: its tokenizer has {max(vocabulary.values()) + 1} tokens, {name} has embeddings for {rows}: "
-            f"{beyond[0]!r} and {len(beyond) - 1} others have none. Give the tokenizer of the model, or train with resize_vocab: true."
+            f"{beyond[0]!r} and {len(beyond) - 1} more have none. Give the tokenizer of the model, or train with resize_vocab: true."
         )

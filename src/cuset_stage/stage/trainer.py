@@ -219,14 +219,25 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return_outputs: bool = False,
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
-        self._computed_loss = True
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
+        self._computed_loss = True
+        if not self.state.global_step:
+            self._check_tokens(inputs["input_ids"])
         if self._is_padding_free and self._is_in_step:
             loss = self._loss_without_padding(model, inputs, num_items_in_batch)
             if loss is not None:
                 return loss
         return self._loss_of(model, inputs, return_outputs, num_items_in_batch)
+
+    def _check_tokens(self, input_ids: torch.Tensor) -> None:
+        """Raise ValueError for a token without an embedding, on which a GPU ends with a message of its own. Waits for the device."""
+        embeddings = getattr(self.model.get_input_embeddings(), "num_embeddings", None)
+        if embeddings is not None and (largest := int(input_ids.max())) >= embeddings:
+            raise ValueError(
+                f"a row has token {largest}, the model knows 0 to {embeddings - 1}: the template or the tokenizer is not the model's. Give "
+                "its own, or resize_vocab: true."
+            )
 
     def _loss_without_padding(
         self, model: torch.nn.Module, inputs: dict[str, Any], num_items_in_batch: Any

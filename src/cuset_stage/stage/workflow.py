@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 
 from .. import attention
 from ..files import whole_checkpoints
+from ..settings import check_datasets
 from ..text import InputError
 from . import proof
 from .arguments import (
@@ -53,13 +54,17 @@ def run_cuset(
     if note := attention.switch(training_args.device, keep=finetuning_args.cuset_cudnn_attention):
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
+    template = import_module("cuset_stage.project.template")  # which stands above this package
+    if note := template.difference(model_args.model_name_or_path, data_args.template):
+        logger.warning_rank0(note)
+    check_datasets([*(data_args.dataset or []), *(data_args.eval_dataset or [])], data_args.dataset_dir)
     rules = LabelRules(
         sensitive_kinds(finetuning_args),
         kernel_aliases(finetuning_args),
         think_weight=float(finetuning_args.cuset_think_weight),
         language=kernel_language(finetuning_args),
     )
-    pass_over_torn_checkpoint(training_args)
+    choose_checkpoint(training_args)
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
@@ -115,15 +120,20 @@ def torn_weights(*folders: str | None) -> Path | None:
     return None
 
 
-def pass_over_torn_checkpoint(training_args: Any) -> None:
+def choose_checkpoint(training_args: Any) -> None:
     """LLaMA-Factory goes on from the last checkpoint in the output folder, also from one whose writing was stopped; here it goes on from the
-    last whole one, or begins again."""
+    last whole one, or begins again. That it goes on is said, as a trial run may have left the checkpoint."""
     last, output = training_args.resume_from_checkpoint, Path(training_args.output_dir)
-    if last is None or Path(last).parent != output or Path(last) in (whole := whole_checkpoints(output)):
+    if last is None or Path(last).parent != output:
         return
-    training_args.resume_from_checkpoint = str(whole[-1]) if whole else None
-    goes_on = f"training goes on from {whole[-1]}" if whole else "training begins again"
-    logger.warning_rank0(f"{last}: this checkpoint was not written to its end; {goes_on}.")
+    if Path(last) not in (whole := whole_checkpoints(output)):
+        training_args.resume_from_checkpoint = str(whole[-1]) if whole else None
+        logger.warning_rank0(f"{last}: this checkpoint was not written to its end.")
+    if whole:
+        logger.warning_rank0(
+            f"Training goes on from {whole[-1]}, which an earlier run has left. For a run of its own give another output_dir, or "
+            "overwrite_output_dir: true."
+        )
 
 
 def as_float32(model: Any) -> None:

@@ -117,6 +117,11 @@ def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
     if values.get("answer") is None and values.get("code") is not None:
         values["answer"] = values["code"]
     extra = {key: value for key, value in record.items() if key not in KEYS}
+    if "task" not in values:
+        there = ", ".join(map(str, record)) or "nothing"
+        raise AnswersError(
+            f"{source}: no answer of a model, which has task, sample and answer (or code), as `cuset generate` writes them; there are {there}."
+        )
     try:
         return _CHECKED.validate_python({**values, "extra": extra, "source": source})
     except ValidationError as error:
