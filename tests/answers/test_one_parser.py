@@ -85,7 +85,10 @@ def test_a_draft_in_reasoning_is_neither_judged_nor_labelled(opening, ending, dr
     assert labelled(f"{opening}\n{draft}") == []
 
 
-@pytest.mark.parametrize("mention", ['"<think>"', "`</think>`", "'</think>'", 'puts("</think>\\n");', '"<think>\\n"'])
+MENTIONS = ('"<think>"', "`</think>`", "'</think>'", 'puts("</think>\\n");', '"<think>\\n"', "`</think> first`", "its'</think>'")
+
+
+@pytest.mark.parametrize("mention", MENTIONS)
 def test_a_tag_in_quotes_is_a_mention(mention):
     answer = f"// prints {mention}\n{FINAL}"
     assert extract_code(answer) == answer
