@@ -82,10 +82,6 @@ def check_writable(key: str, path: Path) -> None:
         raise SettingsError(f"{key}={path}: {reason}; give a file in a folder of yours.") from None
 
 
-# How commands call the first so many of tasks (limit), of rows (samples), and of rows as LLaMA-Factory does (max_samples).
-FIRST = {"max_samples": ("limit", "samples"), "limit": ("max_samples", "samples")}
-
-
 def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
     """Refuse a name that dataset_info.json does not have, before anything heavy is imported. A file that cannot be read is named later.
 
@@ -100,6 +96,10 @@ def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
     for name in names:
         if name not in known:
             raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, known)}")
+
+
+# A key that some commands have for the first so many tasks or rows -> what others call it.
+SAME_ELSEWHERE = {"max_samples": ("limit", "samples"), "limit": ("max_samples", "samples")}
 
 
 class Keys(BaseModel):
@@ -117,7 +117,7 @@ class Keys(BaseModel):
                 continue
             if key in cls.retired:
                 raise ValueError(f"{key}: no longer a key: {cls.retired[key]}. Leave it out")
-            for other in FIRST.get(key, ()):
+            for other in SAME_ELSEWHERE.get(key, ()):
                 if other in cls.model_fields:
                     raise ValueError(f"{key}: no such key; {other}= takes the first so many")
             raise ValueError(f"{key}: no such key; {nearest(str(key), cls.model_fields)}")

@@ -85,7 +85,15 @@ def test_a_draft_in_reasoning_is_neither_judged_nor_labelled(opening, ending, dr
     assert labelled(f"{opening}\n{draft}") == []
 
 
-MENTIONS = ('"<think>"', "`</think>`", "'</think>'", 'puts("</think>\\n");', '"<think>\\n"', "`</think> first`", "its'</think>'")
+MENTIONS = (
+    '"<think>"',
+    "`</think>`",
+    "'</think>'",
+    'puts("</think>\\n");',
+    '"<think>\\n"',
+    "`</think> first`",
+    "its'</think>'",
+)
 
 
 @pytest.mark.parametrize("mention", MENTIONS)

@@ -52,7 +52,7 @@ def test_code_that_is_given_is_not_extracted(tmp_path):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"sample": 0, "answer": "x"}, "no answer of a model, which has task, sample and answer"),
+        ({"sample": 0, "answer": "x"}, "it has sample, answer; expected task, sample and answer .or code."),
         ({"task": "t", "sample": 0}, "answer is missing; expected text"),
         (line(sample=True), "sample is True; expected an integer"),
         (line(sample=100_000), "sample is 100000; expected an integer from 0 below 100,000"),

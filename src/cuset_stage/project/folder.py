@@ -75,7 +75,7 @@ def read_form(path: Path) -> DataFile:
     """
     if path.suffix not in (".json", ".jsonl"):
         raise InputError(
-            f"{path}: expected a .json or .jsonl file, or `bundled`. Of a folder of kernels `cuset curate write` makes tasks and rows (docs/write.md)."
+            f"{path}: expected a .json or .jsonl file, or `bundled`. `cuset curate write` makes rows from a folder of kernels (docs/write.md)."
         )
     rows = read_rows(path)
     there = list(dict.fromkeys(key for row in rows for key in row))

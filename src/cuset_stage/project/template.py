@@ -63,7 +63,7 @@ def difference(model: str, template: str | None) -> str | None:
     question, known = _own_question(Path(model)), _table()["questions"].get(template)
     if question is None or known in (None, digest(question)):
         return None
-    return f"template={template} asks otherwise than the model's own chat template: what the model has learned fits its own best."
+    return f"template={template} asks otherwise than the model's own chat template; models answer best in the form they were trained on."
 
 
 def _own_question(folder: Path) -> str | None:

@@ -219,7 +219,7 @@ def print_table(table: Table) -> None:
     and intervals left out.
     """
     console = Console(highlight=False)
-    narrower = (
+    layouts = (
         (2, 40, 40, True),
         (2, 12, 40, True),
         (1, 0, 24, True),
@@ -227,7 +227,7 @@ def print_table(table: Table) -> None:
         (1, 0, 24, False),
         (1, 0, 12, False),
     )
-    for gap, heading, longest, detailed in narrower:
+    for gap, heading, longest, detailed in layouts:
         shown = _laid_out(table, gap, heading, longest, detailed)
         if console.measure(shown, options=console.options.update(max_width=10_000)).maximum <= console.width:
             break

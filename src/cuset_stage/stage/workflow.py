@@ -49,15 +49,16 @@ def run_cuset(
 ) -> None:
     """Train, evaluate or predict as `run_sft` does. Raises ValueError for keys that CuSeT cannot train with, before anything loads."""
     proof.begin()
-    for note in check_combination(model_args, training_args, finetuning_args):
-        logger.warning_rank0(note)
-    if note := attention.switch(training_args.device, keep=finetuning_args.cuset_cudnn_attention):
+    check_datasets([*(data_args.dataset or []), *(data_args.eval_dataset or [])], data_args.dataset_dir)
+    template = import_module("cuset_stage.project.template")  # which stands above this package
+    notes = [
+        *check_combination(model_args, training_args, finetuning_args),
+        template.difference(model_args.model_name_or_path, data_args.template),
+        attention.switch(training_args.device, keep=finetuning_args.cuset_cudnn_attention),
+    ]
+    for note in filter(None, notes):
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
-    template = import_module("cuset_stage.project.template")  # which stands above this package
-    if note := template.difference(model_args.model_name_or_path, data_args.template):
-        logger.warning_rank0(note)
-    check_datasets([*(data_args.dataset or []), *(data_args.eval_dataset or [])], data_args.dataset_dir)
     rules = LabelRules(
         sensitive_kinds(finetuning_args),
         kernel_aliases(finetuning_args),

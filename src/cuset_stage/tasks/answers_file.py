@@ -118,9 +118,9 @@ def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
         values["answer"] = values["code"]
     extra = {key: value for key, value in record.items() if key not in KEYS}
     if "task" not in values:
-        there = ", ".join(map(str, record)) or "nothing"
         raise AnswersError(
-            f"{source}: no answer of a model, which has task, sample and answer (or code), as `cuset generate` writes them; there are {there}."
+            f"{source}: not an answer of a model: it has {', '.join(record) or 'nothing'}; expected task, sample and answer (or code), as "
+            "`cuset generate` writes them."
         )
     try:
         return _CHECKED.validate_python({**values, "extra": extra, "source": source})
