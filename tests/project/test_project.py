@@ -22,6 +22,7 @@ from cuset_stage.project.plan import (
     H200,
     KNOWN,
     NF4,
+    choose_learning_rate,
     choose_plan,
     choose_schedule,
     gpu_gib,
@@ -112,6 +113,15 @@ def test_what_fits_is_chosen_and_the_batch_is_the_paper_s(shape, gpus, memory, e
     plan = choose_plan(shape, gpus, memory)
     assert (plan.tuning, plan.cutoff_len, plan.zero, plan.accumulation) == expected
     assert plan.batch == 8 and plan.gib <= memory
+
+
+def test_the_learning_rate_is_what_the_study_chose_for_small_models_else_the_papers():
+    small = shape_of("Qwen/Qwen2.5-Coder-1.5B-Instruct")
+    chosen = [choose_learning_rate(small, "lora", method) for method in ("cuset", "sft", "dft")]
+    assert chosen == [2e-4, 2e-4, 1e-4]
+    assert (
+        choose_learning_rate(QWEN_7B, "qlora", "cuset") == 1e-4 and choose_learning_rate(small, "full", "sft") == 1e-5
+    )
 
 
 def test_what_does_not_fit_says_what_would():

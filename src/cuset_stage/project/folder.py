@@ -15,7 +15,19 @@ from .. import bundled
 from ..files import write_atomically
 from ..jsonl import read_rows
 from ..text import InputError, shown
-from .plan import CARDS, CORE, H200, LENGTHS, Plan, Schedule, Shape, choose_schedule, disk_gib, seconds_a_row
+from .plan import (
+    CARDS,
+    CORE,
+    H200,
+    LENGTHS,
+    Plan,
+    Schedule,
+    Shape,
+    choose_learning_rate,
+    choose_schedule,
+    disk_gib,
+    seconds_a_row,
+)
 
 
 # LLaMA-Factory's column of an alpaca row -> the names that files give it, the commonest first.
@@ -207,11 +219,12 @@ def _train_recipe(project: Project, folder: Path) -> str:
         "logging_steps": run.logging_steps,
         "gradient_accumulation_steps": plan.accumulation,
         "num_train_epochs": float(run.epochs),
+        "learning_rate": choose_learning_rate(project.shape, plan.tuning, project.method),
         "deepspeed": str(folder / f"ds_z{plan.zero}_config.json") if plan.zero else None,
     }
     added: dict[str, Any] = {"save_total_limit": 1}
     if plan.tuning == "full":
-        changes |= {"finetuning_type": "full", "learning_rate": 1.0e-5}
+        changes["finetuning_type"] = "full"
         changes |= dict.fromkeys(("lora_rank", "lora_alpha", "lora_dropout", "lora_target"))
         added["save_only_model"] = True
     if plan.tuning == "qlora":
