@@ -1,6 +1,7 @@
 """What is concluded from the record of a program's runs. Without a GPU the programs write the record themselves, which any program may."""
 
 import re
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,7 @@ from cuset_stage.judge.gpu_work import Timed, Withheld, blocks_of, case_to_exami
 from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.sandbox import SandboxError, Verdict
-from cuset_stage.tasks import ProgramTask
+from cuset_stage.tasks import Case, ProgramTask
 
 
 MIB = 1 << 20
@@ -149,22 +150,16 @@ int main() {
 def test_a_program_does_not_see_in_which_run_it_is(judge, task, isolation):
     judge = replace(judge, isolation=isolation)
     built = judge.build(task, LOOKS_ROUND)  # kept, as it holds the program in the cache
-    looks = Program(task, built.product)
-    prepared = [judge.case(task, case) for case in task.cases]
 
-    def seen(withheld: bytes | None, together: bool) -> str:
-        if together:
-            running = judge._running_together(looks, prepared, withheld)
-        else:
-            running = judge._running(looks, inputs=prepared[1].inputs, withheld=withheld)
-        with running as (ran, *_):
-            said = ran.finished.stdout
+    def seen(withheld: bytes | None, cases: Sequence[Case]) -> str:
+        with judge._running(Program(task, built.product), cases, withheld=withheld) as process:
+            said = process.ran.finished.stdout
         assert said.count("LANG=C.UTF-8") >= 4 and said.count("all_cases.so") >= 2 and "data/x.bin" in said
         # without names of temporary files, and numbers of sockets and pipes
         return re.sub(r"cuset-[\w-]+|(?<=:\[)\d+", "", said)
 
-    for together in (True, False):
-        assert seen(None, together) == seen(bytes(8192), together)
+    for cases in (task.cases, task.cases[1:]):
+        assert seen(None, cases) == seen(bytes(8192), cases)
 
 
 def test_the_plan_is_read_once(judge, task):
