@@ -19,7 +19,6 @@ from cuset_stage.judge.gpu_work import IDLE_KERNEL, MISSING, NO_KERNEL
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.judge.modules.process import ModuleRunner
 from cuset_stage.judge.modules.trial import NOISE, UNSTEADY
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
@@ -420,12 +419,12 @@ def test_nothing_is_built_while_something_is_timed(monkeypatch: pytest.MonkeyPat
     turns, done = Turns(), []
 
     def hold(
-        worker: ModuleJudge, folder: Path, gpu: Any, *more: Any, real: Any = ModuleRunner.hold, **named: Any
+        worker: ModuleJudge, folder: Path, gpu: Any, *more: Any, real: Any = ModuleJudge.hold, **named: Any
     ) -> Any:
         done.append((gpu is not None, turns._building, turns._timing))
         return real(worker, folder, gpu, *more, **named)
 
-    monkeypatch.setattr(ModuleRunner, "hold", hold)
+    monkeypatch.setattr(ModuleJudge, "hold", hold)
     assert module_judged(NEW, turns=turns).passed
     # the answer is built; then, each time it is judged, the reference makes inputs, when others may be, and both are timed in one turn
     assert len(done) > 1 and done == [(False, 1, 0), *[(True, 0, 0), (True, 0, 1)] * (len(done) // 2)]

@@ -15,8 +15,8 @@ from cuset_stage.judge.gpu_activity import Activity, Counted, Kernel
 from cuset_stage.judge.gpu_work import calls_of, counted_opinion, second_opinion
 from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
+from cuset_stage.judge.modules.module_judge import HANDOVER
 from cuset_stage.judge.modules.precision import lower_precision
-from cuset_stage.judge.modules.process import HANDOVER
 from cuset_stage.judge.modules.session import Call, Content, Module, ModuleFailed, Saved
 from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, Asked, Trial, speed
 from cuset_stage.sandbox import Gpu, SandboxError, Verdict, find_toolkit

@@ -20,7 +20,7 @@ from ..sandbox import Isolation, SandboxError, cache_root, scratch_folder
 from ..tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
 from .closeness import MODULE_TOLERANCES, values_of
 from .comparison import compare_outputs
-from .modules.process import ModuleRunner
+from .modules import ModuleJudge
 from .modules.session import Content, Module, Saved
 from .oracle import CaseCache, PreparedCase
 from .oracle_scripts import BROKEN, OracleError, run_generate, written_files
@@ -318,7 +318,7 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
     def add(code: Code, severity: Severity, text: str) -> None:
         findings.append(Finding(task.id, code, severity, text))
 
-    runner = ModuleRunner("cpu", isolation=isolation)
+    runner = ModuleJudge("cpu", isolation=isolation)
     with scratch_folder() as files, runner.reference(task, None) as model:
 
         def drawn(module: Module, name: str) -> list[Content]:
