@@ -63,7 +63,7 @@ def test_a_machine_that_fails_meanwhile_finds_no_oracle_sound(tmp_path, monkeypa
             return Finished(infra="no process could be started")
         return run_forked(command, **options)
 
-    monkeypatch.setattr("cuset_stage.judge.oracle_scripts.run_sandboxed", fails_once)
+    monkeypatch.setattr("cuset_stage.judge.oracle.run_sandboxed", fails_once)
     audit = audit_task(load_row(tmp_path, accepts("np.allclose(y, r) or (y == 0).all()")), CaseCache())
     found = {finding.code for finding in audit.findings}
     assert audit.complete == (next(runs) <= number)

@@ -16,7 +16,7 @@ import pytest
 from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row, write_lines
 
 from cuset_stage.judge.judgement import Built, Judge, Judgement
-from cuset_stage.judge.oracle_scripts import OracleError
+from cuset_stage.judge.oracle import OracleError
 from cuset_stage.judge.pipeline import Job, Pipeline
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Verdict, remove_tree

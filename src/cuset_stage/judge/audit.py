@@ -22,8 +22,7 @@ from .closeness import MODULE_TOLERANCES, values_of
 from .comparison import compare_outputs
 from .modules import ModuleJudge
 from .modules.session import Content, Module, Saved
-from .oracle import CaseCache, PreparedCase
-from .oracle_scripts import BROKEN, OracleError, run_generate, written_files
+from .oracle import BROKEN, CaseCache, OracleError, PreparedCase, run_generate, written_files
 from .wrong_outputs import (
     NOISY_OUTPUTS,
     WRONG_OUTPUTS,
@@ -176,10 +175,10 @@ class ProgramAudit:
             outputs = []
             for tensor in case.outputs:
                 like = [row for row in case.inputs if (row.dtype, row.nbytes) == (tensor.dtype, tensor.nbytes)]
-                inputs = {row.name: files.inputs[row.file] for row in like}
-                inputs = {name: path for name, path in inputs.items() if path.stat().st_size == tensor.nbytes}
-                expected, other = files.expected.get(tensor.file), others.get(tensor.file)
-                outputs.append(Output(tensor, expected, other, inputs))
+                inputs = {
+                    row.name: path for row in like if (path := files.inputs[row.file]).stat().st_size == row.nbytes
+                }
+                outputs.append(Output(tensor, files.expected.get(tensor.file), others.get(tensor.file), inputs))
             views.append(_View(case, files, tuple(outputs)))
         return views
 

@@ -19,8 +19,7 @@ from . import gpu_work
 from .case_runs import CaseRun, CaseRunner, Program
 from .gpu_work import INVENTED, NO_GPU_WORK, NOTHING_RAN, TENSOR, UNRECORDED, Timed
 from .judgement import Built, CaseResult, Clock, Judge, Judgement, infra_error, shared_settings
-from .oracle import PreparedCase
-from .oracle_scripts import OracleError
+from .oracle import OracleError, PreparedCase
 from .thorough import Examiner, Sanitizer
 
 

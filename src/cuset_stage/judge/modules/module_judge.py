@@ -40,7 +40,7 @@ from ...text import shorten
 from ..devices import GpuPool, Turns
 from ..gpu_activity import Activity, Recorder
 from ..judgement import Built, Clock, Judge, Judgement, infra_error, shared_settings
-from ..oracle_scripts import OracleError
+from ..oracle import OracleError
 from .session import Module, ModuleFailed
 from .trial import Trial
 

@@ -28,7 +28,7 @@ from ..closeness import element_at
 from ..gpu_activity import Activity, Counted, Recorder, counting
 from ..gpu_work import TENSOR, calls_of, counted_opinion, second_opinion
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
-from ..oracle_scripts import OracleError
+from ..oracle import OracleError
 from .precision import lower_precision
 from .session import Call, Content, Module, ModuleFailed, Saved
 
