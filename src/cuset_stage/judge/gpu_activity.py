@@ -109,11 +109,6 @@ class Activity:
         ]
 
     @property
-    def works(self) -> bool:
-        """Whether anything ran on the GPU but copies from and to the host."""
-        return self.busy_s > 0
-
-    @property
     def bytes_to_gpu(self) -> int:
         return sum(one.bytes for one in self.transfers if one.kind in TO_GPU)
 

@@ -161,7 +161,7 @@ class ProgramJudge(CaseRunner, Judge):
         timed, flags = Timed.of(runs), []
         kernels = gpu_work.kernel_uses(run.activity for run in runs)
         changes: dict[str, Any] = {"kernel_s": timed.kernel_s, "kernels": kernels}
-        flag = None if all(run.activity.works and run.activity.complete for run in runs) else NOTHING_RAN
+        flag = None if all(run.activity.busy_s and run.activity.complete for run in runs) else NOTHING_RAN
         if timed.invented:
             flag = INVENTED
         if flag is None and examined is not None:
