@@ -127,29 +127,6 @@ def test_autocast(objective, trained, dtype, tolerance):
     assert {gradient.dtype for gradient in actual[1].values()} == {torch.float32}
 
 
-def test_tensors_that_do_not_belong_together():
-    case = make_case((2, 47, 64, 32003), device="cuda", dtype=torch.bfloat16)
-    hidden, weight, (labels, cuda, ids) = case.hidden, case.weight, case.batch
-    for arguments, options, message in (
-        ((hidden[0], weight, labels, cuda, ids), {}, "expected hidden"),
-        ((hidden, weight[:, :-1], labels, cuda, ids), {}, "different hidden sizes"),
-        ((hidden, weight, labels[:, :-1], cuda, ids), {}, "labels has the shape"),
-        ((hidden, weight, labels, cuda[:1], ids), {}, "cuda_mask has the shape"),
-        ((hidden, weight, labels, cuda, ids[:1]), {}, "sample_ids has the shape"),
-        ((hidden, weight, labels.cpu(), cuda, ids), {}, "labels is on cpu, hidden on cuda:0"),
-        ((hidden, weight, labels, cuda.cpu(), ids), {}, "cuda_mask is on cpu, hidden on cuda:0"),
-        ((hidden, weight, labels, cuda, ids.cpu()), {}, "sample_ids is on cpu, hidden on cuda:0"),
-        ((hidden, weight, labels, cuda, ids), {"bias": weight[:5, 0]}, "bias has the shape"),
-        ((hidden, weight.float(), labels, cuda, ids), {}, "expected one floating dtype"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            fused_objective(*arguments, ObjectiveSettings(), **options)
-    asft = ObjectiveSettings(objective="asft")
-    with pytest.raises(ValueError, match="expected the same batch and length"):
-        fused_objective(hidden, weight, labels, cuda, ids, asft, reference=(hidden[:, :-1], None))
-    torch.cuda.synchronize()  # no illegal access was left behind
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_diverged_hidden_states_are_reported(value):
     case = make_case((2, 47, 64, 32003), device="cuda", dtype=torch.bfloat16)

@@ -40,16 +40,6 @@ def test_noise_is_the_same_on_the_gpu():
     torch.testing.assert_close(on_gpu, gumbel_noise(seeds, 7, torch.arange(5000)), rtol=1e-12, atol=1e-12)
 
 
-def test_bfloat16_batches_repeat_themselves(tiny_model):
-    dtype = resolve_dtype("auto", "cuda")
-    settings = settings_of(tiny_model, temperature=1.0, max_tokens=16, dtype=dtype)
-    backend = HFBackend(settings, batch_size=8, device="cuda")
-    assert {parameter.dtype for parameter in backend.model.parameters()} == {torch.bfloat16}
-    first, second = ([reply.answer for reply in backend.replies(requests(20, 30))] for _ in range(2))
-    assert first == second
-    assert len(set(first)) == 20
-
-
 @pytest.fixture(params=[1.0, 0.02], ids=["the whole vocabulary", "few candidates"])
 def deep_backend(tmp_path_factory, tiny_model, request):
     """Two layers of a 7B model's width, random: matrix products of that size change with the number of rows."""
@@ -65,12 +55,15 @@ def deep_backend(tmp_path_factory, tiny_model, request):
     path = tmp_path_factory.mktemp("deep")
     model.save_pretrained(path)
     tokenizer.save_pretrained(path)
-    settings = settings_of(path, temperature=request.param, top_p=0.95, max_tokens=48, seed=1, dtype="bfloat16")
+    settings = settings_of(
+        path, temperature=request.param, top_p=0.95, max_tokens=48, seed=1, dtype=resolve_dtype("auto", "cuda")
+    )
     return HFBackend(settings, batch_size=64, device="cuda")
 
 
 def test_no_bit_depends_on_the_batch(deep_backend, monkeypatch):
     """The logits themselves, of every token: other neighbours, slots, orders and batch sizes, and a longer cache."""
+    assert {parameter.dtype for parameter in deep_backend.model.parameters()} == {torch.bfloat16}
     seen = {}
 
     def keep(drawn, logits, seeds, steps, **shape):

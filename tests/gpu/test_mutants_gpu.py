@@ -7,19 +7,8 @@ import pytest
 
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.judge_spec import EvaluationSpec
-from cuset_stage.judge.thorough import find_sanitizer
 from cuset_stage.mutants.adverse import CONTROL, VARIANTS, make_adverse
-from cuset_stage.sandbox import (
-    Compiler,
-    Isolation,
-    Limits,
-    SandboxError,
-    Verdict,
-    find_toolkit,
-    lease_gpu,
-    list_gpus,
-    run_program,
-)
+from cuset_stage.sandbox import Compiler, SandboxError, Verdict, lease_gpu, list_gpus, run_program
 from cuset_stage.tasks import load_tasks
 
 
@@ -53,7 +42,6 @@ int main() {
 WITHOUT_BARRIER = REVERSE.replace("    __syncthreads();\n", "")
 # right outputs: an allocation has 512 bytes
 BESIDE = REVERSE.replace("if (i < n) y[i]", "y[i + 32] = 0;\n    if (i < n) y[i]")
-BEYOND_THE_END = REVERSE.replace("if (i < n) y[i]", "y[i + 1]")
 
 # Shared memory that nobody wrote, of three kinds: a kernel's own, of a size given at the launch, a device function's.
 LOOK = """#include <cstdio>
@@ -127,34 +115,6 @@ def test_a_missing_barrier_shows_in_the_adverse_form_and_hides_in_the_control_fo
     assert make_adverse(OVERWRITE, CONTROL) != make_adverse(OVERWRITE, variant)
 
 
-@pytest.fixture(scope="module", params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
-def sanitizer(request, tmp_path_factory):
-    """What a tool reports on a program, in a sandbox; skipped where compute-sanitizer finds nothing in it."""
-    compiler = Compiler(arch=GPUS[0].arch)
-    file = tmp_path_factory.mktemp("case") / "x.bin"
-    file.write_bytes(bytes(128))
-    try:
-        tools = find_sanitizer(find_toolkit(), request.param)
-        tools.check(compiler, GPUS[0], Limits())
-    except SandboxError as error:
-        pytest.skip(str(error))
-
-    def run(tool: str, source: str):
-        compiled = compiler.compile(source)
-        with lease_gpu(GPUS) as gpu:
-            reported = tools.run(tool, compiled.binary, {"data/x.bin": file}, gpu, Limits())
-        return reported.complete, reported.errors
-
-    return run
-
-
-def test_planted_errors_are_reported_and_a_right_program_is_not(sanitizer):
-    for tool in ("memcheck", "racecheck", "synccheck", "initcheck"):
-        assert sanitizer(tool, REVERSE) == (True, set()), tool
-    assert any("Race reported" in error for error in sanitizer("racecheck", WITHOUT_BARRIER)[1])
-    assert any("Invalid __global__ write" in error for error in sanitizer("memcheck", BEYOND_THE_END)[1])
-
-
 ROW = {
     "id": "reverse",
     "prompt": "Reverse 32 numbers.",
@@ -163,12 +123,12 @@ ROW = {
     "reference": "import numpy as np\nTOLERANCE = {'y': (0.0, 0.0)}\n"
     "def make_inputs(rng):\n    return {'x': rng.integers(1, 1000, 32, dtype=np.int32)}\n"
     "def reference(inputs):\n    return {'y': inputs['x'][::-1].copy()}\n",
-    "solution": REVERSE,
 }
 
 
 @pytest.mark.parametrize("isolation", ["bubblewrap", "landlock"])
 def test_thorough_judges_what_right_outputs_hide(isolation, tmp_path):
+    """The task has no program of its own, so that a right one passes only where no tool reports anything."""
     (tmp_path / "tasks.jsonl").write_text(json.dumps(ROW) + "\n")
     task = load_tasks(tmp_path / "tasks.jsonl").tasks[0]
     try:

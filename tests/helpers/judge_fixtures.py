@@ -56,7 +56,7 @@ def isolation(request: pytest.FixtureRequest) -> Isolation:
 def _no_idle_servers() -> Iterator[None]:
     """A file's script servers end with it: watching an idle one takes 4 % of a core, for the rest of the tests."""
     yield
-    if server := sys.modules.get("cuset_stage.judge.oracle_scripts"):
+    if server := sys.modules.get("cuset_stage.judge.oracle"):
         for idle in server._idle.values():
             while idle:
                 idle.pop().close()
@@ -77,7 +77,7 @@ def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
             """Servers of scripts outlive a test."""
             return (run_forked if "worker.py" in command else run_sandboxed)(command, **options)
 
-        monkeypatch.setattr("cuset_stage.judge.oracle_scripts.run_sandboxed", run_forked)
+        monkeypatch.setattr("cuset_stage.judge.oracle.run_sandboxed", run_forked)
         monkeypatch.setattr("cuset_stage.sandbox.background.run_sandboxed", run)
 
 

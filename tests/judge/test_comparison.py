@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from task_factory import COMPARE, GEN, cudabench_row, load_row
 
-from cuset_stage.judge import closeness, comparison, oracle_scripts
+from cuset_stage.judge import closeness, comparison, oracle
 from cuset_stage.judge.comparison import compare_outputs
 from cuset_stage.judge.oracle import CaseCache, OracleError, PreparedCase
 from cuset_stage.tasks import Case, ProgramTask, ReferenceOracle, Tensor
@@ -313,8 +313,8 @@ def test_a_compare_py_that_cannot_judge_is_the_judges_fault(by_script, compare, 
 
 
 def test_a_compare_py_that_does_not_end(by_script, sandboxed, monkeypatch):
-    limits = replace(oracle_scripts.COMPARE_LIMITS, cpu_s=1)  # not by the clock, which other programs make run out
-    monkeypatch.setattr(oracle_scripts, "COMPARE_LIMITS", limits)
+    limits = replace(oracle.COMPARE_LIMITS, cpu_s=1)  # not by the clock, which other programs make run out
+    monkeypatch.setattr(oracle, "COMPARE_LIMITS", limits)
     stopped = r"task 3: compare\.py was stopped at its CPU time limit of 1 s"
     chosen = by_script(STRICT + "while not ok: pass\nprint('T')", lambda y: y + 1)
     assert not chosen.passed and re.match(stopped + ", where the reference passes", chosen.message)

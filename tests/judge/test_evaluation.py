@@ -12,11 +12,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
 
+import psutil
 import pytest
 from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row, write_lines
 
 from cuset_stage.judge.judgement import Built, Judge, Judgement
-from cuset_stage.judge.oracle_scripts import OracleError
+from cuset_stage.judge.oracle import OracleError
 from cuset_stage.judge.pipeline import Job, Pipeline
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Verdict, remove_tree
@@ -237,16 +238,12 @@ def scratch():
 
 
 def left_behind(scratch: Path) -> list[str]:
-    """Processes that know the folder, by command line or environment, without those of this test."""
+    """Commands of processes that know the folder, by command line or environment, without that of this test."""
     found = []
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit() and int(process.name) != os.getpid():
-            try:
-                text = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
-            except OSError:
-                continue
-            if str(scratch).encode() in text:
-                found.append(text.replace(b"\0", b" ")[:200].decode(errors="replace"))
+    for process in psutil.process_iter(["cmdline", "environ"]):
+        command, environment = process.info["cmdline"] or [], process.info["environ"] or {}
+        if process.pid != os.getpid() and any(str(scratch) in text for text in (*command, *environment.values())):
+            found.append(" ".join(command)[:200])
     return found
 
 

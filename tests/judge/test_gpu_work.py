@@ -1,6 +1,7 @@
 """What is concluded from the record of a program's runs. Without a GPU the programs write the record themselves, which any program may."""
 
 import re
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,7 @@ from cuset_stage.judge.gpu_work import Timed, Withheld, blocks_of, case_to_exami
 from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.sandbox import SandboxError, Verdict
-from cuset_stage.tasks import ProgramTask
+from cuset_stage.tasks import Case, ProgramTask
 
 
 MIB = 1 << 20
@@ -149,22 +150,16 @@ int main() {
 def test_a_program_does_not_see_in_which_run_it_is(judge, task, isolation):
     judge = replace(judge, isolation=isolation)
     built = judge.build(task, LOOKS_ROUND)  # kept, as it holds the program in the cache
-    looks = Program(task, built.product)
-    prepared = [judge.case(task, case) for case in task.cases]
 
-    def seen(withheld: bytes | None, together: bool) -> str:
-        if together:
-            running = judge._running_together(looks, prepared, withheld)
-        else:
-            running = judge._running(looks, inputs=prepared[1].inputs, withheld=withheld)
-        with running as (ran, *_):
-            said = ran.finished.stdout
+    def seen(withheld: bytes | None, cases: Sequence[Case]) -> str:
+        with judge._running(Program(task, built.product), cases, withheld=withheld) as process:
+            said = process.ran.finished.stdout
         assert said.count("LANG=C.UTF-8") >= 4 and said.count("all_cases.so") >= 2 and "data/x.bin" in said
         # without names of temporary files, and numbers of sockets and pipes
         return re.sub(r"cuset-[\w-]+|(?<=:\[)\d+", "", said)
 
-    for together in (True, False):
-        assert seen(None, together) == seen(bytes(8192), together)
+    for cases in (task.cases, task.cases[1:]):
+        assert seen(None, cases) == seen(bytes(8192), cases)
 
 
 def test_the_plan_is_read_once(judge, task):
@@ -215,49 +210,42 @@ def activity(uploads: Uploads = Uploads(), *copies: int, down: int = MIB) -> Act
     return Activity((), (*(Transfer(0, 1, 1, size) for size in copies), Transfer(1, 2, 2, down)), True, uploads)
 
 
-def run(activity: Activity, passed: bool, size: int = MIB, ended: bool = True) -> Withheld:
-    return Withheld(activity, passed, ended, size, size, MIB, 8192)
+SMALL = {"largest_bytes": 4000, "input_bytes": 4000}
+UP = activity(Uploads(MIB, 0, 0, MIB), MIB)  # all of the inputs, and nothing else
+NO_RESULT = activity(down=0)
+MANAGED = "__managed__ float from[1 << 18], to[1 << 18];"  # such a variable is not held against a program
 
 
 @pytest.mark.parametrize(
-    ("withheld", "passed", "flag"),
+    ("withheld", "passed", "changes", "source", "flag"),
     [
-        (activity(Uploads(MIB, 0, 0, MIB), MIB), False, None),
-        (activity(Uploads(MIB, 0, 0, MIB), MIB), True, gpu_work.NOT_NEEDED),
-        (activity(), True, gpu_work.NOT_NEEDED),
-        (activity(Uploads(MIB, 0, 100, MIB + 100), MIB, 100), True, gpu_work.NOT_NEEDED),
-        (activity(Uploads(0, 0, MIB, MIB), MIB), True, gpu_work.HOST_WORK),  # what goes up is no input as it stands
-        (activity(Uploads(), MIB), True, gpu_work.HOST_WORK),  # it goes up by a way that is not looked into
-        (activity(Uploads(MIB, 0, MIB, 2 * MIB), MIB, MIB), False, gpu_work.HOST_WORK),
-        (activity(Uploads(0, 4096, 0, MIB), MIB), False, gpu_work.RESULT_UPLOADED),
-        (activity(Uploads(MIB, 2048, 0, 2 * MIB), 2 * MIB), False, None),  # some values stand in tables, too
-        (activity(Uploads(MIB, 0, 1000, MIB + 1000), MIB + 1000), False, None),
-        (activity(Uploads(MIB, 0, 0, MIB), MIB, down=4), False, gpu_work.NOT_FROM_GPU),
-        (activity(Uploads(MIB, 0, 0, MIB, shared=MIB), MIB, down=0), False, None),
+        (UP, False, {}, "", None),
+        (UP, True, {}, "", gpu_work.NOT_NEEDED),
+        (activity(), True, {}, "", gpu_work.NOT_NEEDED),
+        (activity(Uploads(MIB, 0, 100, MIB + 100), MIB, 100), True, {}, "", gpu_work.NOT_NEEDED),
+        (activity(Uploads(0, 0, MIB, MIB), MIB), True, {}, "", gpu_work.HOST_WORK),  # what goes up is no input as it stands
+        (activity(Uploads(), MIB), True, {}, "", gpu_work.HOST_WORK),  # it goes up by a way that is not looked into
+        (activity(Uploads(MIB, 0, MIB, 2 * MIB), MIB, MIB), False, {}, "", gpu_work.HOST_WORK),
+        (activity(Uploads(0, 4096, 0, MIB), MIB), False, {}, "", gpu_work.RESULT_UPLOADED),
+        (activity(Uploads(MIB, 2048, 0, 2 * MIB), 2 * MIB), False, {}, "", None),  # some values stand in tables, too
+        (activity(Uploads(MIB, 0, 1000, MIB + 1000), MIB + 1000), False, {}, "", None),
+        (activity(Uploads(MIB, 0, 0, MIB), MIB, down=4), False, {}, "", gpu_work.NOT_FROM_GPU),
+        (activity(Uploads(MIB, 0, 0, MIB, shared=MIB), MIB, down=0), False, {}, "", None),
+        (NO_RESULT, True, {}, MANAGED, gpu_work.HOST_WORK),
+        (NO_RESULT, True, {}, f"// {MANAGED}", gpu_work.NOT_FROM_GPU),
+        (NO_RESULT, True, {}, 'const char* text = "__managed__";', gpu_work.NOT_FROM_GPU),
+        (NO_RESULT, True, {}, 'R"x(\n__managed__\n)x"', gpu_work.NOT_FROM_GPU),
+        (activity(), True, SMALL, "", gpu_work.SMALL_INPUT),  # as arguments of its kernels
+        (activity(Uploads(4000, 0, 0, 4000), 4000), False, SMALL, "", None),
+        (activity(), True, {"largest_bytes": 5000, "input_bytes": 5000}, "", gpu_work.NOT_NEEDED),
+        (NO_RESULT, True, SMALL, "", gpu_work.NOT_FROM_GPU),
+        (NO_RESULT, False, {"ended": False}, "", None),  # without its inputs it never ended: it needs them
+        (activity(Uploads(0, MIB, 0, MIB), MIB), True, SMALL, "", gpu_work.RESULT_UPLOADED),
     ],
-)
-def test_what_a_flag_takes(withheld, passed, flag):
-    assert examine(run(withheld, passed)) == flag
-
-
-def test_what_a_flag_takes_beside_other_sources_and_sizes():
-    source = "__managed__ float from[1 << 18], to[1 << 18];"  # a managed variable is not held against a program
-    assert examine(run(activity(down=0), True), source) == gpu_work.HOST_WORK
-    for idle in (
-        "",
-        "// __managed__ float from[1 << 18];",
-        'const char* text = "__managed__";',
-        'R"x(\n__managed__\n)x"',
-    ):
-        assert examine(run(activity(down=0), True), idle) == gpu_work.NOT_FROM_GPU
-    assert examine(run(activity(Uploads()), True, 4000)) == gpu_work.SMALL_INPUT  # as arguments of its kernels
-    assert examine(run(activity(Uploads(4000, 0, 0, 4000), 4000), False, 4000)) is None
-    assert examine(run(activity(Uploads()), True, 5000)) == gpu_work.NOT_NEEDED
-    assert examine(run(activity(Uploads(), down=0), True, 12)) == gpu_work.NOT_FROM_GPU
-    assert (
-        examine(run(activity(down=0), False, ended=False)) is None
-    )  # without its inputs it never ended: it needs them
-    assert examine(run(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12)) == gpu_work.RESULT_UPLOADED
+)  # fmt: skip
+def test_what_a_flag_takes(withheld, passed, changes, source, flag):
+    run = Withheld(withheld, passed, True, MIB, MIB, MIB, 8192)
+    assert examine(run._replace(**changes), source) == flag
 
 
 def test_the_case_that_is_examined():

@@ -1,5 +1,6 @@
 """Inputs and references are made once, in the sandbox, kept, checked, and made again when they are damaged."""
 
+import time
 import zlib
 from dataclasses import replace
 
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
 
-from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
+from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError, ScriptServer, run_script
+from cuset_stage.sandbox import resolve_isolation
 from cuset_stage.tasks import Tensor
 
 
@@ -199,3 +201,59 @@ def test_a_script_that_may_visit_all_pairs_is_prepared_early(cache, tmp_path):
     before = cache.preparation_cost(load_row(tmp_path, row))
     prepare(cache, tmp_path, row)
     assert cache.preparation_cost(load_row(tmp_path, row)) < before
+
+
+# ---- scripts run in forks of a process that has imported what they need: each alone, and ended with all that it started
+
+
+@pytest.fixture
+def server(sandboxed):
+    server = ScriptServer(ORACLE_LIMITS, resolve_isolation())
+    yield server
+    server.close()
+
+
+def run(server, folder, source):
+    folder.mkdir()
+    finished = server.run(["script", "gen.py"], {"gen.py": source}, folder)
+    return finished.returncode, finished.stderr
+
+
+def test_scripts_run_one_after_the_other_and_share_nothing(server, tmp_path):
+    spoil = "import numpy, os, sys\nnumpy.zeros = None\nos.environ['LEFT'] = '1'\nopen('data/x', 'w').write('one')"
+    assert run(server, tmp_path / "one", spoil) == (0, "")
+    look = "import numpy, os\nnumpy.zeros(1)\nassert 'LEFT' not in os.environ\nassert not os.listdir('data'), os.listdir('..')"
+    assert run(server, tmp_path / "two", look) == (0, "")
+    assert (tmp_path / "one" / "data" / "x").read_text() == "one"
+    code, said = run(server, tmp_path / "three", "print('to people'); raise ValueError('bad luck')")
+    assert code == 1 and said.endswith("ValueError: bad luck\n")
+    code, said = run(server, tmp_path / "four", "import os; os.kill(os.getpid(), 11)")
+    assert code == -11
+
+
+def test_what_a_script_started_ends_with_it(server, tmp_path):
+    leaves = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        "        for _ in range(600):\n"
+        "            open('data/alive', 'a').write('.')\n"
+        "            time.sleep(0.02)\n"
+        "    os._exit(0)\n"
+        "while not os.path.exists('data/alive') or not os.path.getsize('data/alive'):\n"
+        "    time.sleep(0.02)\n"
+    )
+    assert run(server, tmp_path / "one", leaves) == (0, "")
+    size = (tmp_path / "one" / "data" / "alive").stat().st_size
+    time.sleep(0.2)
+    assert size and (tmp_path / "one" / "data" / "alive").stat().st_size == size
+
+
+def test_a_server_that_is_killed_is_replaced(tmp_path, sandboxed):
+    codes = []
+    for name, source in (("one", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"), ("two", "pass")):
+        (tmp_path / name).mkdir()
+        given = ["script", "gen.py"], {"gen.py": source}, tmp_path / name, ORACLE_LIMITS, resolve_isolation()
+        codes.append(run_script(*given).returncode)
+    assert codes[0] != 0 and codes[1] == 0

@@ -9,7 +9,7 @@ from task_factory import write_lines
 
 from cuset_stage.judge.audit import audit_task
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.judge.modules.process import BUILD_LIMITS
+from cuset_stage.judge.modules.module_judge import BUILD_LIMITS
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks import load_tasks

@@ -12,8 +12,7 @@ from typing import Any
 
 from ..files import file_sha256
 from ..judge.comparison import compare_outputs
-from ..judge.oracle import CaseCache
-from ..judge.oracle_scripts import OracleError
+from ..judge.oracle import CaseCache, OracleError
 from ..sandbox import Isolation, SandboxError
 from .parallel import cpu_count
 from .prove import CASE_LIMITS, bench_of, judged, weak_cases

@@ -20,10 +20,9 @@ from ..sandbox import Isolation, SandboxError, cache_root, scratch_folder
 from ..tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
 from .closeness import MODULE_TOLERANCES, values_of
 from .comparison import compare_outputs
-from .modules.process import ModuleRunner
+from .modules import ModuleJudge
 from .modules.session import Content, Module, Saved
-from .oracle import CaseCache, PreparedCase
-from .oracle_scripts import BROKEN, OracleError, run_generate, written_files
+from .oracle import BROKEN, CaseCache, OracleError, PreparedCase, run_generate, written_files
 from .wrong_outputs import (
     NOISY_OUTPUTS,
     WRONG_OUTPUTS,
@@ -176,10 +175,10 @@ class ProgramAudit:
             outputs = []
             for tensor in case.outputs:
                 like = [row for row in case.inputs if (row.dtype, row.nbytes) == (tensor.dtype, tensor.nbytes)]
-                inputs = {row.name: files.inputs[row.file] for row in like}
-                inputs = {name: path for name, path in inputs.items() if path.stat().st_size == tensor.nbytes}
-                expected, other = files.expected.get(tensor.file), others.get(tensor.file)
-                outputs.append(Output(tensor, expected, other, inputs))
+                inputs = {
+                    row.name: path for row in like if (path := files.inputs[row.file]).stat().st_size == row.nbytes
+                }
+                outputs.append(Output(tensor, files.expected.get(tensor.file), others.get(tensor.file), inputs))
             views.append(_View(case, files, tuple(outputs)))
         return views
 
@@ -318,7 +317,7 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
     def add(code: Code, severity: Severity, text: str) -> None:
         findings.append(Finding(task.id, code, severity, text))
 
-    runner = ModuleRunner("cpu", isolation=isolation)
+    runner = ModuleJudge("cpu", isolation=isolation)
     with scratch_folder() as files, runner.reference(task, None) as model:
 
         def drawn(module: Module, name: str) -> list[Content]:

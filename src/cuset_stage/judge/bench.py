@@ -26,7 +26,7 @@ from .devices import GpuPool, hold_driver
 from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity, why_no_counters
 from .judge_spec import EvaluationSpec, JudgeSpec
 from .modules import ModuleJudge
-from .modules.process import RUN_LIMITS
+from .modules.module_judge import RUN_LIMITS
 from .oracle import CaseCache
 from .pipeline import Pipeline
 from .programs import ProgramJudge

@@ -6,13 +6,12 @@ case runs there as it would alone. A later one that passes has right outputs for
 not every `main` may be called twice, and runs again in a process of its own.
 """
 
-import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
+from typing import NamedTuple
 
 from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Verdict, compile_library, run_program
 from ..tasks import Case, ProgramTask
@@ -67,6 +66,19 @@ class CaseRun:
         return self.result.verdict is Verdict.PASSED
 
 
+class Process(NamedTuple):
+    """A process that has run a program on some cases of its task, and what it did on the GPU. calls: of `main` (`read_report`). outputs: those
+    that are there, by case."""
+
+    task: ProgramTask
+    cases: Sequence[Case]
+    prepared: Sequence[PreparedCase]
+    ran: Ran
+    activity: Activity
+    calls: Sequence[tuple[int, int]]
+    outputs: Sequence[Mapping[str, Path]]
+
+
 @dataclass
 class CaseRunner:
     """Runs programs on the cases of their tasks.
@@ -119,59 +131,48 @@ class CaseRunner:
                 run = self.run(program, case, alone=True)
             yield run
 
-    def run(self, program: Program, case: Case, *, alone: bool = False, withheld: bytes | None = None) -> CaseRun:
-        """One run on a case. withheld: blocks of the right outputs: the GPU is given none of the inputs.
-
-        The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails.
-        """
-        prepared = self.case(program.task, case)
-        outputs = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
-        running = self._running(program, inputs=prepared.inputs, outputs=outputs, alone=alone, withheld=withheld)
-        with running as (ran, activity):
-            if ran.verdict is not None:
-                return self._failed(case, ran, activity)
-            run = self._compared(program.task, case, prepared, ran.outputs, ran.finished.seconds, activity)
-            return replace(run, process=activity)
+    def run(self, program: Program, case: Case, *, alone: bool = False) -> CaseRun:
+        """One run on a case. The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails."""
+        with self._running(program, [case], alone=alone) as process:
+            if process.ran.verdict is not None:
+                return self._failed(process)
+            run = self._compared(process, 0, process.ran.finished.seconds, process.activity)
+            return replace(run, process=process.activity)
 
     def run_withheld(self, program: Program, index: int, earlier: Sequence[CaseRun]) -> Withheld:
         """One more run of a program that has passed all cases, on case number `index` in the way in which it passed there, and the GPU is
         given none of the inputs. Raises what `run` raises."""
-        task, own = program.task, earlier[index]
-        prepared = self._shared(task) if own.together else None
-        if prepared is None:
-            earlier = [own]
-            run = self.run(program, task.cases[index], withheld=own.blocks)
-            activity, passed, ended = run.activity, run.passed, run.process is not None
-        else:
-            with self._running_together(program, prepared, own.blocks) as (ran, activity, calls, outputs):
-                ended = ran.verdict is None and len(calls) == len(prepared)
-                given = task, task.cases[index], prepared[index], outputs[index], ran.finished.seconds, activity
-                passed = ended and self._compared(*given).passed
+        own, cases = earlier[index], program.task.cases
+        if not own.together:
+            index, earlier, cases = 0, [own], [cases[index]]
+        with self._running(program, cases, withheld=own.blocks) as process:
+            ended = process.ran.verdict is None and (len(process.calls) == len(cases) or not own.together)
+            passed = ended and self._compared(process, index, 0.0, process.activity).passed
         sizes = (sum(run.input_bytes for run in earlier), sum(run.output_bytes for run in earlier))
-        return Withheld(activity, passed, ended, own.input_bytes, *sizes, len(own.blocks))
+        return Withheld(process.activity, passed, ended, own.input_bytes, *sizes, len(own.blocks))
 
     def run_together(self, program: Program) -> list[CaseRun] | None:
         """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed. Empty where a process
         of its own tells better how the first one failed; None where none was run, because each case needs one. Raises what `run` raises.
         """
         task = program.task
-        prepared = self._shared(task)
-        if prepared is None:
+        if task.project or len(task.cases) == 1 or sum(case.nbytes for case in task.cases) > MOST_BYTES:
             return None
-        with self._running_together(program, prepared) as (ran, activity, calls, written):
+        with self._running(program, task.cases) as process:
+            ran, calls = process.ran, process.calls
             if ran.verdict is not None:  # after a call that returned 0, too: its process might have ended in this way
-                return [] if calls else [self._failed(task.cases[0], ran, activity)]
+                return [] if calls else [self._failed(process)]
             runs: list[CaseRun] = []
-            parts = activity.split([begin for begin, _ in calls])
-            for case, files, outputs, call, part in zip(task.cases, prepared, written, calls, parts, strict=False):
-                if len(outputs) < len(case.outputs):
+            parts = process.activity.split([begin for begin, _ in calls])
+            for index, (begin, end), part in zip(range(len(task.cases)), calls, parts, strict=False):
+                if len(process.outputs[index]) < len(task.cases[index].outputs):
                     break
-                seconds = (call[1] - call[0]) / 1e9
+                seconds = (end - begin) / 1e9
                 if not runs:  # with the start of CUDA and the end of the process
                     seconds = ran.finished.seconds - sum(end - begin for begin, end in calls[1:]) / 1e9
-                run = replace(self._compared(task, case, files, outputs, seconds, part), together=True)
+                run = replace(self._compared(process, index, seconds, part), together=True)
                 if not runs:
-                    run = replace(run, process=activity)
+                    run = replace(run, process=process.activity)
                 if run.passed or not runs:
                     runs.append(run)
                 if not run.passed:
@@ -179,57 +180,29 @@ class CaseRunner:
             return runs
 
     @contextmanager
-    def _running_together(
-        self, program: Program, prepared: Sequence[PreparedCase], withheld: bytes | None = None
-    ) -> Iterator[tuple[Ran, Activity, list[tuple[int, int]], list[dict[str, Path]]]]:
-        """Run the program on all cases in one process, as `_running` does on one.
-
-        Yields how the process ran, what it did on the GPU, its calls of `main` (`read_report`), and the outputs that are there, by case.
-        """
-        cases = program.task.cases
-        places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(cases)))]
-        inputs = {
-            f"{place}{name}": path
-            for place, files in zip(places, prepared, strict=True)
-            for name, path in files.inputs.items()
-        }
-        outputs = [
-            {tensor.file: f"{place}{tensor.file}" for tensor in case.outputs}
-            for place, case in zip(places, cases, strict=True)
-        ]
-        optional = [REPORT, *itertools.chain(*(names.values() for names in outputs))]
-        with self._running(program, inputs=inputs, optional=optional, withheld=withheld) as (ran, activity):
-            written = [
-                {file: ran.outputs[name] for file, name in names.items() if name in ran.outputs} for names in outputs
-            ]
-            yield ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), written
-
-    def _shared(self, task: ProgramTask) -> list[PreparedCase] | None:
-        """The data of all cases where they may share a process, else None."""
-        if task.project or len(task.cases) == 1 or sum(case.nbytes for case in task.cases) > MOST_BYTES:
-            return None
-        return [self.case(task, case) for case in task.cases]
-
-    @contextmanager
     def _running(
-        self,
-        program: Program,
-        *,
-        inputs: Mapping[str, Path],
-        outputs: Mapping[str, Sequence[int]] = MappingProxyType({}),
-        optional: Sequence[str] = (),
-        alone: bool = False,
-        withheld: bytes | None = None,
-    ) -> Iterator[tuple[Ran, Activity]]:
-        """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`."""
-        clock, stdin = program.clock, plan(inputs, withheld)
+        self, program: Program, cases: Sequence[Case], *, alone: bool = False, withheld: bytes | None = None
+    ) -> Iterator[Process]:
+        """A process that has ended, and has its GPU no longer. withheld: blocks of the right outputs: the GPU is given none of the inputs."""
+        task, clock = program.task, program.clock
+        prepared = [self.case(task, case) for case in cases]
+        inputs: dict[str, Path] = {}
+        names = []  # of the outputs of each case, there and in the folder of the run
+        for number, (case, files) in enumerate(zip(cases, prepared, strict=True)):
+            place = f"{FOLDER}/{number}/" if number else ""
+            inputs |= {place + name: path for name, path in files.inputs.items()}
+            names.append({tensor.file: place + tensor.file for tensor in case.outputs})
+        several = len(cases) > 1
+        outputs = {} if several else {tensor.file: prepared[0].sizes(tensor) for tensor in cases[0].outputs}
+        optional = [REPORT, *(name for of_case in names for name in of_case.values() if several)]
         timed = self.recorder and self.gpus and self.gpus.per_gpu == 1
         environment = FEW_QUEUES if program.one_queue and self.gpus and not timed else {}
-        inputs = {**inputs, LIBRARY: self.library}
+        stdin, inputs = plan(inputs, withheld), {**inputs, LIBRARY: self.library}
         if self.recorder:
+            optional += [RECORD]
             inputs = {**inputs, **self.recorder.files}
             environment = {**environment, **self.recorder.environment("{folder}")}
-        with ExitStack() as files:
+        with ExitStack() as stack:
             with (
                 clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu,
                 clock.waiting(counting(gpu if timed else None)) as counted,
@@ -238,15 +211,15 @@ class CaseRunner:
                     program.binary,
                     inputs=inputs,
                     outputs=outputs,
-                    optional=[*optional, *([RECORD] if self.recorder else [])],
+                    optional=optional,
                     under=UNDER,
                     stdin=stdin,
                     environment=environment,
-                    limits=limits_for(program.task, self.limits),
+                    limits=limits_for(task, self.limits),
                     gpu=gpu,
                     isolation=self.isolation,
                 )
-                ran = files.enter_context(running)
+                ran = stack.enter_context(running)
                 clock.exclude(ran.finished.seconds)
                 failed = ran.verdict in (Verdict.TIMEOUT, Verdict.RUNTIME_ERROR)
                 if problem := ran.finished.infra or (gpu and failed and self.gpus.blame(gpu, ran.finished)):
@@ -254,31 +227,31 @@ class CaseRunner:
                 with clock.excluded():
                     count = counted() if ran.verdict is None else None
             activity = read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
-            yield ran, replace(activity, counted=count)
+            calls = read_report(ran.outputs.get(REPORT), ran.finished.seconds)
+            written = [
+                {file: ran.outputs[name] for file, name in of_case.items() if name in ran.outputs} for of_case in names
+            ]
+            yield Process(task, cases, prepared, ran, replace(activity, counted=count), calls, written)
 
-    def _failed(self, case: Case, ran: Ran, activity: Activity) -> CaseRun:
+    def _failed(self, process: Process) -> CaseRun:
         """The message is the sandbox's, with the end of what the program printed."""
+        ran = process.ran
         printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
         message = f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message
-        result = CaseResult(case.name, ran.verdict, ran.finished.seconds, gpu=self._gpu_use(activity))
-        return CaseRun(result, message, activity=activity)
+        use = self._gpu_use(process.activity)
+        result = CaseResult(process.cases[0].name, ran.verdict, ran.finished.seconds, gpu=use)
+        return CaseRun(result, message, activity=process.activity)
 
     def _gpu_use(self, activity: Activity) -> GpuUse | None:
         if self.recorder is None:
             return None
         return GpuUse(activity.busy_s, len(activity.kernels), activity.bytes_to_gpu, activity.bytes_from_gpu)
 
-    def _compared(
-        self,
-        task: ProgramTask,
-        case: Case,
-        prepared: PreparedCase,
-        outputs: Mapping[str, Path],
-        seconds: float,
-        activity: Activity,
-    ) -> CaseRun:
+    def _compared(self, process: Process, index: int, seconds: float, activity: Activity) -> CaseRun:
+        """The run on the case of this number. seconds, activity: its part of the process."""
+        case, prepared, outputs = process.cases[index], process.prepared[index], process.outputs[index]
         begin = time.perf_counter()
-        compared = compare_outputs(task, case, prepared, outputs, isolation=self.isolation)
+        compared = compare_outputs(process.task, case, prepared, outputs, isolation=self.isolation)
         verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
         errors = compared.max_abs_error, compared.max_rel_error
         result = CaseResult(case.name, verdict, seconds, *errors, self._gpu_use(activity))

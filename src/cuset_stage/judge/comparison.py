@@ -19,8 +19,7 @@ from pathlib import Path
 from ..sandbox import Isolation, SandboxError
 from ..tasks.base import FILE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 from .closeness import Distance, distance, element_at, first_nan
-from .oracle import OracleError, PreparedCase
-from .oracle_scripts import BROKEN, OracleStopped, run_compare
+from .oracle import BROKEN, OracleError, OracleStopped, PreparedCase, run_compare
 
 
 @dataclass(frozen=True)

@@ -99,21 +99,14 @@ class Activity:
 
     def split(self, begins: Sequence[int]) -> "list[Activity]":
         """What began from each of these times on and before the next one, in nanoseconds; what came before the first belongs to it."""
-        edges = [0, *begins[1:], 2**63]
-
-        def between(first: int, last: int) -> Activity:
-            own = {
-                name: tuple(one for one in getattr(self, name) if first <= one.start < last)
-                for name in ("kernels", "transfers")
-            }
-            return replace(self, **own)
-
-        return [between(*edge) for edge in itertools.pairwise(edges)]
-
-    @property
-    def works(self) -> bool:
-        """Whether anything ran on the GPU but copies from and to the host."""
-        return self.busy_s > 0
+        return [
+            replace(
+                self,
+                kernels=tuple(one for one in self.kernels if first <= one.start < last),
+                transfers=tuple(one for one in self.transfers if first <= one.start < last),
+            )
+            for first, last in itertools.pairwise([0, *begins[1:], 2**63])
+        ]
 
     @property
     def bytes_to_gpu(self) -> int:

@@ -13,7 +13,7 @@ from pydantic import Field, PlainSerializer
 from ..row_checks import Count, Seconds, Text, Truth
 from ..sandbox import SandboxError, Verdict, resolve_isolation
 from ..text import shorten
-from .oracle_scripts import OracleError
+from .oracle import OracleError
 
 
 JUDGE_VERSION = 7  # raised when verdicts come about differently: results of an earlier judge are then not reused

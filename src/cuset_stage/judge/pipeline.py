@@ -18,7 +18,7 @@ from ..sandbox import SandboxError
 from ..tasks import Task
 from .devices import NoGpuLeft
 from .judgement import Built, Judge, Judgement, infra_error
-from .oracle_scripts import OracleError, last_line
+from .oracle import OracleError, last_line
 
 
 logger = logging.getLogger(__name__)

@@ -19,8 +19,7 @@ from . import gpu_work
 from .case_runs import CaseRun, CaseRunner, Program
 from .gpu_work import INVENTED, NO_GPU_WORK, NOTHING_RAN, TENSOR, UNRECORDED, Timed
 from .judgement import Built, CaseResult, Clock, Judge, Judgement, infra_error, shared_settings
-from .oracle import PreparedCase
-from .oracle_scripts import OracleError
+from .oracle import OracleError, PreparedCase
 from .thorough import Examiner, Sanitizer
 
 
@@ -162,7 +161,7 @@ class ProgramJudge(CaseRunner, Judge):
         timed, flags = Timed.of(runs), []
         kernels = gpu_work.kernel_uses(run.activity for run in runs)
         changes: dict[str, Any] = {"kernel_s": timed.kernel_s, "kernels": kernels}
-        flag = None if all(run.activity.works and run.activity.complete for run in runs) else NOTHING_RAN
+        flag = None if all(run.activity.busy_s and run.activity.complete for run in runs) else NOTHING_RAN
         if timed.invented:
             flag = INVENTED
         if flag is None and examined is not None:

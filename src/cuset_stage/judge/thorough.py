@@ -20,7 +20,7 @@ from ..tasks import Case, ProgramTask
 from ..text import shorten
 from .devices import NoGpuLeft
 from .judgement import Built, Judgement
-from .oracle_scripts import OracleError
+from .oracle import OracleError
 
 
 TOOLS: Mapping[str, Verdict] = {

@@ -24,7 +24,7 @@ from ...sandbox.folders import out_of_room, take_output
 from ...tasks.base import FILE_BYTES
 from ..closeness import MODULE_TOLERANCES, Distance, distance
 from ..gpu_activity import RECORD, Activity, read_activity
-from ..oracle_scripts import OracleError
+from ..oracle import OracleError
 from . import handover
 
 

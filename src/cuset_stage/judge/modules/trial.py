@@ -28,9 +28,8 @@ from ..closeness import element_at
 from ..gpu_activity import Activity, Counted, Recorder, counting
 from ..gpu_work import TENSOR, calls_of, counted_opinion, second_opinion
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
-from ..oracle_scripts import OracleError
+from ..oracle import OracleError
 from .precision import lower_precision
-from .process import ModuleRunner
 from .session import Call, Content, Module, ModuleFailed, Saved
 
 
@@ -73,10 +72,10 @@ class Asked:
 class Trial:
     """A built answer on a device; `known` is what is known of it so far. Raises OracleError when the reference fails.
 
-    first: the calls that are compared before any is timed, with the reference's. most: bytes that a call may return.
+    runner: the ModuleJudge, which holds modules. first: the calls that are compared before any is timed, with the reference's. most: bytes that a call may return.
     """
 
-    runner: ModuleRunner
+    runner: Any
     task: ModuleTask
     built: Built
     gpu: Gpu | None
