@@ -15,6 +15,7 @@ from cuset_stage.cli import app
 from cuset_stage.judge.gpu_activity import Activity
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
+from cuset_stage.judge.modules.module_judge import BUILD_LIMITS
 from cuset_stage.judge.modules.trial import LOWER, NO_FLOAT64
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation, scratch_folder
@@ -65,7 +66,8 @@ def task():
 
 @pytest.fixture(scope="module")
 def judge():
-    return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=600.0, processes=256))
+    patient = replace(BUILD_LIMITS, wall_s=3600.0)  # an answer of these tests walks the file system when it is imported
+    return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=600.0, processes=256), build_limits=patient)
 
 
 def check_right(judge: ModuleJudge, task: ModuleTask, code: str) -> Judgement:
