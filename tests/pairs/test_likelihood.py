@@ -7,13 +7,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from llamafactory.hparams import DataArguments
-from transformers import AutoModelForCausalLM
 
 from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.pairs.likelihood import common_ends, compare, differences, encode
 from cuset_stage.pairs.rows import Pair
-from cuset_stage.stage.loading import open_rows, open_template, open_tokenizer
+from cuset_stage.stage.loading import open_rows
 from cuset_stage.stage.processors import LabelRules
 
 
@@ -26,21 +24,6 @@ PAIRS = [
         ("again", "Copy x to y, please.", RIGHT.replace("blockIdx.x * ", "")),
     )
 ]
-
-
-@pytest.fixture(scope="module")
-def tokenizer(tiny_model):
-    return open_tokenizer(str(tiny_model))
-
-
-@pytest.fixture(scope="module")
-def template(tokenizer):
-    return open_template(tokenizer, DataArguments(template="qwen"))
-
-
-@pytest.fixture(scope="module")
-def model(tiny_model):
-    return AutoModelForCausalLM.from_pretrained(tiny_model).eval()
 
 
 @torch.no_grad()
