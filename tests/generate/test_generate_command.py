@@ -48,11 +48,16 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
         (["endpoint=http://localhost:1/v1", "adapter=a"], "adapter is not for an endpoint"),
         (["endpoint=http://localhost:1/v1", "extra_body={temperature: 1}"], "'temperature' is not for it"),
         (["endpoint=http://localhost:1/v1", "api_key_env=NO_SUCH_KEY"], "NO_SUCH_KEY: this environment variable"),
+        (["model=/nowhere/model"], "model=/nowhere/model: there is no such folder"),
+        (["model=ADAPTER"], "this is an adapter; give it as adapter"),
+        (["model=EMPTY"], "no config.json there"),
+        (["adapter=EMPTY"], "no adapter_config.json there"),
         (["device=cuda"], "torch sees no CUDA GPU here"),
     ],
 )
-def test_command_refuses_with_a_sentence(command, options, message):
+def test_command_refuses_with_a_sentence(command, adapter, tmp_path, options, message):
     if options == ["device=cuda"] and torch.cuda.is_available():
         pytest.skip("there is a GPU here")
-    said = command(*options, exit_code=2)
+    given = [option.replace("ADAPTER", str(adapter)).replace("EMPTY", str(tmp_path)) for option in options]
+    said = command(*given, exit_code=2)
     assert message in said and "Traceback" not in said

@@ -9,10 +9,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_models import make_adapter, make_another
 
-from cuset_stage.cli.generate import GenerateSettings
 from cuset_stage.files import weights_fingerprint
 from cuset_stage.generate import GenerationError
-from cuset_stage.generate.backend import choose_backend
 from cuset_stage.generate.hf import HFBackend
 from cuset_stage.generate.plan import generate, make_plan
 from cuset_stage.tasks.answers_file import read_answers
@@ -164,23 +162,6 @@ def test_adapter_beside_four_bits(tiny_model, tmp_path, settings, ask, by_sample
         assert {tokens for _, tokens, _, _ in slotted.values()} == {25}
         quantised = {**both, "model": str(tiny_model), "quantization_bit": 4}
         assert slotted == by_sample(HFBackend(settings.model_copy(update=quantised), batch_size=2).replies(requests))
-
-
-@pytest.mark.parametrize(
-    ("model", "adapter_name", "message"),
-    [
-        ("ADAPTER", None, "model=.*this is an adapter; give it as adapter"),
-        ("EMPTY", None, "no config.json there"),
-        ("/nowhere/model", None, "there is no such folder"),
-        ("MODEL", "EMPTY", "adapter=.*no adapter_config.json there"),
-    ],
-)
-def test_wrong_folders_are_named(tiny_model, adapter, tmp_path, model, adapter_name, message):
-    folders = {"ADAPTER": str(adapter), "EMPTY": str(tmp_path), "MODEL": str(tiny_model)}
-    given = {"model": folders.get(model, model), "adapter": folders.get(adapter_name)}
-    settings = GenerateSettings.checked({"tasks": "tasks.jsonl", "output": tmp_path / "answers.jsonl", **given})
-    with pytest.raises(GenerationError, match=message):
-        choose_backend(settings)
 
 
 def test_broken_weights_are_a_sentence(tiny_model, model_copy, settings):
