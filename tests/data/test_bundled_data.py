@@ -11,12 +11,10 @@ import sys
 from pathlib import Path
 
 import build_data
-import pytest
 import yaml
 
 from cuset_stage import bundled
-from cuset_stage.tasks import load_tasks as load_task_set
-from cuset_stage.tasks.native import read_folder
+from cuset_stage.tasks import load_tasks
 
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +32,6 @@ CLOSED = {  # beside what the study trains on: the beginning of the SHA-256
     "cuset_mini.jsonl": "7bb6b356b0cc9c6f",
     "cuset_pairs.jsonl": "aa736fce1d074921",
 }
-TASK_FILES = {"train": "cuset_train_tasks.jsonl", "eval": "cuset_mini.jsonl"}
 
 
 def test_the_data_of_the_study_are_frozen() -> None:
@@ -56,25 +53,13 @@ def test_dataset_info_names_the_rows():
         assert entry["file_name"] == f"{name}.json" and entry["columns"] == columns
 
 
-@pytest.mark.parametrize("split", TASK_FILES)
-def test_the_task_files_are_what_the_judge_reads_from_the_folders(split):
-    tasks = [task for task in load_task_set(DATA / TASK_FILES[split]).tasks if task.id in KERNELS]
-    folders = {task.id: task for task in read_folder(DATA / "kernels")[0] if task.split == split}
-    assert sorted(task.id for task in tasks) == sorted(folders)
-    for task in tasks:
-        assert task.fingerprint == folders[task.id].fingerprint  # the same cases and references
-        assert task.solution == folders[task.id].solution
-        assert task.alternative == folders[task.id].alternative
-        assert task.prompts == {level: text.strip() for level, text in folders[task.id].prompts.items()}
-
-
 # -------------------------------------------------------------------------------------------------------- the records
 
 
 def test_the_audit_of_every_task_is_clean_and_of_the_task_as_it_stands():
     lines = [json.loads(line) for line in (ROOT / "benchmarks" / "audit_kernels.jsonl").read_text().splitlines()]
     audits = {audit["task"]: audit for audit in lines[1:]}
-    tasks = {task.id: task.fingerprint for task in load_task_set(DATA / "kernels").tasks}
+    tasks = {task.id: task.fingerprint for task in load_tasks(DATA / "kernels").tasks}
     stale = sorted(name for name in tasks if audits.get(name, {}).get("fingerprint") != tasks[name])
     command = "cuset audit-tasks data/kernels output=benchmarks/audit_kernels.jsonl strict=true"
     assert not stale and audits.keys() == tasks.keys(), f"audit the tasks anew: {command}: {', '.join(stale)}"

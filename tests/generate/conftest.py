@@ -4,8 +4,8 @@ import json
 import shutil
 
 import pytest
-import torch
 from chat_server import ENDPOINT, ChatServer
+from tiny_models import make_adapter
 
 from cuset_stage.generate import RecordedSettings
 from cuset_stage.generate.endpoint import EndpointBackend
@@ -38,16 +38,7 @@ def model_copy(tiny_model, tmp_path):
 
 @pytest.fixture(scope="session")
 def adapter(tiny_model, tmp_path_factory):
-    """A LoRA adapter made by peft, with weights that change what the model says."""
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
-
-    torch.manual_seed(1)
-    model = AutoModelForCausalLM.from_pretrained(tiny_model)
-    model = get_peft_model(model, LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False))
-    path = tmp_path_factory.mktemp("adapter")
-    model.save_pretrained(path)
-    return path
+    return make_adapter(tiny_model, tmp_path_factory.mktemp("adapter"))
 
 
 @pytest.fixture(scope="session")

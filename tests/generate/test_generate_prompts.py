@@ -9,13 +9,6 @@ from cuset_stage.generate import GenerationError
 from cuset_stage.generate.hf import HFBackend
 
 
-def test_prompt_is_the_tokenizers_chat_template(backend):
-    tokenizer = backend._prompter.tokenizer
-    messages = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"})
-    text = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
-    assert backend._prompter.encode(messages).ids == tokenizer(text)["input_ids"]
-
-
 @pytest.fixture
 def templated(model_copy, settings):
     """The tiny model with another chat template, or none."""

@@ -1,9 +1,13 @@
-"""A small pair file, and what the tiny model makes of it."""
+"""A small pair file, and the tiny model that reads it."""
 
-import json
 from pathlib import Path
 
 import pytest
+from llamafactory.hparams import DataArguments
+from task_factory import write_lines
+from transformers import AutoModelForCausalLM
+
+from cuset_stage.stage.loading import open_template, open_tokenizer
 
 
 RIGHT = "```cpp\nint i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < n) y[i] = x[i];\n```"
@@ -20,6 +24,19 @@ def pair_file(tmp_path_factory) -> Path:
     ]
     equivalent = RIGHT.replace("blockIdx.x * blockDim.x", "blockDim.x * blockIdx.x")
     rows.append({**rows[0], "wrong": equivalent, "kind": "equivalent"})
-    path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_lines(tmp_path_factory.mktemp("pairs") / "pairs.jsonl", *rows)
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_model):
+    return open_tokenizer(str(tiny_model))
+
+
+@pytest.fixture(scope="module")
+def template(tokenizer):
+    return open_template(tokenizer, DataArguments(template="qwen"))
+
+
+@pytest.fixture(scope="module")
+def model(tiny_model):
+    return AutoModelForCausalLM.from_pretrained(tiny_model).eval()

@@ -1,46 +1,22 @@
 """Differences of log-likelihoods against a model asked by hand, in double precision, and against what training sees."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
+from data_sets import write_data_set
 from hypothesis import given
 from hypothesis import strategies as st
-from llamafactory.hparams import DataArguments
-from transformers import AutoModelForCausalLM
 
 from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.pairs.likelihood import common_ends, compare, differences, encode
-from cuset_stage.pairs.rows import Pair
-from cuset_stage.stage.loading import open_rows, open_template, open_tokenizer
+from cuset_stage.pairs.rows import read_pairs
+from cuset_stage.stage.loading import open_rows
 from cuset_stage.stage.processors import LabelRules
 
 
-RIGHT = "```cpp\nint i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < n) y[i] = x[i];\n```"
-PAIRS = [
-    Pair(task=task, right=RIGHT, wrong=wrong, kind="k", messages=[{"role": "user", "content": asked}])
-    for task, asked, wrong in (
-        ("copy", "Copy x to y.", RIGHT.replace("i < n", "i <= n")),
-        ("copy", "Copy x to y.", RIGHT.replace("if (i < n) ", "")),
-        ("again", "Copy x to y, please.", RIGHT.replace("blockIdx.x * ", "")),
-    )
-]
-
-
 @pytest.fixture(scope="module")
-def tokenizer(tiny_model):
-    return open_tokenizer(str(tiny_model))
-
-
-@pytest.fixture(scope="module")
-def template(tokenizer):
-    return open_template(tokenizer, DataArguments(template="qwen"))
-
-
-@pytest.fixture(scope="module")
-def model(tiny_model):
-    return AutoModelForCausalLM.from_pretrained(tiny_model).eval()
+def pairs(pair_file):
+    return read_pairs(str(pair_file))
 
 
 @torch.no_grad()
@@ -51,16 +27,16 @@ def by_hand(model, row):
     return [float(log_p[at - 1, ids[at]]) for at in range(1, len(ids)) if row["labels"][at] != -100]
 
 
-def test_differences_against_sums_by_hand(model, tokenizer, template):
+def test_differences_against_sums_by_hand(pairs, model, tokenizer, template):
     asked = []
 
     def score(rows):
         asked.extend(rows)
         return token_log_probabilities(model, asked)
 
-    found = list(differences(PAIRS, template, tokenizer, score))
-    assert len(asked) == 5  # each once: two prompts, with one right response each, and three wrong ones
-    for pair, one in zip(PAIRS, found, strict=True):
+    found = list(differences(pairs, template, tokenizer, score))
+    assert len(asked) == 19  # each once: three prompts with one right response each, and sixteen others
+    for pair, one in zip(pairs, found, strict=True):
         right, wrong = (by_hand(model, encode(pair, text, template, tokenizer)) for text in (pair.right, pair.wrong))
         assert one.whole == pytest.approx(sum(right) - sum(wrong), abs=1e-3)
         assert one.changed + one.following == pytest.approx(one.whole, abs=1e-3)  # what stands before is the same
@@ -70,29 +46,27 @@ def test_differences_against_sums_by_hand(model, tokenizer, template):
     assert abs(found[0].following) > 0
 
 
-def test_rows_are_those_of_training(tmp_path, tiny_model, tokenizer, template):
-    rows = [{"instruction": pair.messages[0]["content"], "input": "", "output": pair.wrong} for pair in PAIRS]
-    (tmp_path / "rows.json").write_text(json.dumps(rows))
-    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}))
-    options = {"dataset": ["rows"], "dataset_dir": str(tmp_path), "template": "qwen", "cutoff_len": 4096}
+def test_rows_are_those_of_training(pairs, tmp_path, tiny_model, tokenizer, template):
+    rows = [{"instruction": pair.messages[0]["content"], "input": "", "output": pair.wrong} for pair in pairs]
+    options = write_data_set(tmp_path, "rows", rows) | {"dataset": ["rows"], "template": "qwen", "cutoff_len": 4096}
     opened = open_rows(tokenizer, str(tiny_model), LabelRules(("kernel_body",), ()), **options)
-    for pair, row in zip(PAIRS, opened.tokens(), strict=True):
+    for pair, row in zip(pairs, opened.tokens(), strict=True):
         assert encode(pair, pair.wrong, template, tokenizer) == {key: row[key] for key in ("input_ids", "labels")}
-    said = [{"role": "system", "content": "Be brief."}, *PAIRS[0].messages]
-    row = encode(PAIRS[0].model_copy(update={"messages": said}), RIGHT, template, tokenizer)
+    said = [{"role": "system", "content": "Be brief."}, *pairs[0].messages]
+    row = encode(pairs[0].model_copy(update={"messages": said}), pairs[0].right, template, tokenizer)
     prompt = tokenizer.decode([token for token, label in zip(*row.values(), strict=True) if label == -100])
     assert "Be brief." in prompt and "Copy x to y." in prompt
 
 
-def test_responses_of_the_same_tokens_are_refused(tokenizer, template):
+def test_responses_of_the_same_tokens_are_refused(pairs, tokenizer):
     class Deaf:
         efficient_eos = False
 
         def encode_multiturn(self, *_):
             return [([1], [2, 3])]
 
-    with pytest.raises(ValueError, match=r"task copy, kind k: .* same tokens"):
-        list(differences(PAIRS[:1], Deaf(), tokenizer, lambda rows: iter([np.zeros(2, np.float32)] * len(rows))))
+    with pytest.raises(ValueError, match=r"task Copy, kind i < n: .* same tokens"):
+        list(differences(pairs[:1], Deaf(), tokenizer, lambda rows: iter([np.zeros(2, np.float32)] * len(rows))))
 
 
 words = st.lists(st.integers(0, 2), max_size=8)

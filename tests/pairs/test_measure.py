@@ -3,10 +3,8 @@
 import json
 
 import pytest
+from commands import cuset
 from tiny_models import make_another
-from typer.testing import CliRunner
-
-from cuset_stage.cli import app
 
 
 @pytest.fixture(scope="module")
@@ -15,18 +13,13 @@ def second(tmp_path_factory, tiny_model):
     return make_another(tiny_model, tmp_path_factory.mktemp("model") / "second", seed=1)
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["pairs", *map(str, arguments)])
-
-
 @pytest.fixture(scope="module")
 def record(tmp_path_factory, pair_file, tiny_model, second):
     folder = tmp_path_factory.mktemp("out")
     models = f"{{first: {tiny_model}, again: {tiny_model}, second: {{model: {second}}}}}"
     (folder / "pairs.yaml").write_text(f"pairs: {pair_file}\nmodels: {models}\n")
-    result = run(folder / "pairs.yaml", f"output={folder / 'pairs.json'}", "device=cpu")
-    assert result.exit_code == 0, result.output
-    assert "right preferred" in result.output and "second - first" in result.output
+    said = cuset("pairs", folder / "pairs.yaml", output=folder / "pairs.json", device="cpu")
+    assert "right preferred" in said and "second - first" in said
     return json.loads((folder / "pairs.json").read_text())
 
 
@@ -58,5 +51,4 @@ def test_what_is_recorded(record, tiny_model):
 )
 def test_errors_name_the_key(arguments, message, pair_file, tiny_model):
     filled = [one.format(model=tiny_model, pairs=pair_file) for one in arguments]
-    result = run(*filled, "device=cpu")
-    assert result.exit_code == 2 and message in result.output
+    assert message in cuset("pairs", *filled, "device=cpu", exit_code=2)

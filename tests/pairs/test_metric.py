@@ -2,14 +2,11 @@
 
 import pytest
 from features import deepspeed
-from llamafactory.hparams import DataArguments
-from transformers import AutoModelForCausalLM
 
 from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.pairs.likelihood import differences
 from cuset_stage.pairs.rows import read_pairs
 from cuset_stage.pairs.summary import summarise
-from cuset_stage.stage.loading import open_template, open_tokenizer
 
 
 KEYS = {"stage": "cuset", "learning_rate": 0.0, "max_steps": 2, "val_size": 2}
@@ -17,11 +14,8 @@ KEYS |= {"eval_strategy": "steps", "eval_steps": 1}
 
 
 @pytest.fixture(scope="module")
-def expected(pair_file, tiny_model):
+def expected(pair_file, model, tokenizer, template):
     """The accuracy of the model before training."""
-    tokenizer = open_tokenizer(str(tiny_model))
-    template = open_template(tokenizer, DataArguments(template="qwen"))
-    model = AutoModelForCausalLM.from_pretrained(tiny_model).eval()
     pairs = read_pairs(str(pair_file))
     found = differences(pairs, template, tokenizer, lambda rows: token_log_probabilities(model, rows))
     return summarise(pairs, list(found))["accuracy"]["from_change"]["value"]

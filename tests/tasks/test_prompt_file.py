@@ -3,10 +3,9 @@
 import json
 
 import pytest
+from commands import cuset
 from task_factory import cudabench_row, cuset_row, load_row, write_lines
-from typer.testing import CliRunner
 
-from cuset_stage.cli import app
 from cuset_stage.tasks import TaskError
 from cuset_stage.tasks.messages import EDITIONS, chat_messages
 from cuset_stage.tasks.prompt_file import read_prompts
@@ -87,27 +86,22 @@ def test_answers_results_and_reports_name_the_prompts(clone, tmp_path, tiny_mode
     """From the command line: answers of editions 1 and 2 and of the clone, each judged, and one report over them that warns."""
     tasks = write_lines(tmp_path / "tasks.jsonl", cudabench_row())
 
-    def run(*arguments, code=0):
-        done = CliRunner().invoke(app, list(map(str, arguments)))
-        assert done.exit_code == code, done.output
-        return " ".join(done.output.split())
-
     sampling = ("generate", tasks, f"model={tiny_model}", "device=cpu", "max_tokens=2")
     answers = {name: tmp_path / f"{name}.jsonl" for name in ("first", "second", "clone")}
-    run(*sampling, f"output={answers['second']}")
-    run(*sampling, f"prompts={clone()}", f"output={answers['clone']}")
+    cuset(*sampling, f"output={answers['second']}")
+    cuset(*sampling, f"prompts={clone()}", f"output={answers['clone']}")
     lines = {name: json.loads(answers[name].read_text()) for name in ("second", "clone")}
     labels = {"first": EDITIONS[0], "second": EDITIONS[1], "clone": read_prompts(clone()).label}
     assert {name: line["prompts"] for name, line in lines.items()} == {name: labels[name] for name in lines}
     assert lines["second"]["prompt_sha256"] != lines["clone"]["prompt_sha256"]
     answers["first"].write_text(json.dumps({key: value for key, value in lines["second"].items() if key != "prompts"}))
     for name in ("clone", "first"):
-        refused = run(*sampling, f"output={answers[name]}", code=2)
+        refused = " ".join(cuset(*sampling, f"output={answers[name]}", exit_code=2).split())
         assert f"was made with prompts={labels[name]!r}, this run has prompts={EDITIONS[1]!r}" in refused
     results = {name: tmp_path / f"{name}-results.jsonl" for name in answers}
     for name, path in answers.items():
-        run("evaluate", path, f"tasks={tasks}", "compile_only=true", f"method={name}", f"output={results[name]}")
+        cuset("evaluate", path, f"tasks={tasks}", "compile_only=true", f"method={name}", f"output={results[name]}")
         assert json.loads(results[name].read_text().splitlines()[0])["generation"]["prompts"] == labels[name]
-    run("report", *results.values(), f"output={tmp_path / 'report'}")
+    cuset("report", *results.values(), f"output={tmp_path / 'report'}")
     page = (tmp_path / "report" / "report.md").read_text()
     assert f"The runs answer different prompts: {'; '.join(map(': '.join, labels.items()))}." in page

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -23,8 +23,7 @@ _DEFINED_TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enu
 _ON_DEVICE = re.compile(r"\b(?:__device__|__global__|constexpr|[A-Z_]*DEVICE[A-Z_]*)\b")
 
 
-@dataclass(frozen=True)
-class _Unit:
+class _Unit(NamedTuple):
     """Something that stands at a file's top level. names: what it introduces, nothing of what every excerpt has (an include); namespaces:
     those around it, from outside."""
 
@@ -40,38 +39,26 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
     excerpt has no program around its kernel, and macros whose bodies are kernels have none of their own.
     """
     units = [] if source.root is None else list(_units(source, source.root, ()))
-    by_name: dict[str, list[_Unit]] = {}
-    for unit in units:
-        for name in unit.names:
-            by_name.setdefault(name, []).append(unit)
     for kernel in (each for each in source.functions if each.is_kernel):
         if not units:
             yield kernel, source.text
             continue
-        own = next((unit for unit in units if unit.span[0] <= kernel.head and kernel.body[1] <= unit.span[1]), None)
+        start, end = kernel.head, kernel.body[1]
+        own = next((unit for unit in units if unit.span[0] <= start and end <= unit.span[1]), None)
         if own and source.text.startswith("#", own.span[0]):
             continue  # a macro that makes kernels is none
         # Where the tree has no unit of it, as behind a macro's use without a semicolon, its own text is searched for names all the same.
-        own = own or _Unit((kernel.head, kernel.body[1]), ())
-        needed, waiting = {own.span: own}, [own]
+        own = own or _Unit((start, end), ())
+        others = [unit for unit in units if unit.span[1] <= own.span[0] or own.span[1] <= unit.span[0]]
+        needed, waiting = {own, *(unit for unit in others if not unit.names)}, [own]
         while waiting:
-            for name in set(_WORD.findall(_shown(source, waiting.pop()))):
-                for unit in by_name.get(name, ()):
-                    if unit.span not in needed and not _overlap(unit, own):
-                        needed[unit.span] = unit
-                        waiting.append(unit)
-        needed |= {unit.span: unit for unit in units if not unit.names and not _overlap(unit, own)}
-        yield kernel, _written(source, sorted(needed.values(), key=lambda unit: unit.span))
-
-
-def _overlap(one: _Unit, other: _Unit) -> bool:
-    return one.span[0] < other.span[1] and other.span[0] < one.span[1]
-
-
-def _shown(source: Source, unit: _Unit) -> str:
-    """A unit's text; of a macro its own, which is blank in `code`."""
-    text = source.text[slice(*unit.span)]
-    return text if text.startswith("#") else source.code[slice(*unit.span)]
+            start, end = waiting.pop().span
+            is_macro = source.text.startswith("#", start)  # which is blank in `code`
+            words = set(_WORD.findall(source.text if is_macro else source.code, start, end))
+            more = [unit for unit in others if unit not in needed and not words.isdisjoint(unit.names)]
+            needed.update(more)
+            waiting += more
+        yield kernel, _written(source, sorted(needed))
 
 
 def _units(source: Source, node: Node, namespaces: tuple[str, ...], seen: set[str] | None = None) -> Iterator[_Unit]:
@@ -128,16 +115,12 @@ def _written(source: Source, units: list[_Unit]) -> str:
     parts = []
     for namespaces, group in groupby(units, key=lambda unit: unit.namespaces):
         parts += [f"namespace {name} {{".replace("  ", " ") for name in namespaces]
-        parts += [_ended(source, unit) for unit in group]
+        for unit in group:
+            start, end = unit.span
+            behind = re.match(r"\s*;", source.text[end : end + 20])  # a type's semicolon
+            parts.append(source.text[start : end + (behind.end() if behind else 0)].rstrip())
         parts += ["}"] * len(namespaces)
     return "\n".join(parts).strip() + "\n"
-
-
-def _ended(source: Source, unit: _Unit) -> str:
-    """A unit's text; a type's with the semicolon that stands behind it."""
-    start, end = unit.span
-    behind = re.match(r"\s*;", source.text[end : end + 20])
-    return source.text[start : end + (behind.end() if behind else 0)].rstrip()
 
 
 # -------------------------------------------------------------------------------------------------------- as subtrees
@@ -148,6 +131,16 @@ def _ended(source: Source, unit: _Unit) -> str:
 # sorted, `a > b` is `b < a`, `x += y`, `x++` and `x = x + y` are one form, so are `for` and `while`, `a[i]` and `*(a + i)`, and
 # `if (c) return; rest` and `if (!c) { rest }`. As the subtrees are a set, the order of statements says nothing.
 
+# Of a statement around others: the name of its head, what stands in the head, and what below it; a case has no field for that.
+_HEADS = {
+    "for_statement": ("loop", "condition", ("body", "update")),
+    "while_statement": ("loop", "condition", ("body",)),
+    "if_statement": ("if", "condition", ("consequence",)),
+    "for_range_loop": ("for_range_loop", "right", ("body",)),
+    "do_statement": ("do_statement", "condition", ("body",)),
+    "switch_statement": ("switch_statement", "condition", ("body",)),
+    "case_statement": ("case_statement", "value", ()),
+}
 _SORTED = {"+", "*", "&", "|", "^", "==", "!=", "&&", "||"}
 _TURNED = {">": "<", ">=": "<="}
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -179,29 +172,19 @@ def kernel_features(source: Source, kernel: Function) -> frozenset[str]:
     Empty where the text has no tree, or one that is nested too deep to be walked.
     """
     found: Counter[str] = Counter()
-    try:
-        for each in with_called(source, kernel):
-            _Reader(source, each, found)
-    except RecursionError:
-        return frozenset()
+    seen, waiting = {kernel.body}, [kernel]
+    while waiting:
+        function = waiting.pop()
+        try:
+            _Reader(source, function, found)
+        except RecursionError:
+            return frozenset()
+        names = set(_CALLED.findall(source.code, *function.body))
+        called = [each for each in source.functions if each.name in names and not each.is_kernel]
+        waiting += [each for each in called if each.body not in seen]
+        seen.update(each.body for each in called)
     times = ((text, number) for text, count in found.items() for number in range(min(count, 4)))
     return frozenset(f"{text} {number}" if number else text for text, number in times)
-
-
-def with_called(source: Source, first: Function) -> list[Function]:
-    """A function and every function of the text that it calls, in the order in which they are found."""
-    by_name: dict[str, list[Function]] = {}
-    for each in source.functions:
-        by_name.setdefault(each.name, []).append(each)
-    found, waiting = {first.body: first}, [first]
-    while waiting:
-        at = waiting.pop()
-        for name in sorted(set(_CALLED.findall(source.code[slice(*at.body)]))):
-            for each in by_name.get(name, ()):
-                if each.body not in found and not each.is_kernel:
-                    found[each.body] = each
-                    waiting.append(each)
-    return list(found.values())
 
 
 class _Reader:
@@ -222,7 +205,8 @@ class _Reader:
         nodes = self._flat(nodes)
         for index, node in enumerate(nodes):
             rest = nodes[index + 1 :]
-            leaves = node.type == "if_statement" and self._is_return(child(node, "consequence"))
+            taken = self._flat(filter(None, [child(node, "consequence")])) if node.type == "if_statement" else []
+            leaves = [each.type for each in taken] == ["return_statement"] and not taken[0].named_child_count
             if leaves and rest and not child(node, "alternative"):
                 head = f"(if {self._negated(child(node, 'condition'))})"
                 self._add(within, head)
@@ -240,35 +224,21 @@ class _Reader:
                 found.append(node)
         return found
 
-    def _is_return(self, node: Node | None) -> bool:
-        inner = self._flat([node] if node else [])
-        return len(inner) == 1 and inner[0].type == "return_statement" and not inner[0].named_child_count
-
     def _statement(self, node: Node, within: str) -> None:
         kind = node.type
-        if kind in ("for_statement", "while_statement"):
-            if (first := child(node, "initializer")) is not None:
+        if kind in _HEADS:
+            name, field, below = _HEADS[kind]
+            if name == "loop" and (first := child(node, "initializer")) is not None:
                 self._statement(first, within)
-            condition = child(node, "condition")
-            head = f"(loop {self._expression(condition) if condition else '#'})"
+            if kind == "for_range_loop" and (variable := declared(child(node, "declarator"))) is not None:
+                self._names[text_of(self._text, variable)] = "v"
+            at = child(node, field)
+            head = f"({name} {self._expression(at) if at else '#' if name == 'loop' else ''})"
             self._add(within, head)
-            body = (child(node, "body"), child(node, "update"))
-            self._block([each for each in body if each is not None], head)
-        elif kind == "if_statement":
-            head = f"(if {self._expression(child(node, 'condition'))})"
-            self._add(within, head)
-            self._block([child(node, "consequence")], head)
+            inner = [child(node, each) for each in below] or [each for each in node.named_children if each != at]
+            self._block(filter(None, inner), head)
             if (other := child(node, "alternative")) is not None:
                 self._block(other.named_children, f"(else {head})")
-        elif kind in ("do_statement", "switch_statement", "for_range_loop", "case_statement"):
-            field = {"for_range_loop": "right", "case_statement": "value"}.get(kind, "condition")
-            at = child(node, field)
-            if kind == "for_range_loop" and (name := declared(child(node, "declarator"))) is not None:
-                self._names[text_of(self._text, name)] = "v"
-            head = f"({kind} {self._expression(at) if at else ''})"
-            self._add(within, head)
-            body = child(node, "body")
-            self._block([body] if body else [each for each in node.named_children if each != at], head)
         elif kind == "declaration":
             for each in declarators(node):
                 name, value = declared(each), child(each, "value")

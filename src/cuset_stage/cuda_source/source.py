@@ -6,12 +6,12 @@ through a callback (tree-sitter 0.26).
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import tree_sitter_cuda
@@ -117,28 +117,11 @@ Range = tuple[int, int]  # str indices, half-open
 # than seconds, because what is read must not depend on how busy the machine is. A call is slow where brackets nest deeply.
 _CALLS_BASE = 100
 _CALLS_PER_KB = 16
-_DEPTH_LIMIT = 200
+_DEPTH_LIMIT = 200  # of brackets within each other: more than in code that people write
 _BRACKET = re.compile(r"[(){}\[\]]")
-_ONE_BYTE = "cuset_one_byte"
-
-codecs.register_error(_ONE_BYTE, lambda error: ("_" * (error.end - error.start), error.end))
-
-
-@lru_cache(maxsize=1)
-def _language() -> Language:
-    return Language(tree_sitter_cuda.language())
-
-
-def is_flat(code: str) -> bool:
-    """Whether brackets nest no deeper than in code that people write."""
-    if code.count("(") + code.count("{") + code.count("[") <= _DEPTH_LIMIT:
-        return True
-    depth = deepest = 0
-    for match in _BRACKET.finditer(code):
-        depth += 1 if match[0] in "([{" else -1
-        if depth > deepest:
-            deepest = depth
-    return deepest <= _DEPTH_LIMIT
+_NO_ASCII = re.compile(r"[^\x00-\x7f]")
+_LANGUAGE = Language(tree_sitter_cuda.language())
+_DEFINITIONS = Query(_LANGUAGE, "[(function_definition) (lambda_expression)] @found")
 
 
 def parse_tree(text: str) -> Node | None:
@@ -147,7 +130,7 @@ def parse_tree(text: str) -> Node | None:
     Characters outside ASCII are parsed as `_`, one byte each: they occur in comments and literals, and this makes
     byte offsets equal to str indices.
     """
-    source = text.encode("ascii", _ONE_BYTE).replace(b"\0", b" ")
+    source = _NO_ASCII.sub("_", text).replace("\0", " ").encode()
     left = _CALLS_BASE + _CALLS_PER_KB * (len(source) >> 10)
 
     def stop(_offset: int, _has_error: bool) -> bool:
@@ -162,7 +145,7 @@ def parse_tree(text: str) -> Node | None:
         return views[-1]
 
     try:
-        tree = Parser(_language()).parse(read, progress_callback=stop)
+        tree = Parser(_LANGUAGE).parse(read, progress_callback=stop)
     except ValueError:  # what the binding raises when the callback ends the parse
         return None
     finally:
@@ -188,16 +171,6 @@ def walk(node: Node | None, below: Callable[[Node], list[Node]] = lambda node: n
         at = waiting.pop()
         yield at
         waiting.extend(reversed(below(at)))
-
-
-@lru_cache
-def _query(types: tuple[str, ...]) -> Query:
-    return Query(_language(), f"[{' '.join(f'({each})' for each in types)}] @found")
-
-
-def of_types(node: Node | None, *types: str) -> list[Node]:
-    """The nodes of some types among a node and all below it, in the order of the text; far quicker than `walk`."""
-    return QueryCursor(_query(types)).captures(node).get("found", []) if node else []
 
 
 def child(node: Node, field: str) -> Node | None:
@@ -292,15 +265,15 @@ class Source:
     def __init__(self, text: str) -> None:
         self.text = text
         self.code = _DIRECTIVE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), scrub(text))
-        self.root = parse_tree(text) if is_flat(self.code) else None
+        depths = accumulate(1 if match[0] in "([{" else -1 for match in _BRACKET.finditer(self.code))
+        self.root = parse_tree(text) if max(depths, default=0) <= _DEPTH_LIMIT else None
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
         lexed = lex(self.text)
-        definitions = {}
-        for node in of_types(self.root, "function_definition", "lambda_expression"):
-            if (body := child(node, "body")) is not None:
-                definitions[body.start_byte] = node
+        # far quicker than `walk`
+        nodes = QueryCursor(_DEFINITIONS).captures(self.root).get("found", ()) if self.root else ()
+        definitions = {body.start_byte: node for node in nodes if (body := child(node, "body"))}
         found: dict[int, Function] = {}
         for bodies, is_kernel in ((kernels(lexed), True), (device_functions(lexed), False)):
             for body in bodies:

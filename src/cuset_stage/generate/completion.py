@@ -4,7 +4,6 @@ import json
 import math
 import os
 from base64 import b64encode
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -23,11 +22,14 @@ def api_key(variable: str) -> str | None:
     """The key that an environment variable holds; None where the default one is not set, as many servers want none.
 
     Raises:
-        GenerationError: another one was named, and is not set.
+        GenerationError: another one was named, and is not set; or no header can hold the key.
     """
     if variable not in os.environ and variable != "OPENAI_API_KEY":
         raise GenerationError(f"api_key_env={variable}: this environment variable is not set.")
-    return os.environ.get(variable)
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise GenerationError("the API key holds characters that no HTTP header takes: is it the key?")
+    return key or None
 
 
 def base_url(endpoint: str) -> str:
@@ -49,14 +51,6 @@ def base_url(endpoint: str) -> str:
         )
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))
-
-
-def bearer(api_key: str | None) -> dict[str, str]:
-    """The header with the key; empty without one. Raises GenerationError when no header can hold it."""
-    key = (api_key or "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise GenerationError("the API key holds characters that no HTTP header takes: is it the key?")
-    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def read_choice(data: Any) -> tuple[str, str | None, str | None]:
@@ -82,24 +76,6 @@ def read_choice(data: Any) -> tuple[str, str | None, str | None]:
     return content, reasoning, finish_reason
 
 
-def read_usage(data: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Tokens of the answer and of the prompt as the server counts them; None where it does not."""
-    usage = data.get("usage")
-    counts = [usage.get(f"{name}_tokens") if isinstance(usage, dict) else None for name in ("completion", "prompt")]
-    first, second = (count if type(count) is int and count >= 0 else None for count in counts)
-    return first, second
-
-
-def may_pass(status: int) -> bool:
-    """Whether the same request may be answered later."""
-    return status in (408, 409, 425, 429) or status >= 500
-
-
-def reason(error: Exception) -> str:
-    """What became of a request that got no response."""
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
-
-
 def retry_after(response: httpx.Response) -> float:
     """Seconds of the Retry-After header; 0 without a number there."""
     try:
@@ -110,7 +86,7 @@ def retry_after(response: httpx.Response) -> float:
 
 
 def excerpt(response: httpx.Response) -> str:
-    """What the server says, on one line."""
+    """What the server says, on one line, without the key that the request had; without all of it where it repeats the key in disguise."""
     text = response.text
     try:
         error = json.loads(text)
@@ -118,14 +94,9 @@ def excerpt(response: httpx.Response) -> str:
         text = str(error.get("message", error) if isinstance(error, dict) else error)
     except (ValueError, AttributeError, RecursionError):
         pass
-    return one_line(without_key(text, response))
-
-
-def without_key(text: str, response: httpx.Response) -> str:
-    """The text without the key that the request had, should a server repeat it; without all of the text where it does so in disguise."""
     key = response.request.headers.get("authorization", "").removeprefix("Bearer ")
     text = text.replace(key, "(the API key)") if key else text
-    return "(left out: it repeats the API key)" if repeats_key(text, response) else text
+    return one_line("(left out: it repeats the API key)" if repeats_key(text, response) else text)
 
 
 def repeats_key(text: str, response: httpx.Response) -> bool:

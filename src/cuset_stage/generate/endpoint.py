@@ -17,12 +17,12 @@ import itertools
 import random
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import httpx
 
 from ..tasks.answers_file import Answer
-from .completion import bearer, excerpt, may_pass, read_choice, read_usage, reason, repeats_key, retry_after
+from .completion import excerpt, read_choice, repeats_key, retry_after
 from .plan import Failure, Request
 from .settings import GenerationError, RecordedSettings
 
@@ -40,37 +40,24 @@ class _Again(Exception):
     """The request may be tried again: why, and the seconds that the server asks to wait."""
 
 
+@dataclass
 class EndpointBackend:
     """Asks an endpoint with `concurrency` requests in flight; `api_key` is sent as a bearer token and never written anywhere.
 
     `url` is what `base_url` makes of an address. `timeout_s` limits a request from sending to the last byte. The first pause before one of
     the `retries` is `backoff_s`, each following one twice as long, at most a minute.
-
-    Raises:
-        GenerationError: no header can hold the key.
     """
 
-    def __init__(
-        self,
-        settings: RecordedSettings,
-        url: str,
-        *,
-        api_key: str | None = None,
-        concurrency: int = 8,
-        timeout_s: float = 600.0,
-        retries: int = 5,
-        backoff_s: float = 1.0,
-    ) -> None:
-        self.url = url
-        self._settings = settings
-        self._headers = bearer(api_key)
-        self._concurrency = concurrency
-        self._timeout_s = timeout_s
-        self._tries = retries + 1
-        self._backoff_s = backoff_s
-        self._limit_key = "max_tokens"
-        self._failed_in_row = 0
-        self._has_answered = False
+    settings: RecordedSettings
+    url: str
+    api_key: str | None = field(default=None, repr=False)
+    concurrency: int = 8
+    timeout_s: float = 600.0
+    retries: int = 5
+    backoff_s: float = 1.0
+    _limit_key: str = field(default="max_tokens", init=False)
+    _failed_in_row: int = field(default=0, init=False)
+    _has_answered: bool = field(default=False, init=False)
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """One outcome a request, in any order, as soon as it is there.
@@ -79,15 +66,16 @@ class EndpointBackend:
             GenerationError: nothing answers at the address, the key is refused, the model is unknown, or one request
                 after another fails.
         """
-        timeout = httpx.Timeout(self._timeout_s, connect=15.0)
-        limits = httpx.Limits(max_connections=self._concurrency + 1)
+        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        timeout = httpx.Timeout(self.timeout_s, connect=15.0)
+        limits = httpx.Limits(max_connections=self.concurrency + 1)
         waiting, asked = iter(requests), set[asyncio.Task[Answer | Failure]]()
         # The runner stands still between two outcomes.
         with asyncio.Runner() as runner:
-            client = httpx.AsyncClient(headers=self._headers, timeout=timeout, limits=limits)
+            client = httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits)
             try:
                 while True:
-                    for request in itertools.islice(waiting, self._concurrency - len(asked)):
+                    for request in itertools.islice(waiting, self.concurrency - len(asked)):
                         asked.add(runner.get_loop().create_task(self._ask(client, request)))
                     if not asked:
                         return
@@ -100,10 +88,10 @@ class EndpointBackend:
                 runner.run(client.aclose())
 
     async def _ask(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
-        started = time.perf_counter()
-        for attempt in range(1, self._tries + 1):
+        started, tries = time.perf_counter(), self.retries + 1
+        for attempt in range(1, tries + 1):
             try:
-                async with asyncio.timeout(self._timeout_s):
+                async with asyncio.timeout(self.timeout_s):
                     outcome = await self._try(client, request)
                 self._failed_in_row = 0
                 if isinstance(outcome, Failure):
@@ -111,29 +99,29 @@ class EndpointBackend:
                 seconds = round(time.perf_counter() - started, 3)
                 return replace(outcome, seconds=seconds, extra={**outcome.extra, "tries": attempt})
             except TimeoutError:
-                again, wait = f"no answer within {self._timeout_s:g} s (timeout)", 0.0
+                again, wait = f"no answer within {self.timeout_s:g} s (timeout)", 0.0
             except httpx.RequestError as error:
+                again, wait = f"{type(error).__name__}: {error}".removesuffix(": "), 0.0
                 if isinstance(error, httpx.ConnectError) and not self._has_answered:
                     raise GenerationError(
-                        f"endpoint={self.url}: nothing answers there ({reason(error)}). Start the server first, such as "
+                        f"endpoint={self.url}: nothing answers there ({again}). Start the server first, such as "
                         "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
                     ) from None
-                again, wait = reason(error), 0.0
             except _Again as error:
                 again, wait = error.args
-            if attempt < self._tries:
-                pause = min(self._backoff_s * 2 ** (attempt - 1), LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)
+            if attempt < tries:
+                pause = min(self.backoff_s * 2 ** (attempt - 1), LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(max(pause, min(wait, LONGEST_WAIT_S)))
         self._failed_in_row += 1
-        if self._failed_in_row >= max(10, self._concurrency):
+        if self._failed_in_row >= max(10, self.concurrency):
             raise GenerationError(
-                f"{self.url}: {self._failed_in_row} requests in a row failed, each after {self._tries} tries; the "
+                f"{self.url}: {self._failed_in_row} requests in a row failed, each after {tries} tries; the "
                 f"last one: {again}. What was answered is kept: run the same command again when the server works."
             )
-        return Failure(request, f"{again} ({self._tries} tries)")
+        return Failure(request, f"{again} ({tries} tries)")
 
     async def _try(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
-        limit_key, settings = self._limit_key, self._settings
+        limit_key, settings = self._limit_key, self.settings
         body = {
             "model": settings.model,
             "messages": [dict(message) for message in request.messages],
@@ -147,7 +135,7 @@ class EndpointBackend:
         }
         response = await client.post(f"{self.url}/chat/completions", json=body)
         status, self._has_answered = response.status_code, True
-        if may_pass(status):
+        if status in (408, 409, 425, 429) or status >= 500:
             raise _Again(f"status {status}: {excerpt(response)}", retry_after(response))
         if status in FATAL:
             raise GenerationError(f"{self.url}: {FATAL[status]} ({status}: {excerpt(response)}).")
@@ -163,9 +151,12 @@ class EndpointBackend:
             raise _Again(f"not a chat completion ({error}): {excerpt(response)}", 0.0) from None
         if repeats_key("\n".join(filter(None, (answer, reasoning, finish_reason))), response):
             return Failure(request, "the answer repeats the API key, so it is not kept")
-        tokens, prompt_tokens = read_usage(data)
+        # As the server counts them, where it does; some send zeros in place of a count.
+        usage = data["usage"] if isinstance(data.get("usage"), dict) else {}
+        counts = usage.get("completion_tokens"), usage.get("prompt_tokens")
+        tokens, prompt_tokens = (count if type(count) is int and count >= 0 else None for count in counts)
         if answer or reasoning:
-            tokens = tokens or None  # some servers send zeros in place of a count
+            tokens = tokens or None
         counted = {"tokens": tokens, "prompt_tokens": prompt_tokens, "finish_reason": finish_reason}
         extra = {"endpoint": self.url}
         return Answer(request.task, request.sample, answer, reasoning=reasoning, **counted, extra=extra)

@@ -156,7 +156,8 @@ class HFBackend:
         )
         for written in slots.write([(prompts[request.task].ids, request.seed) for request in requests]):
             request = requests[written.number]
-            yield self._answer(request, prompts[request.task], written.ids, written.seconds, slots.count)
+            seconds = time.perf_counter() - written.started
+            yield self._answer(request, prompts[request.task], written.ids, seconds, slots.count)
 
     @torch.inference_mode()
     def _write_batches(self, requests: list[Request], prompts: dict[str, Prompt]) -> Iterator[Answer]:

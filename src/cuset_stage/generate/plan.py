@@ -69,11 +69,7 @@ def make_plan(
     """
     plan = []
     for task in tasks:
-        messages = chat_messages(task, level=settings.level, prompts=prompts)
-        if settings.system is not None:
-            messages = [message for message in messages if message["role"] != "system"]
-            if settings.system:
-                messages.insert(0, {"role": "system", "content": settings.system})
+        messages = chat_messages(task, level=settings.level, prompts=prompts, system=settings.system)
         digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
         for sample in range(samples):
             seed = sample_seed(settings.seed, task.id, sample)

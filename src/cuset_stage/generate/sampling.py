@@ -9,6 +9,7 @@ the same noise; what is left are rounding differences of the logits.
 """
 
 import torch
+from torch import Tensor
 from transformers import LogitsProcessor
 
 
@@ -18,19 +19,19 @@ FACTORS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
 CANDIDATES = 256  # likeliest tokens among which a nucleus is looked for first
 
 
-def _shifted(bits: torch.Tensor, by: int) -> torch.Tensor:
+def _shifted(bits: Tensor, by: int) -> Tensor:
     """Logical right shift of int64."""
     return (bits >> by) & ((1 << (64 - by)) - 1)
 
 
-def mix(bits: torch.Tensor) -> torch.Tensor:
+def mix(bits: Tensor) -> Tensor:
     """SplitMix64's output function, element by element. int64 in and out; products wrap."""
     bits = (bits ^ _shifted(bits, 30)) * FACTORS[0]
     bits = (bits ^ _shifted(bits, 27)) * FACTORS[1]
     return bits ^ _shifted(bits, 31)
 
 
-def gumbel_noise(seeds: torch.Tensor, step: torch.Tensor | int, tokens: torch.Tensor) -> torch.Tensor:
+def gumbel_noise(seeds: Tensor, step: Tensor | int, tokens: Tensor) -> Tensor:
     """Standard Gumbel numbers, [batch, number of tokens], float64: each depends on the seed of its row, its step and its token only.
 
     seeds: [batch], int64; step: number of the token in the answer, from 0; one a row, [batch], or the same for all.
@@ -44,14 +45,8 @@ def gumbel_noise(seeds: torch.Tensor, step: torch.Tensor | int, tokens: torch.Te
 
 
 def draw_among(
-    logits: torch.Tensor,
-    seeds: torch.Tensor,
-    step: torch.Tensor | int,
-    *,
-    temperature: float,
-    top_p: float,
-    count: int = CANDIDATES,
-) -> tuple[torch.Tensor, torch.Tensor]:
+    logits: Tensor, seeds: Tensor, step: Tensor | int, *, temperature: float, top_p: float, count: int = CANDIDATES
+) -> tuple[Tensor, Tensor]:
     """A token a row from its nucleus, as far as that lies among the `count` likeliest tokens; arguments as in `draw`.
 
     Sorting a vocabulary takes longer than all layers of a small model, and a model that knows what to write has few candidates.
@@ -71,9 +66,7 @@ def draw_among(
     return tokens.gather(1, noisy.argmax(-1, keepdim=True))[:, 0], is_whole
 
 
-def draw(
-    logits: torch.Tensor, seeds: torch.Tensor, step: torch.Tensor | int, *, temperature: float, top_p: float
-) -> torch.Tensor:
+def draw(logits: Tensor, seeds: Tensor, step: Tensor | int, *, temperature: float, top_p: float) -> Tensor:
     """A token a row, [batch], int64, from logits [batch, vocab_size], float32; temperature 0 takes the likeliest.
 
     With top_p below 1 from the nucleus: the tokens whose likelier tokens have less than that mass together (Holtzman et al., 1904.09751).

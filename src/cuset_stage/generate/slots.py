@@ -17,6 +17,7 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import pad, scaled_dot_product_attention
 from transformers import AttentionInterface, Cache
@@ -32,19 +33,13 @@ SHORTEST = 512  # positions that are attended to at least; doubled when an answe
 
 
 def attend(
-    module: torch.nn.Module,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: torch.Tensor,
-    scaling: float | None = None,
-    **options: Any,
-) -> tuple[torch.Tensor, None]:
+    module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor, **options: Any
+) -> tuple[Tensor, None]:
     """Attention of queries [rows, heads, tokens, size] to keys and values [slots, key heads, length, size], slots <= rows.
 
     The heads that share a key head become its queries: so keys are not repeated, and one kernel serves every shape. It goes through the
     keys of a head in order, in one thread block: neither rows nor masked keys behind the last one change a bit. Rows without a slot
-    get zeros. attention_mask: [slots, 1, tokens, length], added to the scores.
+    get zeros. attention_mask: [slots, 1, tokens, length], added to the scores. options: scaling, and what is not used.
 
     Returns:
         [rows, tokens, heads, size] and None, as transformers' attention functions do.
@@ -59,7 +54,7 @@ def attend(
     mask = mask.reshape(slots, 1, share * tokens, length).expand(-1, groups, -1, -1)
     kernel = sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]) if query.is_cuda else nullcontext()
     with kernel:
-        output = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scaling)
+        output = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=options.get("scaling"))
     output = output.reshape(slots, heads, tokens, -1).transpose(1, 2)
     return pad(output, (0, 0, 0, 0, 0, 0, 0, rows - slots)).contiguous(), None
 
@@ -78,7 +73,7 @@ class SlotCache(Cache):
         self.layers: list[Any] = []
         self.count = count
         self.capacity = 0
-        self._stores: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._stores: dict[int, tuple[Tensor, Tensor]] = {}
 
     def grow(self, capacity: int) -> None:
         """More positions; what is there stays. Memory for a layer is taken and given back before the next one's."""
@@ -86,12 +81,12 @@ class SlotCache(Cache):
             self._stores[layer] = tuple(pad(store, (0, 0, 0, capacity - self.capacity)) for store in stores)
         self.capacity = capacity
 
-    def at(self, slots: torch.Tensor, positions: torch.Tensor, length: int) -> "SlotCache":
+    def at(self, slots: Tensor, positions: Tensor, length: int) -> "SlotCache":
         """slots: [n], int64; positions: [n, tokens] where they are written; the first `length` positions are seen."""
         self._slots, self._positions, self._length = slots, positions, length
         return self
 
-    def update(self, key_states: torch.Tensor, value_states: torch.Tensor, layer_idx: int, *_: Any, **__: Any) -> Any:
+    def update(self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any) -> Any:
         """Write [rows, key heads, tokens, size] of the first rows; keys and values of their slots as far as they are seen."""
         if layer_idx not in self._stores:
             self._stores[layer_idx] = tuple(
@@ -110,18 +105,9 @@ class SlotCache(Cache):
 
 
 class Written(NamedTuple):
-    """The answer to prompts[number]: its tokens, the end token included if there is one, and seconds from prompt to end."""
+    """The answer to prompts[number]: its tokens, the end token included if there is one, and when it was begun (time.perf_counter)."""
 
     number: int
-    ids: list[int]
-    seconds: float
-
-
-class _Open(NamedTuple):
-    """What is being written in a slot."""
-
-    number: int
-    prompt_length: int
     ids: list[int]
     started: float
 
@@ -133,23 +119,15 @@ class Slots:
         count: answers at a time; WIDTH at most.
         model: a causal model that `can_write` accepts; only its own forward passes here use `attend`.
         longest: prompt tokens and answer tokens together, at most.
-        temperature, top_p: see `sampling`; temperature 0 takes the likeliest token.
+        sampling: temperature and top_p, see the module `sampling`; temperature 0 takes the likeliest token.
     """
 
     def __init__(
-        self,
-        model: Any,
-        count: int,
-        *,
-        longest: int,
-        max_tokens: int,
-        stop_ids: set[int],
-        temperature: float,
-        top_p: float,
+        self, model: Any, count: int, *, longest: int, max_tokens: int, stop_ids: set[int], **sampling: float
     ) -> None:
         self.count = count = min(count, WIDTH)
         self._model, self._stop_ids, self._max_tokens = model, stop_ids, max_tokens
-        self._longest, self._shape = longest, {"temperature": temperature, "top_p": top_p}
+        self._longest, self._sampling = longest, sampling
         self._device = model.get_input_embeddings().weight.device
         on_gpu = self._device.type == "cuda"
         self._graphs: dict[Any, torch.cuda.CUDAGraph] | None = {} if on_gpu and not is_quantised(model) else None
@@ -163,23 +141,23 @@ class Slots:
         # The tokens of the last steps, and where the next ones go.
         self._block, self._column = self._zeros(rows, self._stride), self._zeros(1)
         # Whether tokens are drawn among few candidates, and whether these were too few in the last steps.
-        self._is_quick, self._missed = temperature > 0 and top_p < 1, self._zeros(1)
+        self._is_quick, self._missed = sampling["temperature"] > 0 and sampling["top_p"] < 1, self._zeros(1)
         # What a reading step reads: a slot, tokens and their positions.
         self._slot, self._chunk, self._chunk_positions = self._zeros(1), self._zeros(1, CHUNK), self._zeros(1, CHUNK)
 
-    def _zeros(self, *shape: int) -> torch.Tensor:
+    def _zeros(self, *shape: int) -> Tensor:
         return torch.zeros(*shape, dtype=torch.int64, device=self._device)
 
     @torch.inference_mode()
     def write(self, prompts: Sequence[tuple[list[int], int]]) -> Iterator[Written]:
         """The answers to prompts (token ids and seed), each as soon as it ends. Raises torch.OutOfMemoryError."""
-        waiting, free, active = deque(enumerate(prompts)), list(range(self.count)), dict[int, _Open]()
+        waiting, free, active = deque(enumerate(prompts)), list(range(self.count)), dict[int, Written]()
         while waiting or active:
             while waiting and free:
                 slot, (number, (ids, seed)) = free.pop(), waiting.popleft()
-                active[slot] = _Open(number, len(ids), [], time.perf_counter())
+                active[slot] = Written(number, [], time.perf_counter())
                 self._read(slot, ids, seed)
-            last = max(answer.prompt_length + len(answer.ids) for answer in active.values())
+            last = max(len(prompts[answer.number][0]) + len(answer.ids) for answer in active.values())
             self._write_block(last + self._stride - 1)
             for slot, ids in zip(active.copy(), self._block[list(active)].tolist(), strict=True):
                 answer = active[slot]
@@ -188,8 +166,7 @@ class Slots:
                     if token in self._stop_ids or len(answer.ids) == self._max_tokens:
                         self._busy[slot] = 0
                         free.append(slot)
-                        del active[slot]
-                        yield Written(answer.number, answer.ids, time.perf_counter() - answer.started)
+                        yield active.pop(slot)
                         break
 
     def _write_block(self, needed: int) -> None:
@@ -224,19 +201,16 @@ class Slots:
         self._busy[slot] = 1
 
     def _read_step(self, length: int) -> None:
-        cache = self._cache.at(self._slot, self._chunk_positions, length)
-        self._forward(self._chunk, self._chunk_positions, cache, self._chunk_positions, length)
+        self._forward(self._chunk, self._chunk_positions, self._slot, length)
 
     def _write_step(self, length: int) -> None:
-        positions = self._positions[: self.count]
-        cache = self._cache.at(self._every, positions, length)
-        logits = self._forward(self._tokens, self._positions, cache, positions, length)
+        logits = self._forward(self._tokens, self._positions, self._every, length)
         of_row = logits.float(), self._seeds, self._steps
         if self._is_quick:
-            tokens, is_whole = draw_among(*of_row, **self._shape)
+            tokens, is_whole = draw_among(*of_row, **self._sampling)
             self._missed |= (~is_whole & (self._busy > 0)).any()
         else:
-            tokens = draw(*of_row, **self._shape)
+            tokens = draw(*of_row, **self._sampling)
         self._tokens[:, 0] = tokens
         self._block.index_copy_(1, self._column, self._tokens)
         self._column.add_(1).remainder_(self._stride)
@@ -244,11 +218,11 @@ class Slots:
         # An answer goes on to the end of a block, but not beyond its cache.
         self._positions.add_(self._busy[:, None]).clamp_(max=self._longest - 1)
 
-    def _forward(
-        self, ids: torch.Tensor, positions: torch.Tensor, cache: SlotCache, seen_from: torch.Tensor, length: int
-    ) -> torch.Tensor:
-        """Logits behind the last token of each row, [rows, vocabulary]; `seen_from` [slots, tokens] sees the positions up to its own."""
-        seen = torch.arange(length, device=self._device) <= seen_from[:, :, None]
+    def _forward(self, ids: Tensor, positions: Tensor, slots: Tensor, length: int) -> Tensor:
+        """Logits behind the last token of each row, [rows, vocabulary]; each token sees the positions of its slot up to its own."""
+        places = positions[: slots.shape[0]]
+        cache = self._cache.at(slots, places, length)
+        seen = torch.arange(length, device=self._device) <= places[:, :, None]
         mask = torch.zeros(seen.shape, dtype=self._model.dtype, device=self._device).masked_fill_(~seen, -torch.inf)
         usual = self._model.config._attn_implementation
         self._model.set_attn_implementation(ATTENTION)

@@ -11,7 +11,7 @@ from tree_sitter import Node
 
 from ..cuda_source import Function
 from ..cuda_source.source import arguments, callee, child, declarators, items, sides, walk
-from .program import COMPARISONS, Edit, Launch, Program, covers, initial_value, remove_statement
+from .program import COMPARISONS, Edit, Program, covers, initial_value, remove_statement
 
 
 # ---------------------------------------------------------------------------------------------- the edges of an array
@@ -24,16 +24,25 @@ _FLOAT = re.compile(r"(?!0[xX]).*(?:\.|[fF]\Z)")
 
 
 def bound_off_by_one(program: Program) -> Iterator[Edit]:
-    """`i < n` as `i <= n` or `i < n - 1`, a loop that starts late or ends early, `(n + 255) / 256` as `n / 256`."""
+    """`i < n` as `i <= n` or `i < n - 1`, `n - 1` as `n`, a loop that starts late or ends early, `(n + 255) / 256` as `n / 256`."""
     for loop in program.nodes("for_statement"):
         body = child(loop, "body")
         if program.device_function(loop) or "<<<" in program.code[body.start_byte : body.end_byte]:
             yield from _loop_bounds(program, loop)
     for node, function in program.in_device("binary_expression"):
-        if program.sign(node) in COMPARISONS and not covers(program.loop_heads, node):
-            yield from _guard(program, node, function)
-        elif program.sign(node) == "-" and program.text(child(node, "right")) == "1":
-            yield from _last_element(program, node)
+        sign, (left, right), outer = program.sign(node), sides(node), node.parent
+        if sign in COMPARISONS and not covers(program.loop_heads, node) and is_bound(program, node, function):
+            bound, indexed = program.text(right), program.words(right) & program.indices[function]
+            tier = 0 if sign == "<=" or bound == "0" or indexed else 1
+            yield program.edit(child(node, "operator"), _LOOSER[sign], "relation", tier)
+            if sign in ("<", ">=") and _ENDS_IN_WORD.fullmatch(bound) and not indexed:
+                yield program.edit(right, f"{bound} - 1", "bound")
+        elif sign == "-" and program.text(right) == "1":  # the end of a clamp or of an array
+            is_argument = outer.type == "argument_list" and outer.parent.type == "call_expression"
+            is_last = is_argument and program.calls(outer.parent, _CLAMPS)
+            is_last = is_last or (outer.type == "subscript_argument_list" and left.type == "identifier")
+            if is_last and _ENDS_IN_WORD.fullmatch(program.text(left)):
+                yield program.edit((left.end_byte, node.end_byte), "", "last element", 1)
     for node in program.nodes("binary_expression"):
         if program.sign(node) == "/" and not covers(program.checks, node):
             yield from _ceil_division(program, node)
@@ -73,42 +82,16 @@ def _loop_bounds(program: Program, loop: Node) -> Iterator[Edit]:
         yield program.edit(first, "1", "loop start")
 
 
-def _guard(program: Program, node: Node, function: Function) -> Iterator[Edit]:
-    if not is_bound(program, node, function):
-        return
-    sign, right = program.sign(node), child(node, "right")
-    bound, indexed = program.text(right), program.words(right) & program.indices[function]
-    tier = 0 if sign == "<=" or bound == "0" or indexed else 1
-    yield program.edit(child(node, "operator"), _LOOSER[sign], "relation", tier)
-    if sign in ("<", ">=") and _ENDS_IN_WORD.fullmatch(bound) and not indexed:
-        yield program.edit(right, f"{bound} - 1", "bound")
-
-
 def is_bound(program: Program, node: Node, function: Function) -> bool:
     """Whether a comparison checks a position against a bound: a position on the left, no floating-point value."""
     left, right = sides(node)
-    if not _outside_subscripts(program, left) & program.indices[function]:
+    outside = walk(left, lambda at: [] if at.type == "subscript_argument_list" else at.children)
+    if not any(each.type == "identifier" and program.text(each) in program.indices[function] for each in outside):
         return False
     one, other = program.text(left), program.text(right)
     if left.type == right.type == "identifier" and len(one) == len(other) > 3 and one[:-1] == other[:-1]:
         return False  # indexA and indexB are two values of a kind
     return not any(each.type == "number_literal" and _FLOAT.match(program.text(each)) for each in walk(right))
-
-
-def _outside_subscripts(program: Program, node: Node) -> set[str]:
-    """The identifiers of an expression outside of [ ], without members."""
-    found = walk(node, lambda at: [] if at.type == "subscript_argument_list" else at.children)
-    return {program.text(each) for each in found if each.type == "identifier"}
-
-
-def _last_element(program: Program, node: Node) -> Iterator[Edit]:
-    """`n - 1` as the end of a clamp or of an array, written `n`."""
-    left, outer = child(node, "left"), node.parent
-    is_end = outer.type == "subscript_argument_list" and left.type == "identifier"
-    is_argument = outer.type == "argument_list" and outer.parent.type == "call_expression"
-    is_end = is_end or (is_argument and program.calls(outer.parent, _CLAMPS))
-    if is_end and _ENDS_IN_WORD.fullmatch(program.text(left)):
-        yield program.edit((left.end_byte, node.end_byte), "", "last element", 1)
 
 
 def _ceil_division(program: Program, node: Node) -> Iterator[Edit]:
@@ -134,14 +117,32 @@ def _ceil_division(program: Program, node: Node) -> Iterator[Edit]:
 
 
 def drop_boundary_check(program: Program) -> Iterator[Edit]:
-    """A guard left out: the whole `if`, one half of `row < m && col < n`, or the choice of 0 outside the array."""
+    """A guard left out: the whole `if`, one half of `row < m && col < n`, or the choice of 0 in `i < n ? a[i] : 0`."""
     for node, function in program.in_device("if_statement"):
-        yield from _whole_if(program, node, function)
+        condition, taken = child(node, "condition"), child(node, "consequence")
+        follows = program.before(node.start_byte) in (";", "{", "}")
+        if follows and not child(node, "alternative") and _bounds_in(program, condition, function):
+            is_return = re.match(r"\{?\s*return\b", program.code[taken.start_byte : taken.end_byte])
+            if is_return:
+                yield program.cut(node, "return")
+            else:
+                yield program.cut((node.start_byte, condition.end_byte), "if")
     for node, function in program.in_device("binary_expression", heads=False):
         if program.sign(node) in _LOGICAL:
-            yield from _half(program, node, function)
+            left, right = sides(node)
+            while program.sign(left) in _LOGICAL:
+                left = child(left, "right")
+            while program.sign(right) in _LOGICAL:
+                right = child(right, "left")
+            if _bounds_in(program, right, function):
+                yield program.edit((left.end_byte, right.end_byte), "", "right half")
+            if _bounds_in(program, left, function):
+                yield program.cut((left.start_byte, child(node, "operator").end_byte), "left half")
     for node, function in program.in_device("conditional_expression"):
-        yield from _choice(program, node, function)
+        condition, taken, other = (child(node, name) for name in ("condition", "consequence", "alternative"))
+        is_checked = condition.type == "identifier" or _bounds_in(program, condition, function)
+        if is_checked and "[" in program.text(taken) and other.type != "conditional_expression":
+            yield program.edit(node, program.text(taken), "choice")
 
 
 def _bounds_in(program: Program, node: Node, function: Function) -> bool:
@@ -150,38 +151,6 @@ def _bounds_in(program: Program, node: Node, function: Function) -> bool:
     if not signs or re.search(r"[=!]=|\[", program.text(node)):
         return False
     return all(is_bound(program, each, function) for each in signs)
-
-
-def _whole_if(program: Program, node: Node, function: Function) -> Iterator[Edit]:
-    condition, taken = child(node, "condition"), child(node, "consequence")
-    follows = program.before(node.start_byte) in (";", "{", "}")
-    if not follows or child(node, "alternative") or not _bounds_in(program, condition, function):
-        return
-    if re.match(r"\{?\s*return\b", program.code[taken.start_byte : taken.end_byte]):
-        yield program.cut(node, "return")
-    else:
-        yield program.cut((node.start_byte, condition.end_byte), "if")
-
-
-def _half(program: Program, node: Node, function: Function) -> Iterator[Edit]:
-    left, right = sides(node)
-    while program.sign(left) in _LOGICAL:
-        left = child(left, "right")
-    while program.sign(right) in _LOGICAL:
-        right = child(right, "left")
-    if _bounds_in(program, right, function):
-        yield program.edit((left.end_byte, right.end_byte), "", "right half")
-    if _bounds_in(program, left, function):
-        yield program.cut((left.start_byte, child(node, "operator").end_byte), "left half")
-
-
-def _choice(program: Program, node: Node, function: Function) -> Iterator[Edit]:
-    """`i < n ? a[i] : 0` as `a[i]`."""
-    condition, taken, other = (child(node, name) for name in ("condition", "consequence", "alternative"))
-    if taken is None or other.type == "conditional_expression" or "[" not in program.text(taken):
-        return
-    if condition.type == "identifier" or _bounds_in(program, condition, function):
-        yield program.edit(node, program.text(taken), "choice")
 
 
 # ------------------------------------------------------------------------------------------------------------ indices
@@ -199,20 +168,29 @@ _CASTS = frozenset({"static_cast", "size_t", "int", "long", "int64_t"})
 
 
 def wrong_index(program: Program) -> Iterator[Edit]:
-    """`threadIdx.y` for `threadIdx.x`, a block's offset without its size, `tile[x][y]` for `tile[y][x]`, and the like."""
+    """`threadIdx.y` for `threadIdx.x`, a block's offset without its size, `tile[x][y]` for `tile[y][x]`, `a[i - 1]` for `a[i + 1]`, and the like."""
     for node, function in program.in_device("field_expression"):
-        name = program.text(child(node, "argument"))
-        if name in ("threadIdx", "blockIdx"):
-            yield from _component(program, node, name, function)
-            if name == "blockIdx":
-                yield from _block_offset(program, node)
+        name, component = program.text(child(node, "argument")), program.text(child(node, "field"))
+        if name not in ("threadIdx", "blockIdx"):
+            continue
+        # The other component where the function has two, the other built-in where it has one.
+        planar = _PLANAR.search(program.code, *function.body)
+        if component in _SWAP and (planar or (name == "blockIdx" and component == "y")):
+            yield program.edit(child(node, "field"), _SWAP[component], "component")
+        if name == "blockIdx":
+            yield program.edit(child(node, "argument"), "threadIdx", "built-in", 1 if component == "z" else 0)
+            yield from _block_offset(program, node)
+        elif not planar and component == "x":
+            compared = program.after(node.end_byte) in COMPARISONS | {"==", "%"}
+            yield program.edit(child(node, "argument"), "blockIdx", "built-in", 2 if compared else 1)
     for node, function in program.in_device("binary_expression"):
-        sign = program.sign(node)
+        sign, (left, right), outer = program.sign(node), sides(node), node.parent
         if sign == "+" and not covers(program.loop_heads, node):
             yield from _row_major(program, node, function)
-        if sign in ("+", "-"):
-            yield from _neighbour(program, node, sign)
-        elif sign in _RANKS and _LANE.fullmatch(program.text(child(node, "left"))):
+        if sign in ("+", "-") and outer.type == "subscript_argument_list" and program.text(right) == "1":
+            if child(outer.parent, "argument").type in ("identifier", "field_expression"):
+                yield program.edit(child(node, "operator"), "-" if sign == "+" else "+", "neighbour", 1)
+        elif sign in _RANKS and _LANE.fullmatch(program.text(left)):
             yield program.edit(child(node, "operator"), _RANKS[sign], "lane and warp")
     planes = {name for declaration in _SHARED.findall(program.code) for name in _PLANE.findall(declaration)}
     for node, _ in program.in_device("subscript_expression"):
@@ -222,18 +200,6 @@ def wrong_index(program: Program) -> Iterator[Edit]:
             if program.text(first) != program.text(second):
                 both = (first.start_byte, second.end_byte)
                 yield program.edit(both, program.text(second) + program.text(first), "transposed")
-
-
-def _component(program: Program, node: Node, name: str, function: Function) -> Iterator[Edit]:
-    """The other component where the function has two, the other built-in where it has one."""
-    component, planar = program.text(child(node, "field")), _PLANAR.search(program.code, *function.body)
-    if component in _SWAP and (planar or (name == "blockIdx" and component == "y")):
-        yield program.edit(child(node, "field"), _SWAP[component], "component")
-    if name == "blockIdx":
-        yield program.edit(child(node, "argument"), "threadIdx", "built-in", 1 if component == "z" else 0)
-    elif not planar and component == "x":
-        compared = program.after(node.end_byte) in COMPARISONS | {"==", "%"}
-        yield program.edit(child(node, "argument"), "blockIdx", "built-in", 2 if compared else 1)
 
 
 def _block_offset(program: Program, node: Node) -> Iterator[Edit]:
@@ -270,15 +236,6 @@ def _row_major(program: Program, node: Node, function: Function) -> Iterator[Edi
         replacement = f"{program.operand(column)} * {program.text(stride)} + {program.text(row)}"
         tier = 1 if program.text(column).startswith("threadIdx") else 0
         yield program.edit(node, replacement, "row-major", tier)
-
-
-def _neighbour(program: Program, node: Node, sign: str) -> Iterator[Edit]:
-    """`a[i + 1]` as `a[i - 1]`."""
-    outer = node.parent
-    if outer.type != "subscript_argument_list" or program.text(child(node, "right")) != "1":
-        return
-    if child(outer.parent, "argument").type in ("identifier", "field_expression"):
-        yield program.edit(child(node, "operator"), "-" if sign == "+" else "+", "neighbour", 1)
 
 
 def other_dimension(program: Program) -> Iterator[Edit]:
@@ -328,16 +285,12 @@ def partners(name: str) -> tuple[str, ...]:
 
 _BARRIERS = frozenset({"__syncthreads", "__syncwarp", "__barrier_sync", "sync", "barrier_wait", "arrive_and_wait"})
 _LAST_STORE_OR_BARRIER = re.compile(rf".*(?:(?P<store>\]\s*\+?=(?!=))|\b(?:{'|'.join(_BARRIERS)})\b)", re.DOTALL)
-_SHUFFLES = {
-    "__shfl_down_sync": "__shfl_up_sync",
-    "__shfl_up_sync": "__shfl_down_sync",
-    "__shfl_xor_sync": "__shfl_down_sync",
-    "shfl_down": "shfl_up",
-    "shfl_up": "shfl_down",
-    "shfl_xor": "shfl_down",
-}
-_ATOMICS = {"atomicAdd": "+=", "atomicSub": "-=", "atomicOr": "|=", "atomicAnd": "&=", "atomicXor": "^="}
-_ATOMIC_CHOICES = {"atomicMax": "max", "atomicMin": "min"}
+_SHUFFLES = {"shfl_down": "shfl_up", "shfl_up": "shfl_down", "shfl_xor": "shfl_down"}
+_SHUFFLES |= {f"__{name}_sync": f"__{other}_sync" for name, other in _SHUFFLES.items()}
+_ATOMICS = {
+    "atomicAdd": "{} += {}", "atomicSub": "{} -= {}", "atomicOr": "{} |= {}", "atomicAnd": "{} &= {}", "atomicXor": "{} ^= {}",
+    "atomicMax": "{0} = max({0}, {1})", "atomicMin": "{0} = min({0}, {1})",
+}  # fmt: skip
 
 
 def barrier_statements(program: Program) -> Iterator[tuple[str, Node, Function]]:
@@ -360,17 +313,14 @@ def atomic_to_plain(program: Program) -> Iterator[Edit]:
     """`atomicAdd(&x[i], v);` as `x[i] += v;`, so that threads overwrite each other."""
     for call, _ in program.in_device("call_expression"):
         name, given = program.text(child(call, "function")), [program.text(each) for each in arguments(call)]
-        if name not in _ATOMICS | _ATOMIC_CHOICES or len(given) != 2 or call.parent.type != "expression_statement":
+        if name not in _ATOMICS or len(given) != 2 or call.parent.type != "expression_statement":
             continue
         target, value = given
         if target.startswith("&"):
             target = target[1:].lstrip()
         else:
             target = f"*{target}" if target.isidentifier() else f"*({target})"
-        if name in _ATOMICS:
-            yield program.edit(call, f"{target} {_ATOMICS[name]} {value}", "atomic")
-        else:
-            yield program.edit(call, f"{target} = {_ATOMIC_CHOICES[name]}({target}, {value})", "atomic")
+        yield program.edit(call, _ATOMICS[name].format(target, value), "atomic")
 
 
 def wrong_shuffle_distance(program: Program) -> Iterator[Edit]:
@@ -378,8 +328,7 @@ def wrong_shuffle_distance(program: Program) -> Iterator[Edit]:
     shuffles = [call for call, _ in program.in_device("call_expression") if program.calls(call, _SHUFFLES)]
     for call in shuffles:
         name = program.text(callee(call))
-        distance = arguments(call)[2:3] if name.startswith("__") else arguments(call)[1:2]
-        for node in distance:
+        for node in arguments(call)[2 if name.startswith("__") else 1 :][:1]:  # the distance
             # An exchange with lane ^ d and a shift by d agree in lane 0, where most sums are read.
             yield program.edit(callee(call), _SHUFFLES[name], "direction", 1 if "xor" in name else 0)
             text = program.text(node)
@@ -447,17 +396,12 @@ def wrong_initial_value(program: Program) -> Iterator[Edit]:
         before, after = program.before(node.start_byte), program.after(node.end_byte)
         if one and before == "=" and after in (";", ","):
             target = child(node.parent, "left") or child(node.parent, "declarator") or node
-            is_sum = target.type == "subscript_expression" or _is_added_to(program, target, function)
-            yield program.edit(node, one, "zero", 0 if is_sum else 1)
+            name = re.escape(program.text(target))
+            later = program.code[node.end_byte : function.body[1]]
+            is_sum = re.search(rf"\b{name}\s*(?:[-+*|^]=|\+\+)|\+\+\s*{name}\b", later)
+            yield program.edit(node, one, "zero", 0 if is_sum or target.type == "subscript_expression" else 1)
         elif one and before == ":" and after in (";", ",", ")"):
             yield program.edit(node, one, "neutral element", 1)
-
-
-def _is_added_to(program: Program, variable: Node, function: Function) -> bool:
-    """Whether something is added to a variable later in the function."""
-    name = re.escape(program.text(variable))
-    added = re.compile(rf"\b{name}\s*(?:[-+*|^]=|\+\+)|\+\+\s*{name}\b")
-    return added.search(program.code, variable.end_byte, function.body[1]) is not None
 
 
 # ---------------------------------------------------------------------------------------------------------- host code
@@ -472,7 +416,10 @@ _BYTES = re.compile(r"(?P<count>.+?)\s*\*\s*sizeof\s*\([^()]*\)|sizeof\s*\([^()]
 def wrong_launch_size(program: Program) -> Iterator[Edit]:
     """Half or twice the threads, one block too few, no shared memory, grid and block swapped."""
     for launch in program.launches:
-        words = _kernel_words(program, launch)
+        words = program.words(launch.kernel.body) if launch.kernel else set()
+        for function in program.functions:  # that it calls
+            if not function.is_kernel and function.name in words:
+                words |= program.words(function.body)
         strides, shares = "gridDim" in words, "__shared__" in words  # with a stride, a kernel works with any grid
         flexible = "blockDim" in words and (strides or "blockIdx" not in words)
         if launch.shared is not None and program.text(launch.shared) != "0":
@@ -492,16 +439,6 @@ def wrong_launch_size(program: Program) -> Iterator[Edit]:
             if program.text(part) not in ("0", "1"):
                 fewer = f"{program.operand(part, '+-*/%')} - 1"
                 yield program.edit(part, fewer, "a block too few", 2 if strides else 0)
-
-
-def _kernel_words(program: Program, launch: Launch) -> set[str]:
-    """The identifiers of a kernel and of the device functions it calls."""
-    function = program.kernel(launch.kernel)
-    words = program.words(function.body) if function else set()
-    for other in program.functions if function else ():
-        if not other.is_kernel and other.name in words:
-            words |= program.words(other.body)
-    return words
 
 
 def _dimensions(program: Program, node: Node) -> list[Node]:
@@ -534,9 +471,8 @@ def swapped_dims(program: Program) -> Iterator[Edit]:
         if program.text(child(call, "function")) == "dim3":
             yield from _exchanged(program, arguments(call), "dim3")
     for launch in program.launches:
-        function = program.kernel(launch.kernel)
-        if function and len(function.parameters) == len(launch.arguments):
-            pairs = zip(launch.arguments, function.parameters, strict=True)
+        if launch.kernel and len(launch.kernel.parameters) == len(launch.arguments):
+            pairs = zip(launch.arguments, launch.kernel.parameters, strict=True)
             integers = [argument if parameter.type in INTEGERS else None for argument, parameter in pairs]
             yield from _exchanged(program, integers, "arguments")
     yield from other_dimension(program)

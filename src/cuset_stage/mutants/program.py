@@ -52,7 +52,7 @@ def covers(cover: bytearray, node: Node) -> bool:
 class Launch(NamedTuple):
     """A kernel launch, as `k<<<...>>>(...)` or through cudaLaunchKernel and its cooperative form."""
 
-    kernel: str
+    kernel: Function | None
     grid: Node
     block: Node
     shared: Node | None
@@ -158,9 +158,6 @@ class Program:
         before = self.functions[: bisect_left(self.functions, node.start_byte, key=lambda each: each.body[0])]
         return next((each for each in reversed(before) if node.end_byte <= each.body[1]), None)
 
-    def kernel(self, name: str) -> Function | None:
-        return next((each for each in self.functions if each.is_kernel and each.name == name), None)
-
     @cached_property
     def checks(self) -> bytearray:
         """Messages, assertions, and declarations whose numbers are sizes."""
@@ -182,14 +179,13 @@ class Program:
         """Every launch whose grid and block are given."""
         found = []
         for call in self.nodes("call_expression"):
-            given = arguments(call)
+            name, given = self.text(callee(call)), arguments(call)
             config = next((items(each) for each in call.children if each.type == "kernel_call_syntax"), [])
+            if len(given) >= 4 and name in _LAUNCHERS:
+                name, config, given = self.before(given[0].end_byte), [*given[1:3], *given[4:5]], []
             if len(config) >= 2:
-                name, shared = self.text(callee(call)), config[2] if len(config) > 2 else None
-                found.append(Launch(name, config[0], config[1], shared, given))
-            elif len(given) >= 4 and self.calls(call, _LAUNCHERS):
-                name, shared = self.before(given[0].end_byte), given[4] if len(given) > 4 else None
-                found.append(Launch(name, given[1], given[2], shared, []))
+                kernel = next((each for each in self.functions if each.is_kernel and each.name == name), None)
+                found.append(Launch(kernel, *config[:2], config[2] if len(config) > 2 else None, given))
         return found
 
     @cached_property

@@ -83,11 +83,6 @@ def _bundled_tasks() -> dict[str, ProgramTask]:
     return {task.id: task for task in load_tasks(bundled.data() / TASKS)}
 
 
-def as_response(code: str) -> str:
-    """A program as the bundled training set has it in its responses."""
-    return f"```cpp\n{code.rstrip()}\n```"
-
-
 def _read_pair(record: Mapping[str, Any], source: str, tasks: TaskSet | None) -> Pair:
     try:
         pair = Pair(**{key: record[key] for key in Pair.model_fields if key in record and key != "messages"})
@@ -108,7 +103,8 @@ def _read_pair(record: Mapping[str, Any], source: str, tasks: TaskSet | None) ->
             raise PairsError(f"{source}: task: {error}") from None
     else:
         task = _bundled_tasks().get(pair.task)
-        if task is None or pair.right not in [as_response(code) for code in (task.solution, task.alternative) if code]:
+        own = [task.solution, task.alternative] if task else []  # which the bundled training set has in this form
+        if pair.right not in [f"```cpp\n{code.rstrip()}\n```" for code in own if code]:
             fix = "add it to the row, or name the task set that has it: tasks=FILE"
             raise PairsError(f"{source}: prompt is missing; {fix}.")
         messages = chat_messages(task)

@@ -121,14 +121,7 @@ def sign_flip_test(gaps: NDArray[np.float64], seed: int = 0) -> float:
     """The two-sided p-value of paired differences [tasks] with exchangeable signs; 1 where all are 0."""
     if not np.any(gaps) or len(gaps) < 2:
         return 1.0
-    test = permutation_test(
-        (gaps,),
-        lambda values, axis: np.mean(values, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=RESAMPLES,
-        random_state=seed,
-    )
+    test = permutation_test((gaps,), np.mean, permutation_type="samples", n_resamples=RESAMPLES, random_state=seed)
     return float(test.pvalue)
 
 

@@ -54,31 +54,28 @@ def load_tasks(path: Path, *, format: str = "auto", **chosen: Any) -> TaskSet:
         raise TaskError(f"format {format!r}: expected auto, {', '.join(FORMATS)}")
     if not path.exists():
         raise TaskError(f"{path}: no such file or folder; give the path of your copy of the task set")
-    form: str | None = format
     if path.is_dir():
-        if format == "auto":
-            form = next((name for name, reader in FOLDERS.items() if reader.is_folder(path)), None)
-        if form is None and (path / "prompt_generators").is_dir() and (path / "reference").is_dir():
-            raise TaskError(f"{path}: {MULTIKERNELBENCH}")
-        if form not in FOLDERS:
+        for form, reader in FOLDERS.items():
+            read, sha256 = reader.read_folder(path) if format in ("auto", form) else ([], "")
+            if read:
+                break
+        else:
+            if format == "auto" and (path / "prompt_generators").is_dir() and (path / "reference").is_dir():
+                raise TaskError(f"{path}: {MULTIKERNELBENCH}")
             layouts = "; or ".join(f"{reader.LAYOUT} ({name})" for name, reader in FOLDERS.items())
             raise TaskError(f"{path}: a folder; expected {layouts} in it")
-        reader = FOLDERS[form]
-        read, sha256 = reader.read_folder(path)
     else:
         if path.suffix not in ROW_FILES:
             raise TaskError(f"{path}: expected a folder or a file that ends in {', '.join(ROW_FILES)}")
         rows, sha256 = read_rows(path)
-        if format == "auto":
-            form = next((name for name, reader in ROWS.items() if rows[0].values.keys() >= reader.SIGN), None)
+        keys = rows[0].values.keys()
+        form = next((name for name, reader in ROWS.items() if keys >= reader.SIGN), "") if format == "auto" else format
         if form not in ROWS:
             signs = "; ".join(f"{name} has {', '.join(sorted(reader.SIGN))}" for name, reader in ROWS.items())
-            there = ", ".join(sorted(rows[0].values))
+            there = ", ".join(sorted(keys))
             raise TaskError(f"{path}: the first row has the keys {there}; expected those of a file's format ({signs})")
         reader = ROWS[form]
         read = [reader.read_task(row) for row in rows]
-    if not read:
-        raise TaskError(f"{path}: a folder; expected {reader.LAYOUT} in it")
     tasks = [task for task in read if task is not None]
     left_out = f"{len(read) - len(tasks)} {reader.LEFT_OUT}" if len(tasks) < len(read) else ""
     if not tasks:

@@ -99,16 +99,20 @@ class Project:
 
 
 @dataclass(frozen=True)
-class ProgramTask:
+class _AnyTask:
+    id: str
+    name: str
+    family: str  # such as "level1"
+    prompts: Mapping[int, str]  # level -> what the user asks
+    system: str | None
+
+
+@dataclass(frozen=True)
+class ProgramTask(_AnyTask):
     """The answer is a whole CUDA program that reads data/<input>.bin and writes data/<output>.bin; with a `project` it is
     the part that is missing in such a program.
     """
 
-    id: str
-    name: str
-    family: str
-    prompts: Mapping[int, str]  # level -> what the user asks
-    system: str | None
     cases: tuple[Case, ...]
     oracle: ScriptOracle | ReferenceOracle
     solution: str | None  # a right program, when the set has one
@@ -134,31 +138,18 @@ class ProgramTask:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of what decides judgement: cases and oracle, not the wording of the prompt."""
-        cases = [
-            {
-                "name": case.name,
-                "parameters": dict(case.parameters),
-                "inputs": [astuple(tensor) for tensor in case.inputs],
-                "outputs": [astuple(tensor) for tensor in case.outputs],
-            }
-            for case in self.cases
-        ]
+        cases = [vars(case) for case in self.cases]
         oracle = {"oracle": type(self.oracle).__name__, **vars(self.oracle)}
         project = {"project": vars(self.project), "time_limit": self.time_limit} if self.project else {}
         return _sha256({"version": ORACLE_VERSION, "id": self.id, "cases": cases, **oracle, **project})
 
 
 @dataclass(frozen=True)
-class ModuleTask:
+class ModuleTask(_AnyTask):
     """KernelBench's kind: `reference` is Python source with Model, get_inputs and get_init_inputs; the answer is
     Python source with ModelNew, or with a `frame` what the frame makes a ModelNew of.
     """
 
-    id: str
-    name: str
-    family: str  # "level1", ...
-    prompts: Mapping[int, str]
-    system: str | None
     reference: str
     source: str
     split: str | None = None
@@ -215,5 +206,5 @@ class TaskSet:
 
 
 def _sha256(record: Mapping[str, Any]) -> str:
-    text = json.dumps(record, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(record, sort_keys=True, ensure_ascii=False, default=astuple)  # of a tensor
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field
 
 from ..row_checks import RowModel, Texts
 from .base import Case, ProgramTask, Project, ReferenceOracle, Tensor
-from .messages import COMPUTEEVAL_SYSTEM, computeeval_prompt
+from .messages import COMPUTEEVAL_SYSTEM
 from .task_rows import Filled, MaybeText, Row
 
 
@@ -117,13 +117,15 @@ def read_task(row: Row) -> ProgramTask | None:
     options, answer = _options(row, read, files, solution[0].path if solution else None)
     if _MAIN in files:
         row.fail("context_files", f"{_MAIN} is the judge's own; rename the file")
+    asked = f"Write {answer}. The program is built with `{read.build_command.strip()}`."
+    shown = [f"{path}:\n```\n{text.strip()}\n```" for path, text in given.items()]
     wanted = read.source_references or _ReferencesRow()
     group = read.group or read.task_id.partition("/")[0]
     return ProgramTask(
         id=read.task_id,
         name=read.task_id,
         family=group,
-        prompts={1: computeeval_prompt(read.prompt, answer, read.build_command, given)},
+        prompts={1: "\n\n".join([read.prompt.strip(), asked, *shown])},
         system=COMPUTEEVAL_SYSTEM,
         cases=(_TOKEN,),
         oracle=_ORACLE,

@@ -5,7 +5,6 @@ Either the repository's folder tree (level1/1_Name.py, ...) or its data set's ro
 
 import ast
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 from ..row_checks import Count, RowModel
@@ -19,15 +18,12 @@ LAYOUT = "level1/*.py or *.parquet"
 PARTS = ("Model", "get_inputs", "get_init_inputs")
 
 
-def is_folder(path: Path) -> bool:
-    return next(_sources(path), None) is not None or next(path.rglob("*.parquet"), None) is not None
-
-
 def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
-    """The tasks of level*/*.py under `path` (or of its Parquet files), by level and number, and a SHA-256."""
+    """The tasks of level*/*.py under `path` (or of its Parquet files), by level and number, and a SHA-256; none of another folder."""
     digest = hashlib.sha256()
     tasks = []
-    for file in sorted(_sources(path), key=_order):
+    files = [*path.rglob("level*/*.py"), *(path.glob("*.py") if path.name.startswith("level") else ())]
+    for file in sorted((file for file in files if file.stem != "__init__"), key=_order):
         where = f"{file.parent.name}/{file.name}"
         code = read_text(file)
         digest.update(f"{where}\0{code}\0".encode())
@@ -83,11 +79,6 @@ def model_task(row: Row, code: str, level: str, name: str) -> ModuleTask:
         reference=code,
         source=row.where,
     )
-
-
-def _sources(path: Path) -> Iterator[Path]:
-    files = [*path.rglob("level*/*.py"), *(path.glob("*.py") if path.name.startswith("level") else ())]
-    return (file for file in files if file.stem != "__init__")
 
 
 def _order(file: Path) -> tuple[str, int, str]:

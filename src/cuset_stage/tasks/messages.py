@@ -9,7 +9,7 @@ hold integers. Edition 2 names that type as C does: of 500 answers to edition 1,
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .base import FILE_BYTES, ProgramTask, ScriptOracle, Task, TaskError, Tensor
+from .base import FILE_BYTES, Task, TaskError, Tensor
 from .prompt_file import PromptFile
 
 
@@ -27,11 +27,13 @@ def prompts_of(run: Mapping[str, Any]) -> Any:
     return (run.get("generation") or {}).get("prompts") or EDITIONS[0]
 
 
-def chat_messages(task: Task, *, level: int = 1, prompts: PromptFile | None = None) -> list[dict[str, str]]:
+def chat_messages(
+    task: Task, *, level: int = 1, prompts: PromptFile | None = None, system: str | None = None
+) -> list[dict[str, str]]:
     """The messages for a task: [{"role": "system", ...},] {"role": "user", ...}.
 
     level: 1 is the paper's, CUDABench has 1 to 3; of our own format 2 is the bare wording and 3 the detailed one; other sets have 1 only.
-    prompts: CUDABench's own, in place of our wording.
+    prompts: CUDABench's own, in place of our wording. system: in place of the task's own; "" for none.
 
     Raises:
         TaskError: the task has no prompt of the level, or `prompts` are given for a task of another set.
@@ -39,27 +41,25 @@ def chat_messages(task: Task, *, level: int = 1, prompts: PromptFile | None = No
     if level not in task.prompts:
         levels = ", ".join(map(str, sorted(task.prompts)))
         raise TaskError(f"task {task.id} ({task.source}): no prompt of level {level}; it has {levels}")
+    given, prompt = task.system, task.prompts[level]
     if prompts is not None:  # as CUDABench's Generate/prompt_builder.py fills its prompt file with a row
         row = getattr(task, "row", None)
         if row is None:
             raise TaskError(
                 f"task {task.id} ({task.source}): prompts= are CUDABench's, for its rows alone; leave it out"
             )
-        user = prompts.prompt.format(
+        given = prompts.system
+        prompt = prompts.prompt.format(
             task_name=row["task_name"],
             task_description=row[f"level{level}_prompt"],
             input_spec="\n".join(map(_SPEC.format_map, row["inputs"])),
             output_spec="\n".join(map(_SPEC.format_map, row["outputs"])),
             gpu=row.get("gpu") or "unknown",
         )
-        return [{"role": "system", "content": prompts.system}, {"role": "user", "content": user}]
-    prompt = task.prompts[level]
-    if isinstance(task, ProgramTask) and isinstance(task.oracle, ScriptOracle) and task.gpu:
-        prompt = f"{prompt}\n\nGPU: {task.gpu}"
-    messages = [{"role": "user", "content": prompt}]
-    if task.system:
-        messages.insert(0, {"role": "system", "content": task.system})
-    return messages
+    elif gpu := getattr(task, "gpu", None):
+        prompt = f"{prompt}\n\nGPU: {gpu}"
+    system = given if system is None else system
+    return [{"role": "system", "content": system}] * bool(system) + [{"role": "user", "content": prompt}]
 
 
 _SPEC = "{name}: {dtype}, shape = {shape}"  # of a file, in CUDABench's own prompts
@@ -143,14 +143,6 @@ Write ModelNew, a torch.nn.Module with the constructor's arguments, parameters a
 computes the same with CUDA kernels that you write. You choose which operators to replace, to fuse or to leave; the results must \
 agree with Model's within 1e-4 in float32 (1e-2 in float16 and bfloat16), and it should be as fast as possible. Give the whole \
 file with its imports, without test code."""
-
-
-def computeeval_prompt(prompt: str, answer: str, build_command: str, files: Mapping[str, str]) -> str:
-    """A problem of ComputeEval as the user puts it: its own text, and what it shows of the program."""
-    given = [f"{path}:\n```\n{text.strip()}\n```" for path, text in files.items()]
-    return "\n\n".join(
-        [prompt.strip(), f"Write {answer}. The program is built with `{build_command.strip()}`.", *given]
-    )
 
 
 def kernel_prompt(code: str, name: str, arguments: str, settings: Sequence[str]) -> str:

@@ -75,17 +75,13 @@ def read_task(row: Row) -> ProgramTask:
         check_names(row, inputs, outputs)
         cases[case.name] = Case(case.name, case.parameters, inputs, outputs)
     return ProgramTask(
-        id=read.id,
+        **read.model_dump(include={"id", "system", "solution", "alternative", "split"}),
         name=read.name or read.id,
         family=read.family or read.id,
         prompts={level: text for level, key in enumerate(_WORDINGS, start=1) if (text := getattr(read, key))},
-        system=read.system,
         cases=tuple(cases.values()),
         oracle=ReferenceOracle(read.reference),
-        solution=read.solution,
-        alternative=read.alternative,
         source=row.where,
-        split=read.split,
     )
 
 
@@ -100,12 +96,8 @@ def _tensors(row: Row, key: str, tensors: list[TensorRow], case: CaseRow) -> tup
     return tuple(evaluated)
 
 
-def is_folder(path: Path) -> bool:
-    return (path / "task.json").is_file() or next(path.glob("*/task.json"), None) is not None
-
-
 def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
-    """The tasks of <path>/<id>/ (or of `path` itself when it holds a task.json), sorted by id, and a SHA-256."""
+    """The tasks of <path>/<id>/ (or of `path` itself when it holds a task.json), sorted by id, and a SHA-256; none of another folder."""
     folders = [path] if (path / "task.json").is_file() else sorted(file.parent for file in path.glob("*/task.json"))
     tasks, digest = [], hashlib.sha256()
     for folder in folders:

@@ -20,7 +20,6 @@ from .task_rows import NAME, Row, read_object, read_text
 
 
 LAYOUT = "<task>/config_forward.json"
-DIRECTIONS = ("forward", "backward")
 MODEL = Path(__file__).with_name("settings_model.py")
 Settings = dict[str, tuple[dict[str, Any], dict[str, Any]]]  # name -> arguments of Model, and of get_inputs
 
@@ -35,17 +34,18 @@ class _ConfigRow(RowModel):
     multi_shared_configs: _Arguments
 
 
-def is_folder(path: Path) -> bool:
-    return next(path.rglob("config_forward.json"), None) is not None
-
-
 def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
-    """The tasks of all folders under `path`, and a SHA-256 of them. Raises TaskError with the file and the key at fault."""
+    """The tasks of all folders under `path`, and a SHA-256 of them; none of another folder.
+
+    Raises:
+        TaskError: with the file and the key at fault.
+    """
     path = path / "tasks" if (path / "tasks").is_dir() else path
     digest, tasks = hashlib.sha256(), []
-    for config in sorted(path.rglob("config_*.json")):
+    is_clone = any(path.rglob("config_forward.json"))
+    for config in sorted(path.rglob("config_*.json")) if is_clone else ():
         direction = config.stem.removeprefix("config_")
-        if direction not in DIRECTIONS:
+        if direction not in _ARGUMENTS:
             raise TaskError(f"{config}: expected config_forward.json or config_backward.json")
         parts = config.parent.relative_to(path).parts or (path.resolve().name,)
         task = _read_task(config, "_".join(parts), direction)

@@ -61,9 +61,16 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
     Unlike in a file that grows during a run, a torn line is an error: a shorter task set would go unnoticed.
     """
     try:
-        records = _read_parquet(path) if path.suffix == ".parquet" else jsonl.read_rows(path)
+        if path.suffix == ".parquet":
+            import pyarrow.parquet
+
+            records = pyarrow.parquet.read_table(path).to_pylist()
+        else:
+            records = jsonl.read_rows(path)
     except jsonl.LinesError as error:
         raise TaskError(str(error)) from None
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        raise TaskError(f"{path}: not a Parquet file: {error}") from None
     if not records:
         raise TaskError(f"{path}: no rows")
     return [Row(f"{path.name}:{number}", record) for number, record in enumerate(records, 1)], file_sha256(path)
@@ -88,12 +95,3 @@ def read_object(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TaskError(f"{path}: found {shown(value)}, expected an object")
     return value
-
-
-def _read_parquet(path: Path) -> list[Any]:
-    import pyarrow.parquet
-
-    try:
-        return pyarrow.parquet.read_table(path).to_pylist()
-    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise TaskError(f"{path}: not a Parquet file: {error}") from None
