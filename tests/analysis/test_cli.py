@@ -89,13 +89,10 @@ def test_spans_at_eighty_columns(run):
     assert body.split()[:4] == ["kernel_body", "24:30", "75:1", "1,676"] and max(map(len, lines[1:])) <= 80
 
 
-@pytest.mark.parametrize("language", ["triton", "auto"])
-def test_spans_of_another_language(run, language):
+def test_spans_of_another_language(run):
     code = "import triton\n\n@triton.jit\ndef k(x):\n    f(x)\n\nk[(1,)](x)\n"
-    output = run("spans", "-", f"language={language}", input=code).output
+    output = run("spans", "-", "language=triton", input=code).output
     assert "kernel_body" in output and "f(x)" in output and "[(1,)]" in output
-    failed = run("spans", "-", "language=tritn", input=code)
-    assert failed.exit_code == 2 and "did you mean triton" in failed.stderr
 
 
 def test_spans_as_json_and_of_standard_input(run, tmp_path):
@@ -173,8 +170,6 @@ def test_the_mask_is_the_one_that_trained(models, tmp_path, said, given, expecte
     "changes, message",
     [
         ({"model": "no/such/folder"}, "model='no/such/folder': there is no such folder"),
-        ({"model": "{models}"}, "no config.json"),
-        ({"model": "{models}/adapter"}, "give it as adapter="),
         ({"adapter": "{models}/before"}, "no adapter_config.json"),
         ({"adapter": "{models}/adapter"}, "does not fit the model"),
         ({"compare": "false"}, "compare: no longer a key: the model before training"),

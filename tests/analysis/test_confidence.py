@@ -2,11 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from cuset_stage.analysis.confidence import collect, make_reading, make_sample, token_texts, window_bounds
+from cuset_stage.analysis.confidence import Sample, collect, make_reading, make_sample, token_texts
 from cuset_stage.analysis.requests import HeatmapSettings
 from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.objective import ObjectiveSettings, token_terms
@@ -55,12 +56,11 @@ def test_every_token_against_a_direct_computation(models, page):
     assert reading.window[first:] == pytest.approx(means, rel=1e-5)
     (region,) = reading.regions
     assert region.confidence == pytest.approx(min(means), rel=1e-5)
-    inside = reading.confidence[region.start : region.end]
-    assert sum(inside) / len(inside) == pytest.approx(region.confidence, rel=1e-5)
     assert region.weight == pytest.approx(1 - region.confidence)
 
 
-def test_numbers_are_those_of_the_loss(models):
+@pytest.mark.parametrize("window", [16, 15, 50, 51])
+def test_numbers_are_those_of_the_loss(models, window):
     torch.manual_seed(0)
     model = AutoModelForCausalLM.from_pretrained(models / "after").eval()
     length = 120
@@ -73,16 +73,31 @@ def test_numbers_are_those_of_the_loss(models):
     columns = {"input_ids": ids, "labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
     row = {name: column.tolist() for name, column in columns.items()}
     (log_probabilities,) = token_log_probabilities(model, [row])
-    reading = make_reading(log_probabilities, row, 16)
+    reading = make_reading(log_probabilities, row, window)
 
     with torch.no_grad():
         logits = model(ids[None]).logits
-    terms = token_terms(logits, labels[None], cuda_mask[None], sample_ids[None], ObjectiveSettings(window=16))
+    terms = token_terms(logits, labels[None], cuda_mask[None], sample_ids[None], ObjectiveSettings(window=window))
     assert [c for c in reading.confidence if c is not None] == pytest.approx(terms.confidence.tolist(), rel=1e-5)
     assert [r.confidence for r in reading.regions] == pytest.approx(terms.region_confidence.tolist(), rel=1e-5)
     assert [r.weight for r in reading.regions] == pytest.approx(terms.sample_weight.tolist(), rel=1e-5)
     for region, (start, end) in zip(reading.regions, ((10, 60), (70, 120)), strict=True):
         assert start <= region.start < region.end <= end  # a window does not leave its turn
+        inside = reading.confidence[region.start : region.end]
+        assert sum(inside) / len(inside) == pytest.approx(region.confidence, rel=1e-5)
+        assert window // 2 <= len(inside) <= window
+
+
+def test_a_reading_of_log_probabilities_above_0():
+    rng = np.random.default_rng(0)
+    row = {"labels": [-100, -100, *range(40)], "sample_ids": [0, 0, *[1] * 15, *[2] * 25]}
+    reading = make_reading(rng.choice([1e-7, 0.0, -1e-8, 3e-3], 40).astype(np.float32), row, 7)
+    for values in (reading.confidence[2:], reading.window[2:]):
+        assert all(0 <= value <= 1 for value in values)
+    assert all(0 <= one.confidence <= 1 and 0 <= one.weight <= 1 for one in reading.regions)
+    sample = Sample("a", [""] * 42, [False] * 2 + [True] * 40, [False] * 42, {"model": reading})
+    summary = sample.summary("model", 0.1, 1.0)
+    assert summary["nll"] >= 0 and all(0 <= summary[name] <= 1 for name in ("confidence", "sample_weight"))
 
 
 def test_cuda_marks_cover_the_kernel(page):
@@ -114,14 +129,6 @@ def test_an_adapter_is_compared_with_its_base(models):
     assert sample.readings["after"] != plain.readings["model"]
 
 
-@pytest.mark.parametrize(
-    "centre, window, expected",
-    [(0, 4, (0, 2)), (5, 4, (3, 7)), (5, 5, (3, 8)), (9, 5, (7, 10)), (5, 10, (0, 10)), (5, 11, (0, 10))],
-)
-def test_window_bounds(centre, window, expected):
-    assert window_bounds(centre, 0, 10, window) == expected
-
-
 def test_characters_of_several_tokens(models):
     tokenizer = AutoTokenizer.from_pretrained(models / "after")
     for text in ("a\tb  c\n", "naïve 漢字 🙂 end", "", "🙂"):
@@ -143,6 +150,7 @@ def test_a_row_without_supervised_tokens_is_refused(models):
         ('[{"instruction": "x", "input": "", "output": ""}]', "none of its first 1 rows"),
         ("[]", "bad.json: no rows"),
         ("{not json", "bad.json:1: not JSON"),
+        ('[{"instruction": "x", "output": "y", "input": 1}]', "bad.json: row 1: 'input', the query column, is 1; exp"),
     ],
 )
 def test_data_without_rows(models, tmp_path, content, message):

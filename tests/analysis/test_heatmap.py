@@ -6,7 +6,7 @@ from collections import Counter
 from html.parser import HTMLParser
 
 from cuset_stage.analysis.confidence import Sample
-from cuset_stage.analysis.heatmap import numbers, render, runs, visible
+from cuset_stage.analysis.heatmap import numbers, render, visible
 
 
 class Reader(HTMLParser):
@@ -71,6 +71,5 @@ def test_json_has_every_number(page):
     assert sample["readings"]["after"]["regions"][0]["start"] == 3
 
 
-def test_visible_and_runs():
+def test_visible():
     assert visible("<a\n\t'") == '&lt;a<b class="nl"></b>\n<b class="tab"></b>\t&#x27;'
-    assert runs([False, True, True, False, True]) == [(1, 3), (4, 5)] and runs([]) == []

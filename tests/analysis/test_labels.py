@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from data_sets import write_data_set
 from typer.testing import CliRunner
 
 from cuset_stage.analysis.labels import figures, render, summarise
@@ -19,16 +20,9 @@ from cuset_stage.text import InputError
 KERNEL = "```cpp\n__global__ void k(int* p) {\n    __shared__ int s[32];\n    p[threadIdx.x] = s[0];\n}\nvoid f(int* p) { k<<<1, 32>>>(p); }\n```"
 
 
-def write_rows(folder, rows, **entry):
-    """The data set `rows` in a folder. entry: more of its entry in dataset_info.json."""
-    (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
-    info = {"rows": {"file_name": "rows.json", **entry}}
-    (folder / "dataset_info.json").write_text(json.dumps(info), encoding="utf-8")
-
-
 def write_turns(folder, *turns):
     row = {"conversations": [{"from": who, "value": what} for who, what in turns]}
-    write_rows(folder, [row], formatting="sharegpt", columns={"messages": "conversations"})
+    write_data_set(folder, "rows", [row], formatting="sharegpt", columns={"messages": "conversations"})
 
 
 @pytest.fixture
@@ -40,7 +34,7 @@ def dataset(tmp_path):
     ]
     rows += [{"instruction": "x", "input": "", "output": ""}] * 2
     rows.append({"instruction": "Long.", "input": "", "output": "word " * 3000 + KERNEL})
-    write_rows(tmp_path, rows)
+    write_data_set(tmp_path, "rows", rows)
     return tmp_path
 
 
@@ -145,8 +139,8 @@ def test_the_package_s_data_are_found_from_any_folder(tiny_model, tmp_path, monk
 
 @pytest.mark.parametrize(("response", "said"), [("Hello.", "not one CUDA token"), ("", "not one row with a response")])
 def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path, response, said):
-    write_rows(tmp_path, [{"instruction": "Hi", "input": "", "output": response}])
-    done = run(model=tiny_model, dataset="rows", dataset_dir=tmp_path, numbers="-")
+    data = write_data_set(tmp_path, "rows", [{"instruction": "Hi", "input": "", "output": response}])
+    done = run(model=tiny_model, **data, numbers="-")
     assert not json.loads(done.stdout)["cuda_share"]
     assert done.exit_code == 1 and said in done.stderr
 
@@ -156,8 +150,7 @@ def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path, response, 
 )
 def test_another_language_is_labelled_and_shown(tiny_model, tmp_path, language, spans):
     output = "```python\nimport triton\n\n\n@triton.jit\ndef k(x):\n    f(x)\n\n\nk[(1,)](x)\n```"
-    rows = [{"instruction": "Write it.", "input": "", "output": output}]
-    write_rows(tmp_path, rows)
+    write_data_set(tmp_path, "rows", [{"instruction": "Write it.", "input": "", "output": output}])
     summary = labels_of(tiny_model, tmp_path, language=language)
     (example,) = summary.examples
     assert [example.response[start:end] for start, end, _ in example.spans] == spans
@@ -165,35 +158,9 @@ def test_another_language_is_labelled_and_shown(tiny_model, tmp_path, language, 
     assert all(f">{span}<" in render(summary) for span in spans)
 
 
-def test_faults_name_the_key(tiny_model, dataset, tmp_path):
-    for changes, message in (
-        ({"dataset": "other"}, "Undefined dataset other in dataset_info.json"),
-        ({"template": "qwne"}, "did you mean"),
-        ({"model": tmp_path}, "model=.*no tokenizer there"),
-        ({"model": tmp_path / "no"}, "model=.*there is no such folder"),
-        ({"kinds": "nothing"}, "kernel_body"),
-        ({"cutoff_len": 1}, "cutoff_len='1': expected"),
-    ):
-        with pytest.raises(SettingsError, match=message):
-            labels_of(tiny_model, dataset, **changes)
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b'[{"instruction": "x", "input": "", "output": "y\xff"}]', "cannot be read: .*not JSON .'utf-8' codec"),
-        (b'[{"instruction": 1}, {"instruction": "x"}]', "no row has the key"),
-        (b'[{"instruction": "x", "input": ""}]', "no row has the key 'output', which is the response column"),
-        (
-            b'[{"instruction": "x", "output": "y", "input": 1}]',
-            "rows.json: row 1: 'input', the query column, is 1; expected",
-        ),
-    ],
-)
-def test_a_file_that_cannot_be_read_ends_with_a_sentence(tiny_model, dataset, data, said):
-    (dataset / "rows.json").write_bytes(data)
-    with pytest.raises(SettingsError, match=f"rows.*{said}"):
-        labels_of(tiny_model, dataset)
+def test_a_folder_without_a_tokenizer_is_named(tmp_path):
+    with pytest.raises(SettingsError, match=r"model=.*no tokenizer there"):
+        labels_of(tmp_path, tmp_path)
 
 
 def test_a_message_that_no_template_takes_is_named(tiny_model, tmp_path):
@@ -216,7 +183,7 @@ def test_weights_that_the_data_give_are_counted_and_shown(tiny_model, tmp_path):
         {"instruction": "Why?", "output": "So.", "w": 1, "s": []},
     ]
     columns = {"prompt": "instruction", "response": "output", "weight": "w", "spans": "s"}
-    write_rows(tmp_path, rows, columns=columns)
+    write_data_set(tmp_path, "rows", rows, columns=columns)
     summary = labels_of(tiny_model, tmp_path)
     trained = rows_of_training(tiny_model, tmp_path)
     weights = [w for row in trained for w, s in zip(row["token_weights"], row["sample_ids"], strict=True) if s]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import cuset
+from data_sets import write_data_set
 from results_factory import write_results
 from safetensors.torch import load_file, save_file
 
@@ -32,21 +33,11 @@ def surer_model(tiny_model, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def heat_map(tiny_model, surer_model, tmp_path_factory) -> str:
-    page = tmp_path_factory.mktemp("heat_map") / "page.html"
-    data = {"dataset": "cuset_kernels_eval", "dataset_dir": ROOT / "data", "samples": 1, "cutoff_len": 1200}
-    cuset("heatmap", model=surer_model, before=tiny_model, output=page, device="cpu", **data)
-    return page.as_uri()
-
-
-@pytest.fixture(scope="session")
-def surer_heat_map(tiny_model, surer_model, tmp_path_factory) -> str:
     """Of the first row in which the model, which knows nothing, is sure of a token outside CUDA code, too."""
     known = json.loads((ROOT / "data" / "dataset_info.json").read_text())["cuset_kernels_eval"]
     for row in json.loads((ROOT / "data" / "cuset_kernels_eval.json").read_text()):
-        page = tmp_path_factory.mktemp("surer_heat_map") / "page.html"
-        (page.parent / "one.json").write_text(json.dumps([row]))
-        (page.parent / "dataset_info.json").write_text(json.dumps({"one": {**known, "file_name": "one.json"}}))
-        data = {"dataset": "one", "dataset_dir": page.parent, "samples": 1, "cutoff_len": 1200}
+        page = tmp_path_factory.mktemp("heat_map") / "page.html"
+        data = write_data_set(page.parent, "one", [row], columns=known["columns"]) | {"samples": 1, "cutoff_len": 1200}
         cuset("heatmap", model=surer_model, before=tiny_model, output=page, device="cpu", **data)
         if ', M 1"' in page.read_text():
             break

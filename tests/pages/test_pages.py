@@ -25,8 +25,8 @@ def test_the_heat_map_is_readable(browser, heat_map):
         assert faults(tab) == []
 
 
-def test_the_heat_map_says_what_trained_and_marks_what_did_not(browser, surer_heat_map):
-    with opened(browser, surer_heat_map) as tab:
+def test_the_heat_map_says_what_trained_and_marks_what_did_not(browser, heat_map):
+    with opened(browser, heat_map) as tab:
         said = tab.locator("header").inner_text()
         assert "τ = 0.2, λ = 1.5, CUDA: kernel_body; windows of 64 tokens" in said
         assert "The model trained with these values." in said

@@ -1,11 +1,9 @@
-"""The documentation as a site, in headless Chromium: each page is readable, its links lead somewhere, search and colours work."""
+"""The documentation as a site, in headless Chromium: each page is readable, search and colours work. Its links: mkdocs.yml."""
 
 import functools
 import threading
-from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 from page_checks import faults, opened
@@ -53,35 +51,3 @@ def test_search_and_colours_and_navigation(browser, address):
         tab.set_viewport_size({"width": 420, "height": 900})
         tab.locator("label[for=__drawer]:visible").first.click()
         tab.locator(".md-nav--primary a:visible").first.wait_for()
-
-
-class Links(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: set[str] = set()
-        self.targets: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if name == "id":
-                self.ids.add(value or "")
-            elif name in ("href", "src") and value:
-                self.targets.add(value)
-
-
-def test_every_link_within_the_site_leads_somewhere(site):
-    pages = {path: Links(path.read_text(encoding="utf-8")) for path in site.glob("*.html") if path.stem != "404"}
-    dead = []
-    for path, links in pages.items():
-        for target in links.targets:
-            url = urlsplit(target)
-            if url.scheme or url.netloc:
-                continue
-            there = (site / unquote(url.path)).resolve() if url.path else path
-            there = there / "index.html" if there.is_dir() else there
-            if not there.exists() or (
-                url.fragment and there in pages and unquote(url.fragment) not in pages[there].ids
-            ):
-                dead.append(f"{path.name}: {target}")
-    assert pages and dead == []

@@ -4,6 +4,7 @@ A model reads every row once; its log-probabilities are kept, 12 bytes a token. 
 tokens' mean known, windows, sums by file, and the bootstrap.
 """
 
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,9 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
 
     began, tokens = time.perf_counter(), []
     with Progress(total=total, unit="file", desc=f"{name}: reading") as bar, explained(name):
-        for row, log_p in _read(model, rows):
+        rows, read_ahead = itertools.tee(rows)
+        found = token_log_probabilities(model, (row._asdict() for row in read_ahead))
+        for row, log_p in zip(rows, found, strict=True):
             predicted = (row.labels != -100) & (np.arange(len(row.labels)) > 0)
             if predicted.any():
                 # A first token, predicted from nothing, is left out.
@@ -116,19 +119,6 @@ def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> t
         with explained():
             opened.append((name, open_rows(tokenizer, request.model, rules, **more, **options)))
     return sum(len(rows) for _, rows in opened), (row for name, rows in opened for row in data_rows(rows, name))
-
-
-def _read(model: Any, rows: Iterator[KindRow]) -> Iterator[tuple[KindRow, NDArray[np.float32]]]:
-    """Each row with the log-probabilities of its labels that are not -100."""
-    ahead: list[KindRow] = []  # rows that were taken and whose numbers are not back yet
-
-    def taken() -> Iterator[dict[str, Any]]:
-        for row in rows:
-            ahead.append(row)
-            yield {"input_ids": row.input_ids, "labels": row.labels}
-
-    for log_p in token_log_probabilities(model, taken()):
-        yield ahead.pop(0), log_p
 
 
 @dataclass

@@ -134,8 +134,11 @@ def make_reading(log_probabilities: np.ndarray, row: dict[str, list[int]], windo
     regions = []
     ends = lengths.cumsum(0).tolist()
     for length, end, least in zip(lengths.tolist(), ends, minima.tolist(), strict=True):
-        start = end - length
-        left, right = window_bounds(start + int(means[start:end].argmin()), start, end, window)
+        left = start = end - length
+        right = end
+        if length >= window:  # else R_t of Eq. 5 is the sample itself
+            centre = start + int(means[start:end].argmin())
+            left, right = max(start, centre - window // 2), min(end, centre + (window + 1) // 2)
         regions.append(Region(int(positions[left]), int(positions[right - 1]) + 1, least, 1.0 - least))
 
     def spread(values: torch.Tensor) -> list[float | None]:
@@ -143,13 +146,6 @@ def make_reading(log_probabilities: np.ndarray, row: dict[str, list[int]], windo
         return [by_position.get(position) for position in range(len(labels))]
 
     return Reading(spread(confidence), spread(means), regions)
-
-
-def window_bounds(centre: int, start: int, end: int, window: int) -> tuple[int, int]:
-    """R_t of Eq. 5 as [left, right): the window around `centre` in the sample [start, end), the sample itself if it is shorter."""
-    if end - start < window:
-        return start, end
-    return max(start, centre - window // 2), min(end, centre + (window + 1) // 2)
 
 
 def make_sample(tokenizer: Any, row: dict[str, list[int]], source: str, asked: str) -> Sample:

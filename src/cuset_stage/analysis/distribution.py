@@ -37,11 +37,10 @@ def log_odds_bins(log_p: NDArray[np.float32]) -> NDArray[np.int64]:
     return np.minimum(bins.astype(np.int64), BINS - 1)
 
 
-def ks_distance(first: NDArray, second: NDArray) -> NDArray[np.float64]:
-    """D = sup |F - G| (Massey 1951) of counts over the same bins, [..., bins] each; NaN where one of them is empty."""
-    with np.errstate(invalid="ignore"):
-        cumulated = [np.cumsum(counts, axis=-1) / np.sum(counts, axis=-1, keepdims=True) for counts in (first, second)]
-    return np.abs(cumulated[0] - cumulated[1]).max(axis=-1)
+def cumulated_gap(first: NDArray, second: NDArray) -> NDArray[np.float64]:
+    """F - G of counts over the same bins, [..., bins] each; the largest of its magnitudes is the KS distance D (Massey 1951)."""
+    parts = [np.cumsum(counts, axis=-1) / counts.sum(axis=-1, keepdims=True) for counts in (first, second)]
+    return parts[0] - parts[1]
 
 
 def naive_p(distance: float, first: int, second: int) -> float:
@@ -134,19 +133,15 @@ def clustered_ks(
     sizes = [int(counts.sum()) for counts in fine]
     if not all(sizes):
         return None
-    d = float(ks_distance(*fine))
+    d = float(np.abs(cumulated_gap(*fine)).max())
     naive = naive_p(d, *sizes)
     draws = bootstrap.draws[:, first], bootstrap.draws[:, second]
     has_both = np.logical_and(*(counts.sum(axis=1) > 0 for counts in draws))
     if bootstrap.is_single or not has_both.any():
         return {"d": _interval(d), "p_naive": naive, "p_clustered": None}
 
-    def gap(counts: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-        parts = [np.cumsum(of_class, axis=-1) / of_class.sum(axis=-1, keepdims=True) for of_class in (counts, others)]
-        return parts[0] - parts[1]
-
-    observed = gap(bootstrap.total[first], bootstrap.total[second])
-    drawn = gap(*(counts[has_both] for counts in draws))
+    observed = cumulated_gap(bootstrap.total[first], bootstrap.total[second])
+    drawn = cumulated_gap(*(counts[has_both] for counts in draws))
     lower, upper = np.quantile(np.abs(drawn).max(axis=1), [0.025, 0.975])
     coarse_d = float(np.abs(observed).max())  # within COARSE's resolution of d
     ends = np.clip([d + coarse_d - upper, d + coarse_d - lower], 0, 1)

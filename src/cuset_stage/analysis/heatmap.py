@@ -6,7 +6,6 @@ heatmap.html beside this file has the layout. No script runs: a token's numbers 
 import textwrap
 from dataclasses import asdict
 from html import escape
-from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup
@@ -97,8 +96,8 @@ def tokens_html(sample: Sample, name: str, settings: HeatmapSettings) -> str:
     reading = sample.readings[name]
     weights = sample.weights(name, settings.tau, settings.lam)
     # An answer that is no longer than the window is one window: a box around all of it would say nothing.
-    turns = runs([value is not None for value in reading.window])
-    boxes = [region for region in reading.regions if (region.start, region.end) not in turns]
+    around = [None, *reading.window, None]
+    boxes = [region for region in reading.regions if (around[region.start], around[region.end + 1]) != (None, None)]
     opens, closes = {region.start: region for region in boxes}, {region.end for region in boxes}
     parts = []
     column = 0  # of the next token in its line
@@ -127,9 +126,3 @@ def visible(text: str) -> str:
     # A parser would turn \r into \n and drop \0, so they are shown as their control pictures.
     text = escape(text.replace("\r\n", "\n"), quote=True).replace("\r", "␍").replace("\0", "␀")
     return text.replace("\n", '<b class="nl"></b>\n').replace("\t", '<b class="tab"></b>\t')
-
-
-def runs(values: list[bool]) -> list[tuple[int, int]]:
-    """The runs [start, end) of what is true."""
-    groups = [list(group) for is_on, group in groupby(range(len(values)), key=values.__getitem__) if is_on]
-    return [(group[0], group[-1] + 1) for group in groups]

@@ -43,15 +43,12 @@ class KindRow(NamedTuple):
 
 @dataclass
 class KindProcessor(LabelledProcessor):
-    """Rows as in training, with one more column: `kinds`."""
+    """Rows as in training, but that `cuda_mask` holds all kinds of a token, as `KIND_BITS`."""
 
-    def preprocess_dataset(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        self._kinds: list[NDArray[np.int64]] = []
-        return {**super().preprocess_dataset(examples), "kinds": self._kinds}
-
-    def unpack(self, tagged_ids: list[int], tagged_labels: list[int], passages: PassageTable) -> tuple[NDArray, ...]:
-        self._kinds.append(kinds_of(np.array(tagged_ids, dtype=np.int64)))
-        return unpack_labels(tagged_ids, tagged_labels, passages)
+    @staticmethod
+    def unpack(tagged_ids: list[int], tagged_labels: list[int], passages: PassageTable) -> tuple[NDArray, ...]:
+        ids, labels, _, *others = unpack_labels(tagged_ids, tagged_labels, passages)
+        return ids, labels, kinds_of(np.array(tagged_ids, dtype=np.int64)), *others
 
 
 def data_rows(rows: LabelledRows, name: str) -> Iterator[KindRow]:
@@ -125,4 +122,4 @@ def _encoded(processor: KindProcessor, examples: dict[str, list[Any]], names: Se
     """The rows of examples, all of which are usable."""
     with quiet(), fault_named(processor.data_args):
         made = processor.preprocess_dataset(examples)
-    yield from map(KindRow, names, *(made[name] for name in KindRow._fields[1:]))
+    yield from map(KindRow, names, *(made[name] for name in ("input_ids", "labels", "sample_ids", "cuda_mask")))

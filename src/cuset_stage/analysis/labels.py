@@ -44,15 +44,13 @@ class Example:
     def pieces(self) -> list[tuple[str | None, float, str]]:
         """The response cut at every edge, each piece with the kind of the innermost span that covers it, and its weight."""
         edges = {edge for start, end, _ in (*self.spans, *self.weights) for edge in (start, end)}
-        kinds: list[str | None] = [None] * len(self.response)
         innermost_first = sorted(self.spans, key=lambda span: span[1] - span[0])
-        for start, end, kind in innermost_first[::-1]:
-            kinds[start:end] = [kind] * (end - start)
-        weights = [1.0] * len(self.response)
-        for start, end, weight in self.weights:
-            weights[start:end] = [weight] * (end - start)
-        cuts = pairwise(sorted({0, len(self.response), *edges}))
-        return [(kinds[start], weights[start], self.response[start:end]) for start, end in cuts]
+        pieces = []
+        for start, end in pairwise(sorted({0, len(self.response), *edges})):
+            kind = next((kind for left, right, kind in innermost_first if left <= start < right), None)
+            weight = next((weight for left, right, weight in self.weights if left <= start < right), 1.0)
+            pieces.append((kind, weight, self.response[start:end]))
+        return pieces
 
 
 class LabelSummary(NamedTuple):

@@ -34,7 +34,6 @@ Template = Annotated[
     ),
 ]
 Device = Annotated[str, Field(description="auto, cpu, cuda:0, ...")]
-TrustRemoteCode = Annotated[bool, Field(description="run code that comes with the models")]
 DEFAULT_KINDS = ("kernel_body", "launch_config")
 MASK_KEYS = {
     "tau": "cuset_tau",
@@ -158,18 +157,6 @@ def _named_models(value: Any) -> Any:
     return {str(name): {"model": keys} if isinstance(keys, str) else keys for name, keys in names.items()}
 
 
-Models = Annotated[
-    dict[str, ModelRequest],
-    BeforeValidator(_named_models),
-    Field(
-        min_length=1,
-        description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
-        + ", ".join(ModelRequest.model_fields),
-    ),
-]
-"""Models by name: `a,b` on the command line; in YAML a list, or a mapping from names to folders or to the keys of `ModelRequest`."""
-
-
 class ModelsSettings(Settings):
     """Which models read, and how their weights are loaded."""
 
@@ -179,10 +166,13 @@ class ModelsSettings(Settings):
         "batch_tokens": "8192 tokens are read at a time, and fewer where memory runs out",
     }
 
-    models: Models
+    models: Annotated[dict[str, ModelRequest], BeforeValidator(_named_models), Field(min_length=1)] = Field(
+        description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
+        + ", ".join(ModelRequest.model_fields)
+    )
     template: Template = "qwen"
     device: Device = "auto"
-    trust_remote_code: TrustRemoteCode = False
+    trust_remote_code: bool = Field(False, description="run code that comes with the models")
     quantization_bit: QuantizationBit = None
 
     @model_validator(mode="after")

@@ -1,6 +1,5 @@
 """What `cuset spans` prints: the spans of a text, with lines and columns."""
 
-import bisect
 from typing import Any
 
 from ..report.cells import Table, number_column, print_table, text_column
@@ -10,11 +9,9 @@ from ..text import one_line
 
 def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
     """The spans with lines and columns, both counted from 1; the end is the last character's place."""
-    starts = [0] + [index + 1 for index, character in enumerate(text) if character == "\n"]
 
     def place(index: int) -> tuple[int, int]:
-        line = bisect.bisect_right(starts, index) - 1
-        return line + 1, index - starts[line] + 1
+        return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
 
     rows = []
     for span in spans:

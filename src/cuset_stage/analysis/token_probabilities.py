@@ -44,7 +44,7 @@ def token_log_probabilities(
     Raises:
         ValueError: ids outside the model's vocabulary, NaN or infinite logits.
     """
-    reader = _Reader(model, head or FusedHead(model, _PLAIN))
+    used = head or FusedHead(model, _PLAIN)
     source = iter(rows)
     try:
         while ahead := list(islice(source, ROWS_SORTED)):
@@ -56,7 +56,7 @@ def token_log_probabilities(
                 batch = waiting[: max(1, batch_tokens // max(1, longest))]
                 is_short = False
                 try:
-                    by_index |= zip(batch, reader.read([ahead[index] for index in batch]), strict=True)
+                    by_index |= zip(batch, _read(model, used, [ahead[index] for index in batch]), strict=True)
                 except RuntimeError as error:
                     if len(batch) == 1 or not should_reduce_batch_size(error):
                         raise
@@ -69,52 +69,46 @@ def token_log_probabilities(
             yield from (by_index[index] for index in range(len(ahead)))
     finally:
         if head is None:
-            reader.head.uncover()
+            used.uncover()
 
 
-class _Reader:
-    """A model with the way its probabilities are computed: in its output layer, or from its logits."""
+@torch.no_grad()
+def _read(model: Any, head: FusedHead, rows: Sequence[Row]) -> list[np.ndarray]:
+    """One batch; see `token_log_probabilities`."""
+    # Padding stands on the right, where causal attention does not see it: no mask is needed.
+    ids, labels = (
+        torch.nn.utils.rnn.pad_sequence(
+            [torch.as_tensor(row[name], dtype=torch.int64) for row in rows], batch_first=True, padding_value=value
+        )
+        for name, value in (("input_ids", 0), ("labels", IGNORE_INDEX))
+    )
+    embeddings = getattr(model, "module", model).get_input_embeddings()
+    if (largest := int(ids.max())) >= embeddings.num_embeddings:
+        outside = f"outside the model's vocabulary of {embeddings.num_embeddings}"
+        raise ValueError(f"token {largest} is {outside}: the tokenizer belongs to another model.")
+    counts = supervised_positions(labels).sum(dim=1).tolist()
+    ids = ids.to(embeddings.weight.device)
+    values = _log_probabilities(model, head, ids, labels).cpu() if sum(counts) else torch.empty(0)
+    check_finite(torch.isfinite(values))
+    unpredicted = (labels[:, 0] != IGNORE_INDEX).tolist()
+    parts = zip(unpredicted, values.split(counts), strict=True)
+    return [np.concatenate([np.full(int(first), np.nan, np.float32), part.numpy()]) for first, part in parts]
 
-    def __init__(self, model: Any, head: FusedHead) -> None:
-        self._model, self.head = model, head
-        embeddings = getattr(model, "module", model).get_input_embeddings()
-        self._device, self._vocab_size = embeddings.weight.device, embeddings.num_embeddings
 
-    @torch.no_grad()
-    def read(self, rows: Sequence[Row]) -> list[np.ndarray]:
-        """One batch; see `token_log_probabilities`."""
-        # Padding stands on the right, where causal attention does not see it: no mask is needed.
-        ids = self._padded([row["input_ids"] for row in rows], 0)
-        labels = self._padded([row["labels"] for row in rows], IGNORE_INDEX)
-        if (largest := int(ids.max())) >= self._vocab_size:
-            outside = f"outside the model's vocabulary of {self._vocab_size}"
-            raise ValueError(f"token {largest} is {outside}: the tokenizer belongs to another model.")
-        counts = supervised_positions(labels).sum(dim=1).tolist()
-        values = self._log_probabilities(ids.to(self._device), labels).cpu() if sum(counts) else torch.empty(0)
-        check_finite(torch.isfinite(values))
-        unpredicted = (labels[:, 0] != IGNORE_INDEX).tolist()
-        parts = zip(unpredicted, values.split(counts), strict=True)
-        return [np.concatenate([np.full(int(first), np.nan, np.float32), part.numpy()]) for first, part in parts]
+def _log_probabilities(model: Any, head: FusedHead, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """[num_valid] float32 on the model's device: computed in its output layer, or from its logits."""
+    run = partial(model, use_cache=False)
+    if head.reason is None and not head.is_verified:
+        # Few tokens: a whole batch takes minutes on a CPU.
+        head.verify(lambda: run(input_ids=ids[:1, :PROBED_TOKENS]))
+    if head.reason is None:
+        hidden, (weight, bias) = head.inputs_of(lambda: run(input_ids=ids), with_head=True)
+        _, terms = fused_objective(hidden, weight, labels.to(hidden.device), None, None, _PLAIN, bias=bias)
+        return -terms.nll
 
-    def _log_probabilities(self, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """[num_valid] float32 on the model's device."""
-        run = partial(self._model, use_cache=False)
-        if self.head.reason is None and not self.head.is_verified:
-            # Few tokens: a whole batch takes minutes on a CPU.
-            self.head.verify(lambda: run(input_ids=ids[:1, :PROBED_TOKENS]))
-        if self.head.reason is None:
-            hidden, (weight, bias) = self.head.inputs_of(lambda: run(input_ids=ids), with_head=True)
-            _, terms = fused_objective(hidden, weight, labels.to(hidden.device), None, None, _PLAIN, bias=bias)
-            return -terms.nll
-
-        logits = run(input_ids=ids).logits[:, :-1]  # [batch, length - 1, vocab_size]
-        positions = supervised_positions(labels).nonzero().to(logits.device)
-        targets = labels.to(logits.device)[:, 1:][positions[:, 0], positions[:, 1]]
-        parts = zip(positions.split(_CHUNK), targets.split(_CHUNK), strict=True)
-        nll = [F.cross_entropy(logits[at[:, 0], at[:, 1]].float(), target, reduction="none") for at, target in parts]
-        return -torch.cat(nll).clamp(min=0.0)
-
-    @staticmethod
-    def _padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
-        tensors = [torch.as_tensor(row, dtype=torch.int64) for row in rows]
-        return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=value)
+    logits = run(input_ids=ids).logits[:, :-1]  # [batch, length - 1, vocab_size]
+    positions = supervised_positions(labels).nonzero().to(logits.device)
+    targets = labels.to(logits.device)[:, 1:][positions[:, 0], positions[:, 1]]
+    parts = zip(positions.split(_CHUNK), targets.split(_CHUNK), strict=True)
+    nll = [F.cross_entropy(logits[at[:, 0], at[:, 1]].float(), target, reduction="none") for at, target in parts]
+    return -torch.cat(nll).clamp(min=0.0)

@@ -53,12 +53,11 @@ _NO_PROSE = frozenset({"else", "do", "return", "co_await", "template"})
 class Body(NamedTuple):
     """A function that a specifier introduces: `head` is where the specifier starts, `pieces` are its bodies.
 
-    Preprocessor branches can give one function several pieces. `open` says that the last piece was cut off.
+    Preprocessor branches can give one function several pieces.
     """
 
     head: int
     pieces: list[tuple[int, int]]
-    open: bool
 
 
 class Lexed(NamedTuple):
@@ -68,6 +67,10 @@ class Lexed(NamedTuple):
     code: str
     macros: list[tuple[int, int]]
     finder: re.Pattern[str]
+
+    def stretches(self) -> list[tuple[str, int, int]]:
+        """What is read by itself, as a text and a range of it: the code, then the body of each macro."""
+        return [(self.code, 0, len(self.code)), *((self.full, start, end) for start, end in self.macros)]
 
 
 def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
@@ -107,20 +110,13 @@ def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
 
 def kernels(lexed: Lexed) -> list[Body]:
     """Every kernel with a body, macro bodies included."""
-    return _bodies(lexed, lexed.finder, strict=True)
+    return [body for stretch in lexed.stretches() for body in _functions(*stretch, lexed.finder, strict=True)]
 
 
 def device_functions(lexed: Lexed) -> list[Body]:
     """Every `__device__` function or lambda with a body."""
-    return _bodies(lexed, _word_finder("__device__"), strict=False)
-
-
-def _bodies(lexed: Lexed, finder: re.Pattern[str], *, strict: bool) -> list[Body]:
-    found = functions(lexed.code, finder, strict=strict)
-    for start, end in lexed.macros:
-        if finder.search(lexed.full, start, end):
-            found += functions(lexed.full, finder, strict=strict, start=start, end=end)
-    return found
+    finder = _word_finder("__device__")
+    return [body for stretch in lexed.stretches() for body in _functions(*stretch, finder, strict=False)]
 
 
 def _kernel_finder(words: tuple[str, ...]) -> re.Pattern[str]:
@@ -149,14 +145,11 @@ def _heads(text: str, finder: re.Pattern[str], start: int, end: int) -> list[tup
     return found
 
 
-def functions(
-    text: str, finder: re.Pattern[str], *, strict: bool, start: int = 0, end: int | None = None
-) -> list[Body]:
-    """Functions that a specifier introduces in scrubbed text.
+def _functions(text: str, start: int, end: int, finder: re.Pattern[str], *, strict: bool) -> list[Body]:
+    """Functions that a specifier introduces in a range of scrubbed text.
 
     strict: the specifier cannot occur inside a body, so an open body ends before the next one.
     """
-    end = len(text) if end is None else end
     heads = (
         _heads(text, finder, start, end) if strict else [match.span() for match in finder.finditer(text, start, end)]
     )
@@ -179,12 +172,10 @@ def functions(
         if opening >= 0 and strict and text[head] != "_" and _RETURNS.search(text, max(after, opening - 400), opening):
             continue
         pieces: list[tuple[int, int]] = []
-        is_open = False
         while opening >= 0:
             close, gaps = _find_close(text, opening, limit, starts if strict else None, one_branch=inside)
             if close < 0:
                 close, strict = _recover(text, gaps[-1][1] if gaps else opening, limit, starts), True
-                is_open = close == end == len(text)
             last = opening
             for gap_start, gap_end in gaps:
                 if gap_start < close:
@@ -194,18 +185,16 @@ def functions(
             if not inside:
                 jumped += gaps
                 done = close
-            again = _NEXT_BRANCH_BODY.match(text, close, limit) if in_branch and not is_open else None
+            again = _NEXT_BRANCH_BODY.match(text, close, limit) if in_branch else None
             opening = again.end() if again else -1
         if pieces:
-            found.append(Body(head, [piece for piece in pieces if piece[0] < piece[1]], is_open))
+            found.append(Body(head, [piece for piece in pieces if piece[0] < piece[1]]))
     return found
 
 
 def _directive(text: str, position: int) -> str:
     match = _DIRECTIVE.match(text, position)
-    if not match:
-        return ""
-    return match[1] if not line_before(text, position).strip() else ""
+    return match[1] if match and not line_before(text, position).strip() else ""
 
 
 def _depth_behind(directive: str, depth: int, branches: list[list[int]]) -> int:
@@ -328,23 +317,18 @@ def _recover(text: str, position: int, limit: int, heads: list[int]) -> int:
 
 def launches(lexed: Lexed) -> list[tuple[int, int]]:
     """Every `<<<...>>>`; one that the end of the region or of a macro cuts off runs to that end."""
-    found = list(_launches(lexed.code, 0, len(lexed.code), macro=False))
-    for start, end in lexed.macros:
-        found += _launches(lexed.full, start, end, macro=True)
+    found = []
+    for number, (text, start, end) in enumerate(lexed.stretches()):
+        openings = [*(match.span() for match in OPENING.finditer(text, start, end)), (end, end)]
+        for (opening, inside), (stop, _) in pairwise(openings):
+            # A macro that begins with one stands behind a kernel's name.
+            is_whole = number > 0 and not text[start:opening].strip(" \t\r\n\\")
+            if (is_whole or is_callee(text, opening, start)) and (close := _close_config(text, inside, end, stop)):
+                found.append((opening, close))
     return found
 
 
-def _launches(text: str, start: int, end: int, *, macro: bool) -> Iterable[tuple[int, int]]:
-    openings = [*(match.span() for match in OPENING.finditer(text, start, end)), (end, end)]
-    for (opening, inside), (stop, _) in pairwise(openings):
-        whole = macro and not text[start:opening].strip(" \t\r\n\\")  # the macro stands behind a kernel's name
-        if whole or is_callee(text, opening, start):
-            close = _close_config(text, inside, end, stop, open_end=macro or end == len(text))
-            if close:
-                yield opening, close
-
-
-def _close_config(text: str, position: int, end: int, stop: int, *, open_end: bool) -> int:
+def _close_config(text: str, position: int, end: int, stop: int) -> int:
     """The end of the configuration; `end` when it is cut off there; 0 when this is not a launch.
 
     Angle brackets of template arguments and comparisons look alike. Three that close are taken for those of templates if as many are
@@ -380,7 +364,7 @@ def _close_config(text: str, position: int, end: int, stop: int, *, open_end: bo
             braces -= char == "}"
             if depth < 0:
                 return passed
-    if open_end and limit == end:
+    if limit == end:
         return position + len(text[position:end].rstrip()) if end < len(text) else end
     return passed
 

@@ -35,7 +35,7 @@ _NAMES: dict[str, str] = {
     ),
 }
 _SHARED = re.compile(r"__shared__\b[^;{}]{0,2000}(?:\{[^{};]{0,2000}\}[^;{}]{0,2000})?;?")
-_QUALIFIERS = re.compile(r"(?:\b(?:extern|static|volatile|const|alignas\([^()]{0,20}\))\s+)+\Z")
+_QUALIFIERS = re.compile(r"(?:\b(?:extern|static|volatile|const|alignas\([^()]{0,20}\))\s+)*\Z")
 _DIRECTIVE_LINE = re.compile(r"^[ \t]*#[^\n]*\n", re.MULTILINE)
 _DIM3 = re.compile(r"(?<!\w)(?:const(?:expr)?\s+)?dim3\s+(?=\w)")
 _STATEMENT = re.compile(r"[(){};]")
@@ -99,9 +99,7 @@ def _statement_end(full: str, position: int) -> int:
 
 
 def _with_qualifiers(full: str, position: int) -> int:
-    before = full[max(0, position - 60) : position]
-    match = _QUALIFIERS.search(before)
-    return position - (len(before) - match.start() if match else 0)
+    return position - len(_QUALIFIERS.search(full[max(0, position - 60) : position])[0])
 
 
 def signature(lexed: Lexed, head: int, body: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Python source that need not parse: functions with their bodies, `with` blocks and brackets, by indentation.
+"""Python source that need not parse: functions with their bodies, and brackets, by indentation.
 
 Answers are cut off, and drafts do not compile, so no parser reads them here. Comments and string literals are replaced first, lines are
 joined inside brackets, and a bracket that never closes ends at the next line that only a new statement can start. Offsets stay those of
@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 
-_NOISE = re.compile(
-    r"#[^\n]*"
-    r'|"""[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+(?:""")?'
-    r"|'''[^'\\]*+(?:(?:\\[\s\S]?|'(?!''))[^'\\]*+)*+(?:''')?"
-    r'|"[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+"?'
-    r"|'[^'\\\n]*+(?:\\(?:\r\n|[\s\S])?[^'\\\n]*+)*+'?"
+# A string literal without its prefix. One that never closes is matched once, to the end of its line or, of three quotes, of the text.
+LITERAL = (
+    r"(?P<quotes>\"\"\"|''')(?P<long>(?:[^\"'\\]++|\\[\s\S]?|(?!(?P=quotes))[\"'])*+)(?P=quotes)?"
+    r"|(?P<quote>[\"'])(?P<short>(?:[^\"'\\\n]++|\\(?:\r\n|[\s\S])?|(?!(?P=quote))[\"'])*+)(?P=quote)?"
 )
+_NOISE = re.compile(rf"#[^\n]*|{LITERAL}")
 _BLANKS = re.compile(r"[ \t\f\r]*")
 # What no line inside brackets starts with.
 _STATEMENT = re.compile(
@@ -45,7 +44,7 @@ class Line(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A function or `with` statement: its head starts with the first decorator and ends behind the colon, `body` is None if cut off."""
+    """A function: its head starts with the first decorator and ends behind the colon, `body` is None if cut off."""
 
     start: int
     head_end: int
@@ -53,21 +52,19 @@ class Block(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A text read: `code` is the text with comments as spaces and each character of a string literal as a quote."""
+    """A text read: `code` is the text with comments as spaces and each character of a string literal as a quote.
 
-    text: str
+    end: where the text ends, white space left out.
+    """
+
     code: str
     lines: list[Line]
-
-    @property
-    def end(self) -> int:
-        """Where the text ends, white space left out."""
-        return len(self.text.rstrip())
+    end: int
 
 
 def read_python(text: str) -> Source:
     code = _NOISE.sub(lambda match: ("'" if match[0][0] != "#" else " ") * len(match[0]), text)
-    return Source(text, code, list(_lines(text, code)))
+    return Source(code, list(_lines(text, code)), len(text.rstrip()))
 
 
 def _lines(text: str, code: str) -> Iterator[Line]:
@@ -101,25 +98,21 @@ def _lines(text: str, code: str) -> Iterator[Line]:
         yield Line(start, last, indent, False)
 
 
-def functions(source: Source, wanted: Callable[[str, list[str]], bool]) -> list[Block]:
+def functions(source: Source, wanted: Callable[[str, str], bool]) -> list[Block]:
     """The functions for which `wanted(name, decorators)` is true, none inside another; decorators come without comments and literals."""
     found: list[Block] = []
-    decorators: list[str] = []
-    first = done = 0
+    head, done = -1, 0  # of the statement that a decorator has begun, and the end of the last function found
     for number, line in enumerate(source.lines):
         if line.comment or line.start < done:
             continue
+        head = line.start if head < 0 else head
         if source.code[line.start] == "@":
-            first = first if decorators else line.start
-            decorators.append(source.code[line.start : line.end])
             continue
         name = _DEF.match(source.code, line.start, line.end)
-        if name and wanted(name[1], decorators):
-            block = _block(source, number, first if decorators else line.start)
-            if block:
-                found.append(block)
-                done = block.body[1] if block.body else line.end
-        decorators = []
+        if name and wanted(name[1], source.code[head : line.start]) and (block := _block(source, number, head)):
+            found.append(block)
+            done = block.body[1] if block.body else line.end
+        head = -1
     return found
 
 

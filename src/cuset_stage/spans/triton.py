@@ -26,8 +26,8 @@ def triton(text: str) -> Extents:
     wrapped = set(re.findall(_WRAPPED.format(jit=jit), source.code))
     names = set(wrapped)
 
-    def is_kernel(name: str, decorators: list[str]) -> bool:
-        found = name in wrapped or any(decorator.search(line) for line in decorators)
+    def is_kernel(name: str, decorators: str) -> bool:
+        found = name in wrapped or decorator.search(decorators) is not None
         if found:
             names.add(name)
         return found
