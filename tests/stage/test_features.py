@@ -3,8 +3,8 @@
 helpers/features.yaml has the list, from which docs/features.md is written.
 """
 
-import ast
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -52,10 +52,10 @@ def train(llamafactory, chats, tmp_path_factory):
         places = {"chats": str(chats), "folder": str(tmp_path_factory.mktemp(stage))}
 
         def filled(keys):
-            texts = {key: value for key, value in keys.items() if isinstance(value, str)}
+            text = json.dumps(keys)
             for name, place in places.items():
-                texts = {key: value.replace(f"{{{name}}}", place) for key, value in texts.items()}
-            return {**keys, **texts}
+                text = text.replace(f"{{{name}}}", place)
+            return json.loads(text)
 
         environment = filled(feature.environment)
         if feature.first is not None:
@@ -174,5 +174,4 @@ def test_two_nodes(train, tmp_path):
 @pytest.mark.parametrize("name", HELD)
 def test_another_test_holds_it(name):
     path, _, test = HELD[name].held.partition("::")
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert f"\ndef {test}(" in (ROOT / path).read_text(encoding="utf-8")

@@ -70,7 +70,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             if reason := heads[0].reason or heads[-1].reason:
                 self._give_up_fused(reason)
         self._is_padding_free = self.finetuning_args.cuset_padding_free
-        self._said_padding_free = self._is_in_step = False
+        self._said_padding_free = False
         if self._is_padding_free:
             reasons = [padding_free.reason_against(model, self.args) for model in self._models()]
             if self.data_collator.label_pad_token_id != IGNORE_INDEX:
@@ -134,8 +134,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
         """The Trainer's estimate for a batch. It would count the parameters in every micro-batch, while the GPU waits."""
-        if "input_ids" not in inputs:
-            return super().floating_point_ops(inputs)
         return self._operations_of_a_token * inputs["input_ids"].numel()
 
     @functools.cached_property
@@ -144,16 +142,13 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Some libraries replace the Trainer's training step by one that computes a loss of its own."""
-        self._computed_loss, self._is_in_step = False, True
-        try:
-            with (
-                self._explained_non_finite(f"step {self.state.global_step + 1}"),
-                padding_free.training(self._is_padding_free),
-                self._no_casts(),
-            ):
-                loss = super().training_step(*args, **kwargs)
-        finally:
-            self._is_in_step = False
+        self._computed_loss = False
+        with (
+            self._explained_non_finite(f"step {self.state.global_step + 1}"),
+            padding_free.training(self._is_padding_free),
+            self._no_casts(),
+        ):
+            loss = super().training_step(*args, **kwargs)
         if not self._computed_loss:
             raise proof.OtherTrainerError("a training step did not compute CuSeT's loss")
         return loss
@@ -224,7 +219,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._computed_loss = True
         if not self.state.global_step:
             self._check_tokens(inputs["input_ids"])
-        if self._is_padding_free and self._is_in_step:
+        if self._is_padding_free and not self._is_evaluating:
             loss = self._loss_without_padding(model, inputs, num_items_in_batch)
             if loss is not None:
                 return loss
@@ -250,7 +245,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         is_first = not self._said_padding_free
         laid = padding_free.lay(inputs, full=is_first)
         if laid is None:
-            padding_free.begin(None)
             return None
         batch, rows = laid
         meter = copy.deepcopy(self._meter) if is_first else None
