@@ -23,7 +23,7 @@ STAGES = {"sft": {"stage": "sft"}, "cuset": {"stage": "cuset", **OFF}}
 BASE = {"cutoff_len": 128, "max_samples": 8, "max_steps": 3}
 BASE |= {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
 ENTRIES = {name: feature for group in FEATURES.values() for name, feature in group.items()}
-RUN = {name: one for name, one in ENTRIES.items() if not one.held and one.is_tested}
+RUN = {name: one for name, one in ENTRIES.items() if not one.held and one.outcome is not Outcome.UNTESTED}
 HELD = {name: one for name, one in ENTRIES.items() if one.held}
 
 

@@ -162,9 +162,8 @@ def test_the_language_decides_the_labels(byte_level, processor, rows, tmp_path, 
 
 
 def test_a_function_of_ones_own_that_changes_makes_caches_miss(tmp_path):
-    file = tmp_path / "own_spans.py"
-    file.write_text("def find(text):\n    return []\n")
-    first = LabelRules(RULES.kinds, language=f"{file}:find")
-    assert first == LabelRules(RULES.kinds, language=f"{file}:find")
-    file.write_text("def find(text):\n    return [(0, 1)]\n")
-    assert first != LabelRules(RULES.kinds, language=f"{file}:find")
+    file, rules = tmp_path / "own_spans.py", []
+    for found in ("[]", "[]", "[(0, 1)]"):
+        file.write_text(f"def find(text):\n    return {found}\n")
+        rules.append(LabelRules(RULES.kinds, language=f"{file}:find"))
+    assert rules[0] == rules[1] != rules[2]

@@ -218,20 +218,16 @@ class LabellingTemplate:
         pairs = template.encode_multiturn(self._tokenizer, messages, *args, **kwargs)
         for response, (source_ids, target_ids) in zip(responses, pairs, strict=True):
             prompt = self._passages.add(row.weight, response.turn) << PASSAGE_SHIFT
-            lead = self._lead(response, target_ids, tokenizer)
+            lead = []
+            if self._rules.think_weight != 1.0:
+                # An empty thought that the template has put in front of a response is reasoning, too.
+                thought = self._template.get_thought_word_ids(tokenizer)
+                if target_ids[: len(thought)] == thought:
+                    passage = self._passages.add(response.given.weight * self._rules.think_weight, response.turn)
+                    lead = [i | passage << PASSAGE_SHIFT for i in thought]
             rest = [i if i >> PASSAGE_SHIFT else i | response.bits for i in target_ids[len(lead) :]]
             tagged.append(([i | prompt for i in source_ids], lead + rest))
         return tagged
-
-    def _lead(self, response: Response, target_ids: list[int], tokenizer: Any) -> list[int]:
-        """The ids of an empty thought that the template has put in front of a response, labelled; it is reasoning, too."""
-        if self._rules.think_weight == 1.0:
-            return []
-        thought = self._template.get_thought_word_ids(tokenizer)
-        if target_ids[: len(thought)] != thought:
-            return []
-        passage = self._passages.add(response.given.weight * self._rules.think_weight, response.turn)
-        return [i | passage << PASSAGE_SHIFT for i in thought]
 
 
 def kept_ranges(text: str, encoded: str, thought_words: Sequence[str]) -> list[tuple[int, int]]:

@@ -110,27 +110,22 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             logger.info_rank0(summary)
         result = super().train(*args, **kwargs)
         self._check_gradient()
-        self._sum_up(result.metrics)
-        return result
-
-    def _sum_up(self, metrics: dict[str, float]) -> None:
-        """Add `train_nll`, the plain cross-entropy of the run's steps, which compares with the `train_loss` of SFT, as `train_loss` does not.
-
-        Says once more if the run had no CUDA token: the warning of the data set stands far above by now.
-        """
         nll, share = LOG_PREFIX + "nll", LOG_PREFIX + "cuda_share"
         log = [(entry["step"], entry[nll], entry[share]) for entry in self.state.log_history if nll in entry]
         if rest := self._meter.compute(self.args.device, self.accelerator.gather):  # of the steps since the last entry
             log.append((self.state.global_step, rest["nll"], rest["cuda_share"]))
         if not log:
-            return
+            return result
         steps, losses, shares = zip(*log, strict=True)
-        metrics["train_nll"] = float(np.average(losses, weights=np.diff([0, *steps])))
+        # The plain cross-entropy of the run's steps compares with the `train_loss` of SFT, as `train_loss` does not.
+        result.metrics["train_nll"] = float(np.average(losses, weights=np.diff([0, *steps])))
         if self.objective.objective == "cuset" and self.objective.use_cuda_mask and not any(shares):
+            # The warning of the data set stands far above by now.
             logger.warning_rank0(
                 "NOT ONE CUDA TOKEN was trained on, so the CUDA mask did nothing. The warning at the beginning of the log names the causes; "
                 "`cuset label` shows what is found in each row."
             )
+        return result
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
         """The Trainer's estimate for a batch. It would count the parameters in every micro-batch, while the GPU waits."""
