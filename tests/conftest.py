@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +98,7 @@ def browser():
     """
     from playwright.sync_api import sync_playwright
 
-    path = next(
-        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-    )
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
     with sync_playwright() as playwright:
@@ -121,13 +120,18 @@ def site(tmp_path_factory) -> Path:
     return shared_folder(tmp_path_factory, "site", build)
 
 
+@dataclass
 class Run:
     """What a run of llamafactory-cli left behind."""
 
-    def __init__(self, output_dir: Path, output: str, returncode: int) -> None:
-        self.output_dir = output_dir
-        self.output = output
-        self.returncode = returncode
+    output_dir: Path
+    output: str
+    returncode: int
+
+    @property
+    def adapter(self) -> bytes:
+        """The trained weights, as their file has them."""
+        return (self.output_dir / "adapter_model.safetensors").read_bytes()
 
     @property
     def history(self) -> list[dict]:
@@ -188,18 +192,9 @@ def llamafactory(tiny_model, tmp_path_factory, request):
 
     def execute(recipe: dict, ranks: int, real: bool, environment: dict[str, str]) -> Run:
         folder = tmp_path_factory.mktemp("run")
-        known = {
-            "model_name_or_path": str(tiny_model),
-            "do_train": True,
-            "finetuning_type": "lora",
-            "lora_target": "all",
-        }
-        known |= {
-            "lora_dropout": 0.0,
-            "dataset_dir": str(ROOT / "data"),
-            "dataset": "cuset_kernels",
-            "max_samples": 24,
-        }
+        known = {"model_name_or_path": str(tiny_model), "do_train": True, "finetuning_type": "lora"}
+        known |= {"lora_target": "all", "lora_dropout": 0.0, "dataset_dir": str(ROOT / "data")}
+        known |= {"dataset": "cuset_kernels", "max_samples": 24}
         known |= {"template": "qwen", "cutoff_len": 512, "overwrite_cache": True, "output_dir": str(folder / "out")}
         known |= {"logging_steps": 1, "save_strategy": "no", "report_to": "none", "use_cpu": True, "max_steps": 3}
         known |= {"disable_shuffling": True, "learning_rate": 1.0e-2, "lr_scheduler_type": "constant", "seed": 1}

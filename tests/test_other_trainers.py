@@ -12,9 +12,10 @@ import torch
 
 from cuset_stage import cuset_loss, find_spans
 from cuset_stage.objective import ObjectiveSettings, objective_loss
-from cuset_stage.spans import token_mask
+from cuset_stage.spans import DEFAULT_KINDS, token_mask
 from cuset_stage.spans.tokenizers import TokenAligner
-from cuset_stage.trl import LabellingCollator
+from cuset_stage.stage.batch_labels import BatchLabeller
+from cuset_stage.trl import labelled_batch
 
 
 PAGE = Path(__file__).parent.parent / "docs" / "other_trainers.md"
@@ -213,7 +214,7 @@ def test_rows_laid_end_to_end_and_cut_kernels_are_labelled(loaded):
         "input_ids": torch.tensor([[token for row in ids for token in row]]),
         "labels": torch.tensor([[label for row in ids for label in [-100, *row[1:]]]]),
     }
-    labelled = LabellingCollator(lambda _: batch, tokenizer, find_spans)(None)
+    labelled = labelled_batch(lambda _: batch, BatchLabeller(tokenizer, DEFAULT_KINDS, (), "cuda"), None)
     numbers = [number for number, row in enumerate(ids, start=1) for number in [0] + [number] * (len(row) - 1)]
     assert labelled["sample_ids"].tolist() == [numbers]
     expected = []

@@ -24,7 +24,7 @@ from omegaconf import OmegaConf
 
 from .objective import ObjectiveSettings, objective_loss
 from .spans import DEFAULT_KINDS
-from .stage.batch_labels import BatchLabeller, span_finder
+from .stage.batch_labels import BatchLabeller
 from .stage.head import check_base_model, evaluating
 
 
@@ -65,8 +65,7 @@ class CusetTrainer(SFTTrainer):
             )
         self._bare_model = getattr(self.model, "module", self.model)
         check_base_model(self._bare_model, self.objective)
-        tokenizer = get_tokenizer(self.renderer.processor)
-        self._labeller = BatchLabeller(tokenizer, span_finder(kinds, aliases, language))
+        self._labeller = BatchLabeller(get_tokenizer(self.renderer.processor), kinds, aliases, language)
         self._input_names = {"input_ids", "attention_mask", "position_ids", *self.model_input_names}
 
     def compute_loss(self, batch: Any) -> torch.Tensor:

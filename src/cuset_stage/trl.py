@@ -8,6 +8,7 @@ Needs torch, transformers and TRL; LLaMA-Factory is not imported.
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,26 +18,21 @@ from trl import SFTTrainer
 from .objective import ObjectiveMeter, ObjectiveSettings
 from .objective.cuset import LABEL_COLUMNS
 from .objective.statistics import LOG_PREFIX
-from .spans import DEFAULT_KINDS, Span
-from .stage.batch_labels import BatchLabeller, span_finder
+from .spans import DEFAULT_KINDS
+from .stage.batch_labels import BatchLabeller
 from .stage.head import FusedHead, check_base_model, evaluating
 
 
 logger = logging.getLogger(__name__)
 
 
-class LabellingCollator:
-    """The batches of another collator, with the two columns that CuSeT reads beside `labels` (`BatchLabeller`).
+def labelled_batch(collator: Callable[[Any], dict], labeller: BatchLabeller, examples: Any) -> dict[str, Any]:
+    """A batch of another collator, with the two columns that CuSeT reads beside `labels`.
 
     Where the collator lays rows end to end, it supervises no row's first token, as TRL has it: nothing predicts it.
     """
-
-    def __init__(self, collator: Callable[[Any], dict[str, Any]], tokenizer: Any, find: Callable[[str], list[Span]]):
-        self.collator, self.labeller = collator, BatchLabeller(tokenizer, find)
-
-    def __call__(self, examples: Any) -> dict[str, Any]:
-        batch = self.collator(examples)
-        return {**batch, **self.labeller.columns(batch["input_ids"], batch["labels"])}
+    batch = collator(examples)
+    return {**batch, **labeller.columns(batch["input_ids"], batch["labels"])}
 
 
 class CusetTrainer(SFTTrainer):
@@ -65,7 +61,8 @@ class CusetTrainer(SFTTrainer):
     ) -> None:
         super().__init__(*args, **kwargs)
         tokenizer = getattr(self.processing_class, "tokenizer", self.processing_class)
-        self.data_collator = LabellingCollator(self.data_collator, tokenizer, span_finder(kinds, aliases, language))
+        labeller = BatchLabeller(tokenizer, kinds, aliases, language)
+        self.data_collator = partial(labelled_batch, self.data_collator, labeller)
         self.objective = objective or ObjectiveSettings()
         model = self.accelerator.unwrap_model(self.model)
         check_base_model(model, self.objective)

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import socket
+import socketserver
 import subprocess
 import sys
 import time
@@ -41,29 +42,27 @@ def ask(folder: Path, recipe: Path, env: dict[str, str], ranks: int, timeout: fl
     return status, "".join((recipe.parent / name).read_text(errors="replace") for name in ("stdout", "stderr"))
 
 
+class Request(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        self.wfile.write(f"{run(**json.loads(self.rfile.readline()))}\n".encode())
+
+
+class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
+    def service_actions(self) -> None:
+        super().service_actions()
+        try:
+            os.kill(self.owner, 0)
+        except ProcessLookupError:
+            raise SystemExit from None
+
+
 def serve(listener: socket.socket, owner: int) -> None:
     os.dup2(2, 1)
     import_all()
     gc.freeze()  # a child's collections leave alone what was there before it
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
-    listener.settimeout(1.0)
-    while True:
-        try:
-            connection, _ = listener.accept()
-        except TimeoutError:
-            try:
-                os.kill(owner, 0)
-            except ProcessLookupError:
-                return
-            continue
-        if os.fork() == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            listener.close()
-            connection.settimeout(None)
-            with connection, connection.makefile("rw") as messages:
-                print(run(**json.loads(messages.readline())), file=messages, flush=True)
-            os._exit(0)
-        connection.close()
+    server = Server("", Request, bind_and_activate=False)
+    server.socket, server.owner = listener, owner
+    server.serve_forever(poll_interval=1.0)
 
 
 def import_all() -> None:
@@ -100,7 +99,10 @@ def run(recipe: str, env: dict[str, str], ranks: int, timeout: float) -> int:
     for rank in range(max(ranks, 1)):
         pid = os.fork()
         if pid == 0:
-            child(Path(recipe), env | (rank_environment(rank, ranks, port) if ranks else {}), bool(ranks))
+            place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+            place |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+            place |= {"WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks)}
+            child(Path(recipe), env | (place if ranks else {}), bool(ranks))
         pids.add(pid)
     deadline, status = time.monotonic() + timeout, 0
     while pids:
@@ -118,15 +120,6 @@ def run(recipe: str, env: dict[str, str], ranks: int, timeout: float) -> int:
         else:
             time.sleep(0.02)
     return status
-
-
-def rank_environment(rank: int, ranks: int, port: int) -> dict[str, str]:
-    return {
-        **{name: str(rank) for name in ("RANK", "LOCAL_RANK")},
-        **{name: str(ranks) for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE")},
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-    }
 
 
 def child(recipe: Path, env: dict[str, str], is_rank: bool) -> None:

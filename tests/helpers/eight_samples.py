@@ -1,8 +1,7 @@
 """Eight short conversations as a data set: a fixture of `tests/invariant` and `tests/real`."""
 
-import json
-
 import pytest
+from data_sets import CHAT_TAGS, write_data_set
 
 
 SNIPPETS = [
@@ -34,14 +33,5 @@ def eight_samples(tmp_path_factory):
             answer = "\n".join([answer.format(number + 1)] * (1 + number % 3))
             messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
         rows.append({"messages": messages})
-    (folder / "eight.json").write_text(json.dumps(rows))
-    info = {
-        "eight": {
-            "file_name": "eight.json",
-            "formatting": "sharegpt",
-            "columns": {"messages": "messages"},
-            "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
-        }
-    }
-    (folder / "dataset_info.json").write_text(json.dumps(info))
+    write_data_set(folder, "eight", rows, formatting="sharegpt", columns={"messages": "messages"}, tags=CHAT_TAGS)
     return folder

@@ -60,10 +60,6 @@ class Feature:
     note: str = ""
     is_quick: bool = False
 
-    @property
-    def is_tested(self) -> bool:
-        return self.outcome is not Outcome.UNTESTED
-
 
 def deepspeed(stage: int, **zero: Any) -> dict[str, Any]:
     """The bundled configuration for DeepSpeed with changes to its part for ZeRO."""

@@ -4,11 +4,11 @@
 """
 
 import copy
-import hashlib
 import json
 
 import pytest
 import torch
+from data_sets import CHAT_TAGS, write_data_set
 from exactness import EXACTNESS, WHOLE
 from transformers import AutoModelForCausalLM
 
@@ -18,16 +18,10 @@ from cuset_stage.stage.token_labels import LabelRules
 
 TOLERANCE = 5e-5  # relative, as of test_trajectories
 NOT_COMPARED = {"epoch", "step", "cuset/left_out_share"}  # a token of weight 0 is left out
-COLUMNS = {"messages": "messages"}
-TAGS = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
 
 
 def logged(run):
     return [{key: value for key, value in step.items() if key not in NOT_COMPARED} for step in run.steps]
-
-
-def weights_of(run):
-    return hashlib.sha256((run.output_dir / "adapter_model.safetensors").read_bytes()).hexdigest()
 
 
 def thoughtful(rows, said):
@@ -73,14 +67,11 @@ def data(eight_samples, tmp_path_factory):
         "two": [{**row, "weight": 1 + (number == 2)} for number, row in enumerate(rows)],
         "two_and_none": [{**row, "weight": 1 + (number == 2)} for number, row in enumerate(rows)] + [{**rows[2], "weight": 0}],
     }  # fmt: skip
-    info = {}
     for name, of in sets.items():
-        (folder / f"{name}.json").write_text(json.dumps(of))
         gives_all = "loss_weight" in of[0]["messages"][1]
-        columns = COLUMNS | ({"weight": "weight"} if "weight" in of[0] else {})
-        tags = TAGS | ({"loss_weight_tag": "loss_weight", "spans_tag": "spans"} if gives_all else {})
-        info[name] = {"file_name": f"{name}.json", "formatting": "sharegpt", "columns": columns, "tags": tags}
-    (folder / "dataset_info.json").write_text(json.dumps(info))
+        columns = {"messages": "messages"} | ({"weight": "weight"} if "weight" in of[0] else {})
+        tags = CHAT_TAGS | ({"loss_weight_tag": "loss_weight", "spans_tag": "spans"} if gives_all else {})
+        write_data_set(folder, name, of, formatting="sharegpt", columns=columns, tags=tags)
     return folder
 
 
@@ -102,7 +93,7 @@ def test_exactness(train, name):
     ours, theirs = logged(one), logged(other)
     assert len(ours) == len(theirs) == 3
     if case.is_bitwise:
-        assert weights_of(one) == weights_of(other)
+        assert one.adapter == other.adapter
     for found, expected in zip(ours, theirs, strict=True):
         shared = set(found) & set(expected)  # stage: sft logs two of ours
         assert shared >= {"loss", "grad_norm"}
@@ -121,10 +112,9 @@ def test_the_weights_of_these_data_matter(train):
     [
         {},
         {"neat_packing": True},
-        *(
-            pytest.param(one, marks=pytest.mark.slow)
-            for one in ({"mask_history": True}, {"train_on_prompt": True}, {"cutoff_len": 48})
-        ),
+        pytest.param({"mask_history": True}, marks=pytest.mark.slow),
+        pytest.param({"train_on_prompt": True}, marks=pytest.mark.slow),
+        pytest.param({"cutoff_len": 48}, marks=pytest.mark.slow),
     ],
     ids=str,
 )
@@ -134,9 +124,8 @@ def test_the_loss_is_the_sum_of_weight_times_nll_over_the_number_of_tokens(train
     run = train(**batch, **options, cuset_objective="sft", learning_rate=0.0, max_steps=1)
     tokenizer = open_tokenizer(str(tiny_model))
     keys = {"dataset": ["weighted"], "dataset_dir": str(data), "template": "qwen", "cutoff_len": 512, **options}
-    rows = open_rows(
-        tokenizer, str(tiny_model), LabelRules(("kernel_body",)), **{**keys, "neat_packing": False}
-    ).tokens()
+    keys["neat_packing"] = False
+    rows = open_rows(tokenizer, str(tiny_model), LabelRules(("kernel_body",)), **keys).tokens()
     model = AutoModelForCausalLM.from_pretrained(tiny_model)
     total, count = 0.0, 0
     for row in rows:
@@ -157,14 +146,8 @@ def test_eval_loss_stays_plain_and_the_objective_s_is_weighted(train):
 
 
 def test_generation_leaves_weights_aside(train):
-    keys = {
-        "dataset": "plain",
-        "eval_dataset": "weighted",
-        "max_steps": 1,
-        "predict_with_generate": True,
-        "do_predict": True,
-    }
-    run = train(**keys, do_sample=False, max_new_tokens=4)
+    keys = {"predict_with_generate": True, "do_predict": True, "do_sample": False, "max_new_tokens": 4}
+    run = train("plain", eval_dataset="weighted", max_steps=1, **keys)
     assert len((run.output_dir / "generated_predictions.jsonl").read_text().splitlines()) == 8
 
 

@@ -21,7 +21,6 @@ TRAINED = [("hidden",), ("hidden", "weight", "bias")]
 
 
 def focal(tokens):
-    """Focal loss."""
     return (1 - tokens.confidence) ** 2
 
 
@@ -35,12 +34,10 @@ def with_options(tokens, options: Options):
     return (1 - tokens.confidence) ** options.gamma * (tokens.probability > options.above)
 
 
-def named(function) -> str:
-    return f"{__name__}:{function.__name__}"
-
-
 def of(function, **options) -> ObjectiveSettings:
-    return ObjectiveSettings(objective=named(function), window=8, **options)
+    """The objective whose rule is a function of this module's, or a lambda."""
+    sys.modules[__name__].made = function
+    return ObjectiveSettings(objective=f"{__name__}:made", **{"window": 8, **options})
 
 
 # ---- the registry
@@ -160,10 +157,6 @@ def test_certain_and_impossible_tokens_have_finite_weights(name, papers):
     assert weight[2] == pytest.approx(float(name == "deft"), abs=1e-5)
 
 
-def without_a_class(tokens, gamma=2.0):
-    return tokens.confidence**gamma
-
-
 @dataclass
 class Needed:
     gamma: float
@@ -190,9 +183,13 @@ def test_options_are_those_of_the_rule_s_own_class():
         (with_options, {"gama": 3}, "has no option 'gama'; did you mean gamma"),
         (with_options, {"gamma": "many"}, "gamma: Input should be a valid number"),
         (focal, {"gamma": 3}, "takes no options"),
-        (without_a_class, {}, r"second argument, gamma, takes the options\. Annotate it.*options: Options"),
+        (
+            lambda tokens, gamma=2.0: tokens.nll**gamma,
+            {},
+            r"second argument, gamma, takes the options\. Annotate it.*options: Options",
+        ),
         (with_a_default, {}, r"second argument, options, takes the options.* give it no default"),
-        (needs_an_option, {}, r"needs_an_option': gamma: Field required\."),
+        (needs_an_option, {}, r"made': gamma: Field required\."),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(function, options, message):
@@ -203,55 +200,17 @@ def test_options_that_cannot_be_used_are_refused(function, options, message):
 # ---- what is refused
 
 
-def integers(tokens):
-    return (tokens.confidence > 0.5).long()
-
-
-def scalar(tokens):
-    return 2.0
-
-
-def too_few(tokens):
-    return tokens.confidence[:3]
-
-
-def with_gradient(tokens):
-    return tokens.confidence * torch.ones((), requires_grad=True)
-
-
-def misspelt(tokens):
-    return tokens.confidenze
-
-
-def hidden_read(tokens):
-    return tokens.entropy if len(tokens.nll) > 50 else tokens.nll
-
-
-def fails(tokens):
-    raise KeyError("no such thing")
-
-
-@rule(sample_weight=lambda region: 1.0)
-def number_for_samples(tokens):
-    return tokens.confidence
-
-
-@rule(kl=lambda options: -1.0)
-def negative_kl(tokens):
-    return tokens.confidence
-
-
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (number_for_samples, "gave float; expected one weight for each sample"),
-        (negative_kl, "the KL factor of .*=-1.0: expected >= 0"),
-        (integers, "weights of torch.int64; .* Write .float"),
-        (scalar, "gave float; expected one weight for each token.* torch.full_like"),
-        (too_few, r"gave a tensor \[3\]"),
-        (with_gradient, "weights with a gradient.* Write .detach"),
-        (misspelt, "tokens has no 'confidenze'; did you mean confidence"),
-        (fails, "the rule failed with KeyError"),
+        (rule(sample_weight=lambda _: 1.0)(lambda t: t.confidence), "gave float; expected one weight for each sample"),
+        (rule(kl=lambda options: -1.0)(lambda t: t.confidence), "the KL factor of .*=-1.0: expected >= 0"),
+        (lambda t: (t.confidence > 0.5).long(), "weights of torch.int64; .* Write .float"),
+        (lambda t: 2.0, "gave float; expected one weight for each token.* torch.full_like"),
+        (lambda t: t.confidence[:3], r"gave a tensor \[3\]"),
+        (lambda t: t.nll * torch.ones((), requires_grad=True), "weights with a gradient.* Write .detach"),
+        (lambda t: t.confidenze, "tokens has no 'confidenze'; did you mean confidence"),
+        (lambda t: {}["no such thing"], "the rule failed with KeyError"),
     ],
 )
 def test_what_is_no_weight_is_refused_before_a_model_is_loaded(function, message):
@@ -259,26 +218,13 @@ def test_what_is_no_weight_is_refused_before_a_model_is_loaded(function, message
         of(function)
 
 
-@rule(pointwise=True)
-def mean_as_pointwise(tokens):
-    return tokens.confidence / tokens.confidence.mean()
-
-
 def test_a_rule_of_ones_own_is_never_taken_for_pointwise():
-    case, settings = make_case(), of(mean_as_pointwise)
+    case, settings = make_case(), of(rule(pointwise=True)(lambda t: t.confidence / t.confidence.mean()))
     assert not settings.rule.pointwise and ObjectiveSettings(objective="dft").rule.pointwise
     assert_same(case.fused(settings), case.dense(settings))
 
 
-def negative_power(tokens):
-    return (tokens.probability * 0) ** -1.0
-
-
-def nan(tokens):
-    return tokens.nll * torch.nan
-
-
-@pytest.mark.parametrize("function", [negative_power, nan])
+@pytest.mark.parametrize("function", [lambda t: (t.probability * 0) ** -1.0, lambda t: t.nll * torch.nan])
 @pytest.mark.parametrize("trained", TRAINED)
 def test_weights_that_are_no_numbers_are_refused_in_the_first_batch(function, trained):
     case = make_case(bias=True, trained=trained)
@@ -288,14 +234,14 @@ def test_weights_that_are_no_numbers_are_refused_in_the_first_batch(function, tr
 
 
 def test_a_read_that_made_up_tokens_do_not_show_is_told_to_be_declared():
+    def hidden_read(tokens):
+        return tokens.entropy if len(tokens.nll) > 50 else tokens.nll
+
     case = make_case()
     with pytest.raises(InputError, match=r"tokens.entropy was not computed.*@rule\(reads=\('entropy',\)\)"):
         case.fused(of(hidden_read))
-    declared = rule(reads=("entropy",))(hidden_read)
-    try:
-        assert_same(case.fused(of(declared)), case.dense(of(declared)))
-    finally:
-        del hidden_read.rule
+    declared = of(rule(reads=("entropy",))(hidden_read))
+    assert_same(case.fused(declared), case.dense(declared))
 
 
 # ---- what a rule sees
@@ -396,11 +342,9 @@ formulas = st.recursive(
     rows=st.sampled_from([None, 11]),
 )
 def test_fused_and_readable_agree_for_any_rule(formula, weighs, kl, trained, confidence, rows):
-    module = sys.modules[__name__]
-    module.made = eval(f"lambda t: {formula}", {"torch": torch})
     sample_weight = (lambda region: 1.5 - region) if weighs else None
-    rule("made", sample_weight=sample_weight, kl=lambda options: kl)(module.made)
-    chosen = ObjectiveSettings(objective=f"{__name__}:made", window=5, confidence=confidence)
+    made = rule("made", sample_weight=sample_weight, kl=lambda options: kl)
+    chosen = of(made(eval(f"lambda t: {formula}", {"torch": torch})), window=5, confidence=confidence)
     case = make_case((2, 30, 8, 37), bias=True, trained=trained, seed=24, dtype=torch.float64)
     case.cuda_mask = case.cuda_mask * 4
     columns = {"token_weights": weights_of(case).double()}

@@ -5,14 +5,13 @@ import pickle
 import pytest
 from llamafactory.hparams import get_infer_args, get_train_args
 from llamafactory.hparams.finetuning_args import FinetuningArguments
+from llamafactory.train.sft import run_sft
 
 from cuset_stage.stage.arguments import (
     check_combination,
     check_layout,
-    kernel_aliases,
-    kernel_language,
+    labelling_settings,
     objective_settings,
-    sensitive_kinds,
     unused_keys_note,
 )
 
@@ -48,29 +47,26 @@ def test_the_defaults_are_the_paper_s(parse):
     settings = objective_settings(finetuning_args)
     assert (settings.objective, settings.tau, settings.lam, settings.window) == ("cuset", 0.1, 1.0, 256)
     assert settings.use_confidence_mask and settings.use_cuda_mask and settings.use_region_weight
-    assert sensitive_kinds(finetuning_args) == ("kernel_body", "launch_config")
-    assert kernel_aliases(finetuning_args) == ()
-    assert kernel_language(finetuning_args) == "cuda"
+    expected = {"kinds": ("kernel_body", "launch_config"), "aliases": (), "language": "cuda"}
+    assert labelling_settings(finetuning_args) == expected
 
 
-def test_every_key_reaches_the_objective(parse):
-    keys = {"cuset_tau": 0.3, "cuset_lambda": 2, "cuset_window": 64, "cuset_confidence_mask": False}
-    keys |= {"cuset_cuda_mask": False, "cuset_region_weight": False, "cuset_region_scope": "cuda"}
-    keys |= {"cuset_normalization": "samples", "cuset_sensitive_kinds": "kernel_body, shared_memory"}
-    keys |= {"cuset_kernel_aliases": "MY_KERNEL, OTHER", "cuset_language": ["cuda", "triton"]}
-    *_, finetuning_args, _ = parse(**keys)
-    settings = objective_settings(finetuning_args)
-    assert (settings.tau, settings.lam, settings.window) == (0.3, 2, 64)
-    assert not (settings.use_confidence_mask or settings.use_cuda_mask or settings.use_region_weight)
-    assert (settings.region_scope, settings.normalization) == ("cuda", "samples")
-    assert sensitive_kinds(finetuning_args) == ("kernel_body", "shared_memory")
-    assert kernel_aliases(finetuning_args) == ("MY_KERNEL", "OTHER")
-    assert kernel_language(finetuning_args) == "cuda,triton"
+def test_keys_reach_the_labels(parse):
+    keys = {"cuset_sensitive_kinds": "kernel_body, shared_memory", "cuset_kernel_aliases": "MY_KERNEL, OTHER"}
+    *_, args, _ = parse(**keys, cuset_language=["cuda", "triton"])
+    expected = {"kinds": ("kernel_body", "shared_memory"), "aliases": ("MY_KERNEL", "OTHER")}
+    assert labelling_settings(args) == {**expected, "language": "cuda,triton"}
 
 
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
+        (dict(cuset_tau=0.3, cuset_lambda=2, cuset_window=64), dict(tau=0.3, lam=2, window=64)),
+        (dict(cuset_confidence_mask=False), dict(use_confidence_mask=False, use_cuda_mask=True)),
+        (dict(cuset_cuda_mask=False), dict(use_cuda_mask=False, use_region_weight=True)),
+        (dict(cuset_region_weight=False), dict(use_region_weight=False, use_confidence_mask=True)),
+        (dict(cuset_region_scope="cuda"), dict(region_scope="cuda", normalization="tokens")),
+        (dict(cuset_normalization="samples"), dict(normalization="samples", region_scope="response")),
         (dict(cuset_objective="asft", asft_alpha=0.05), dict(asft_alpha=0.05)),
         (dict(cuset_objective="eaft", eaft_alpha=2.0), dict(eaft_alpha=2.0)),
         (dict(cuset_objective="profit"), dict(prob_threshold=(0.1,), threshold_direction="higher")),
@@ -81,7 +77,7 @@ def test_every_key_reaches_the_objective(parse):
     ],
     ids=str,
 )
-def test_keys_of_the_baselines(parse, keys, expected):
+def test_keys_reach_the_objective(parse, keys, expected):
     *_, args, _ = parse(**keys)
     settings = objective_settings(args)
     assert {name: getattr(settings, name) for name in expected} == expected
@@ -119,12 +115,16 @@ def test_nothing_tells_the_base_model_of_an_evaluation(parse):
         (dict(cuset_objective="profit", prob_threshold="0.7,0.3", **MIDDLE), "lower threshold first"),
         (dict(cuset_objective="profit", threshold_direction="up"), "threshold_direction='up'"),
         (dict(asft_alpha=-1.0, cuset_objective="asft"), "asft_alpha=-1.0"),
+        (dict(label_smoothing_factor=0.1), "label_smoothing_factor=0.1: .* Remove the key, or use stage: sft"),
+        (dict(cuset_objective="dft", cuset_normalization="samples"), "cuset_objective: dft is divided by tokens"),
+        (dict(cuset_objective="asft", pissa_init=True), "pissa_init: true takes a part of the model's weights"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )
 def test_wrong_values_and_combinations_are_refused(parse, change, message):
+    """Before anything is loaded: some-model does not exist."""
     with pytest.raises(ValueError, match=message):
-        parse(**change)
+        run_sft(*parse(**change))
 
 
 @pytest.mark.parametrize("name", ["USE_MCA", "USE_MEGATRON_BRIDGE"])
@@ -134,27 +134,8 @@ def test_a_trainer_that_the_environment_chooses_is_refused(monkeypatch, name):
         FinetuningArguments(stage="cuset")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (dict(label_smoothing_factor=0.1), "label_smoothing_factor=0.1: .* Remove the key, or use stage: sft"),
-        (dict(cuset_objective="dft", cuset_normalization="samples"), "cuset_objective: dft is divided by tokens"),
-        (dict(cuset_objective="asft", pissa_init=True), "pissa_init: true takes a part of the model's weights"),
-    ],
-    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
-)
-def test_combinations_with_other_groups_are_refused_before_loading(parse, change, message):
-    """some-model does not exist: the check comes before anything is loaded."""
-    from llamafactory.train.sft import run_sft
-
-    with pytest.raises(ValueError, match=message):
-        run_sft(*parse(**change))
-
-
 def test_ktransformers_is_refused_before_loading(parse):
     """Set after parsing, which wants its packages."""
-    from llamafactory.train.sft import run_sft
-
     model_args, *others = parse()
     model_args.use_kt = True
     with pytest.raises(ValueError, match="use_kt: true computes its loss inside KTransformers"):
@@ -164,7 +145,6 @@ def test_ktransformers_is_refused_before_loading(parse):
 def test_a_layout_that_splits_sequences_is_refused(parse, monkeypatch):
     """Given with the arguments, before loading; or made by accelerate from the environment, where the trainer finds it."""
     from accelerate import Accelerator
-    from llamafactory.train.sft import run_sft
 
     layouts = pytest.importorskip("accelerate.parallelism_config", reason="this accelerate has no such layouts")
     monkeypatch.setenv("PARALLELISM_CONFIG_CP_SIZE", "2")

@@ -36,19 +36,6 @@ def conversations(answers):
     return [["Scale.", answers.answer], ["What is a warp?", "32 threads."], ["Kernel.", answers.kernel]]
 
 
-def check_rows(before, batch):
-    """Each unpadded row is found again at the positions whose labels are its own."""
-    assert batch["cuda_mask"].shape == batch["sample_ids"].shape == batch["labels"].shape
-    assert batch["labels"].size(1) % 8 == 0
-    for row, feature in enumerate(before):
-        keep = batch["labels"][row] != -100
-        expected = torch.tensor(feature["labels"]) != -100
-        for name in ("cuda_mask", "sample_ids"):
-            assert batch[name].dtype == DTYPES[name]
-            assert batch[name][row][keep].tolist() == torch.as_tensor(feature[name])[expected].tolist()
-        assert int(batch["cuda_mask"][row].sum()) == int(feature["cuda_mask"].sum())
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -60,8 +47,17 @@ def check_rows(before, batch):
     ids=str,
 )
 def test_columns_are_where_the_tokens_are(collate, answers, options):
+    """Each unpadded row is found again at the positions whose labels are its own."""
     before, batch = collate(*conversations(answers), **options)
-    check_rows(before, batch)
+    assert batch["cuda_mask"].shape == batch["sample_ids"].shape == batch["labels"].shape
+    assert batch["labels"].size(1) % 8 == 0
+    for row, feature in enumerate(before):
+        keep = batch["labels"][row] != -100
+        expected = torch.tensor(feature["labels"]) != -100
+        for name in ("cuda_mask", "sample_ids"):
+            assert batch[name].dtype == DTYPES[name]
+            assert batch[name][row][keep].tolist() == torch.as_tensor(feature[name])[expected].tolist()
+        assert int(batch["cuda_mask"][row].sum()) == int(feature["cuda_mask"].sum())
     assert "cutoff_len" not in options or batch["sample_ids"].max() == 3
 
 

@@ -3,8 +3,8 @@
 helpers/features.yaml has the list, from which docs/features.md is written.
 """
 
-import ast
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -23,7 +23,7 @@ STAGES = {"sft": {"stage": "sft"}, "cuset": {"stage": "cuset", **OFF}}
 BASE = {"cutoff_len": 128, "max_samples": 8, "max_steps": 3}
 BASE |= {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
 ENTRIES = {name: feature for group in FEATURES.values() for name, feature in group.items()}
-RUN = {name: one for name, one in ENTRIES.items() if not one.held and one.is_tested}
+RUN = {name: one for name, one in ENTRIES.items() if not one.held and one.outcome is not Outcome.UNTESTED}
 HELD = {name: one for name, one in ENTRIES.items() if one.held}
 
 
@@ -52,10 +52,10 @@ def train(llamafactory, chats, tmp_path_factory):
         places = {"chats": str(chats), "folder": str(tmp_path_factory.mktemp(stage))}
 
         def filled(keys):
-            texts = {key: value for key, value in keys.items() if isinstance(value, str)}
+            text = json.dumps(keys)
             for name, place in places.items():
-                texts = {key: value.replace(f"{{{name}}}", place) for key, value in texts.items()}
-            return {**keys, **texts}
+                text = text.replace(f"{{{name}}}", place)
+            return json.loads(text)
 
         environment = filled(feature.environment)
         if feature.first is not None:
@@ -174,5 +174,4 @@ def test_two_nodes(train, tmp_path):
 @pytest.mark.parametrize("name", HELD)
 def test_another_test_holds_it(name):
     path, _, test = HELD[name].held.partition("::")
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert f"\ndef {test}(" in (ROOT / path).read_text(encoding="utf-8")

@@ -90,29 +90,24 @@ def test_loss_and_gradients_are_those_of_the_logits(batch, config_class, changes
     assert returned.numel() == 1
 
 
-class Scaled(Qwen2ForCausalLM):
-    def change(self, logits):
-        return logits * 0.5
+def changing(change):
+    """A model that changes its logits behind the output layer. change: from the model and the logits."""
 
-    def forward(self, *args, **kwargs):
-        output = super().forward(*args, **kwargs)
-        output.logits = self.change(output.logits)
-        return output
+    class Changing(Qwen2ForCausalLM):
+        def forward(self, *args, **kwargs):
+            output = super().forward(*args, **kwargs)
+            output.logits = change(self, output.logits)
+            return output
 
-
-class Capped(Scaled):
-    def change(self, logits):
-        return 30.0 * torch.tanh(logits / 30.0)
+    return Changing
 
 
-class Sliced(Scaled):
-    def change(self, logits):
-        return logits[..., :90]
-
-
-class Untouched(Scaled):
-    def change(self, logits):
-        return logits.float()
+Scaled = changing(lambda model, logits: logits * 0.5)
+Capped = changing(lambda model, logits: 30.0 * torch.tanh(logits / 30.0))
+Sliced = changing(lambda model, logits: logits[..., :90])
+Untouched = changing(lambda model, logits: logits.float())
+ScaledInTraining = changing(lambda model, logits: logits * 0.5 if model.training else logits)
+Cast = changing(lambda model, logits: logits.to(torch.bfloat16).float())  # as FSDP 2 does, and Accelerate casts back
 
 
 class Past(Qwen2ForCausalLM):
@@ -160,23 +155,11 @@ def test_a_change_that_leaves_the_model_s_own_logits_is_found_out(batch, kind, d
     assert torch.equal(torch.get_rng_state(), before)  # or training would not be what it is from logits
 
 
-class ScaledInTraining(Scaled):
-    def change(self, logits):
-        return super().change(logits) if self.training else logits
-
-
 class PastInTraining(Past):
     """As some do to compute their own loss there."""
 
     def forward(self, input_ids, **kwargs):
         return (Past if self.training else Qwen2ForCausalLM).forward(self, input_ids, **kwargs)
-
-
-class Cast(Scaled):
-    """As FSDP 2 casts what a model returns, and Accelerate back."""
-
-    def change(self, logits):
-        return logits.to(torch.bfloat16).float()
 
 
 def test_a_model_whose_outputs_are_cast_keeps_its_loss_and_gradients(batch):

@@ -85,16 +85,14 @@ def test_logits(train, fused):
 def test_logits_of_an_evaluation(train, monkeypatch):
     import transformers
 
-    monkeypatch.setattr(transformers.Qwen2Model, "forward", spoiled(transformers.Qwen2Model.forward))
-    keys = {"do_train": False, "do_eval": True, "eval_dataset": "cuset_kernels_eval", "dataset": None, "max_steps": -1}
-    with pytest.raises(NonFiniteError, match=r"^evaluation after step 0: "):
-        train(**keys)
+    forward = transformers.Qwen2Model.forward
 
-
-def spoiled(forward):
-    def run(self, *args, **kwargs):
-        output = forward(self, *args, **kwargs)
+    def spoiled(*args, **kwargs):
+        output = forward(*args, **kwargs)
         output.last_hidden_state = output.last_hidden_state * float("nan")
         return output
 
-    return run
+    monkeypatch.setattr(transformers.Qwen2Model, "forward", spoiled)
+    keys = {"do_train": False, "do_eval": True, "eval_dataset": "cuset_kernels_eval", "dataset": None, "max_steps": -1}
+    with pytest.raises(NonFiniteError, match=r"^evaluation after step 0: "):
+        train(**keys)

@@ -66,44 +66,22 @@ def test_other_tokenizers(process, answers, request, tokenizer, packing):
         assert "".join(span.split()) in "".join(run.split())
 
 
-def test_a_sample_is_a_turn_with_its_end_of_turn_marker(process, answers):
-    tokenizer, ours = process(["Scale.", answers.answer, "Thanks.", "You are welcome."])
-    assert sample_text(tokenizer, ours, 1) == f"{answers.answer}<|im_end|>\n"
-    assert sample_text(tokenizer, ours, 2) == "You are welcome.<|im_end|>\n"
+EFFICIENT = next(name for name, template in sorted(TEMPLATES.items()) if template.efficient_eos)
 
 
-def test_an_end_of_sequence_token_that_the_processor_adds_belongs_to_the_turn_it_ends(process):
-    """Templates with efficient_eos put it at the head of the next turn, or at the very end."""
-    name = next(name for name, template in sorted(TEMPLATES.items()) if template.efficient_eos)
-    tokenizer, ours = process(["One.", "First.", "Two.", "Second."], template=name)
+@pytest.mark.parametrize("template", ["qwen", EFFICIENT])
+def test_a_sample_is_a_turn_with_its_end_of_turn_marker(process, template):
+    """Of templates with efficient_eos, the processor puts it at the head of the next turn, or at the very end."""
+    tokenizer, ours = process(["One.", "First.", "Two.", "Second."], template=template)
     end = tokenizer.decode([tokenizer.eos_token_id])
     for number, text in ((1, "First."), (2, "Second.")):
-        assert text in sample_text(tokenizer, ours, number)
-        assert sample_text(tokenizer, ours, number).endswith(end)
-
-
-def test_packed_neighbours_are_samples_of_their_own(process, answers):
-    conversations = [[f"Question {index}", f"{answers.kernel} // {index}"] for index in range(5)]
-    tokenizer, ours = process(*conversations, neat_packing=True, cutoff_len=2000)
-    assert len(ours["input_ids"]) == 1
-    texts = {sample_text(tokenizer, ours, number).removesuffix("<|im_end|>\n") for number in range(1, 6)}
-    assert texts == {answer for _, answer in conversations}
+        found = sample_text(tokenizer, ours, number).strip()
+        assert found.endswith(end) and [each for each in ("First.", "Second.") if each in found] == [text]
 
 
 def test_cuda_in_a_prompt_is_not_labelled(process, answers):
     _, ours = process([f"Explain:\n```cuda\n{answers.kernel}\n```", "It scales a vector."], train_on_prompt=True)
     assert not np.concatenate(ours["cuda_mask"]).any()
-
-
-def test_labels_survive_truncation_token_by_token(process, answers):
-    """A shorter cutoff gives the same labels for the tokens that are left."""
-    _, whole = process(["Scale a vector.", answers.answer])
-    prompt = int(np.flatnonzero(whole["sample_ids"][0])[0])
-    for cutoff in (200, 160, 2 * prompt + 1):  # LLaMA-Factory cuts a prompt of half the cutoff or more as well
-        _, cut = process(["Scale a vector.", answers.answer], cutoff_len=cutoff)
-        kept = len(cut["input_ids"][0])
-        assert prompt < kept <= cutoff
-        assert np.array_equal(cut["cuda_mask"][0], whole["cuda_mask"][0][:kept])
 
 
 def test_a_template_whose_tokens_the_tokenizer_lacks_is_refused(process):
@@ -157,16 +135,6 @@ def test_the_data_set_has_the_types_it_has_under_sft(processor, rows, answers, o
     assert ours.features["sample_ids"].feature.dtype == "int32"
 
 
-def test_the_training_example_shows_the_cuda_tokens(processor, rows, answers, capsys):
-    labelling = processor()
-    ours = labelling.preprocess_dataset(rows(["Scale a vector.", answers.answer]))
-    labelling.print_data_example({name: column[0] for name, column in ours.items()})
-    shown = capsys.readouterr().out
-    assert "CUDA tokens, between ⟦ and ⟧:" in shown
-    for span in answers.spans:
-        assert re.search(r"⟦\s*" + re.escape(span) + r".{0,3}⟧", shown, re.DOTALL)
-
-
 TRITON = (
     "```python\nimport triton\nimport triton.language as tl\n\n\n@triton.jit\ndef add(x, n: tl.constexpr):\n    pid = tl.program_id(0)\n\n\n"
     "add[(4,)](x, 4)\n```"
@@ -194,9 +162,8 @@ def test_the_language_decides_the_labels(byte_level, processor, rows, tmp_path, 
 
 
 def test_a_function_of_ones_own_that_changes_makes_caches_miss(tmp_path):
-    file = tmp_path / "own_spans.py"
-    file.write_text("def find(text):\n    return []\n")
-    first = LabelRules(RULES.kinds, language=f"{file}:find")
-    assert first == LabelRules(RULES.kinds, language=f"{file}:find")
-    file.write_text("def find(text):\n    return [(0, 1)]\n")
-    assert first != LabelRules(RULES.kinds, language=f"{file}:find")
+    file, rules = tmp_path / "own_spans.py", []
+    for found in ("[]", "[]", "[(0, 1)]"):
+        file.write_text(f"def find(text):\n    return {found}\n")
+        rules.append(LabelRules(RULES.kinds, language=f"{file}:find"))
+    assert rules[0] == rules[1] != rules[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from llamafactory.extras.constants import DEFAULT_TEMPLATE, SUPPORTED_MODELS
-from llamafactory.hparams import DataArguments, TrainingArguments, get_infer_args, get_train_args
+from llamafactory.hparams import get_infer_args, get_train_args
 
 from cuset_stage.objective import OBJECTIVES
 from cuset_stage.stage.arguments import objective_settings
@@ -105,7 +105,7 @@ def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):
     recipe.parent.mkdir()
     monkeypatch.setattr("sys.argv", ["llamafactory-cli", str(recipe)])
     monkeypatch.chdir(tmp_path)
-    with_paths = functools.partial(paths_of, groups=[DataArguments, TrainingArguments])
+    with_paths = functools.partial(paths_of, known={"dataset_dir", "deepspeed"})
     asked = {"stage": "cuset", "dataset_dir": "data", "deepspeed": "yaml_configs/deepspeed/ds_z3_config.json"}
     packaged = {key: str(ROOT / asked[key]) for key in ("dataset_dir", "deepspeed")}
     assert with_paths(asked) == {**asked, **packaged}

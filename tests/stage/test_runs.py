@@ -1,6 +1,5 @@
 """Whole runs through llamafactory-cli: what SFT there works with works here, and what a run leaves behind."""
 
-import hashlib
 import json
 import math
 import os
@@ -20,10 +19,6 @@ GOOD = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
 LONG = {**GOOD, "instruction": "long " * 400}  # a prompt that leaves nothing to learn
 
 
-def weights(run):
-    return hashlib.sha256((run.output_dir / "adapter_model.safetensors").read_bytes()).hexdigest()
-
-
 CUT = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
 
 
@@ -35,7 +30,7 @@ def plain_sft(llamafactory):
 def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory, plain_sft):
     without = llamafactory({"stage": "sft", **CUT}, real=True, CUSET_STAGE_DISABLE="1")
     assert without.losses == plain_sft.losses
-    assert weights(without) == weights(plain_sft)
+    assert without.adapter == plain_sft.adapter
 
 
 @pytest.mark.parametrize("fused", ["off", "on"])
@@ -43,7 +38,7 @@ def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
     """From logits the weights agree to the last bit; the fused head rounds otherwise, and so does the logged sum."""
     run = llamafactory({"stage": "cuset", "cuset_fused": fused, **CUT, **OFF})
     if fused == "off":
-        assert weights(run) == weights(plain_sft)
+        assert run.adapter == plain_sft.adapter
     assert run.losses == pytest.approx(plain_sft.losses, rel=1e-5)
     assert [step["cuset/nll"] for step in run.steps] == pytest.approx(plain_sft.losses, rel=1e-5)
     assert run.results["train_nll"] == pytest.approx(plain_sft.results["train_loss"], rel=1e-5)
@@ -280,10 +275,7 @@ def test_two_ranks_evaluate_as_one(llamafactory, tmp_path, rows, keys):
         ([], "rows.json: no rows; expected a list of objects"),
         (["text"], "rows.json: row 1 is 'text'; expected a list of objects"),
         ('[{"instruction": "größer", "output": "b"}]'.encode("latin-1"), "rows.json: not JSON ('utf-8' codec can't"),
-        (
-            [{"instruction": "Hello.", "input": ""}],
-            "rows.json: no row has the key 'output', which is the response column",
-        ),
+        ([{"instruction": "Hello.", "input": ""}], "rows.json: no row has the key 'output', which is the response"),
     ],
     ids=["a line that breaks off", "no row", "no object", "latin-1", "missing key"],
 )

@@ -1,6 +1,5 @@
 """Weights in the data through LLaMA-Factory's own loading: mixed with sets that have none, streamed, saved, cached, evaluated."""
 
-import contextlib
 import json
 import re
 from pathlib import Path
@@ -9,10 +8,9 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from data_sets import CHAT_TAGS, write_data_set
-from llamafactory.data import loader
 
 from cuset_stage.stage.dataset import labelled_dataset
-from cuset_stage.stage.loading import open_template, open_tokenizer
+from cuset_stage.stage.loading import OneProcess, open_template, open_tokenizer
 from cuset_stage.stage.token_labels import LabelRules
 
 
@@ -53,14 +51,12 @@ def load(tiny_model, folder, data_args):
         tokenizer = open_tokenizer(str(tiny_model))
         known = {"dataset_dir": str(folder), "cutoff_len": 128, "overwrite_cache": True}
         args = data_args(dataset=dataset, **{**known, **options})
-        training = SimpleNamespace(
-            do_train=True, seed=1, local_process_index=0, dataloader_num_workers=1, should_log=True, should_save=True, predict_with_generate=predict
-        )  # fmt: skip
-        training.main_process_first = lambda **_: contextlib.nullcontext()
+        training = OneProcess(seed=1, dataloader_num_workers=1, should_log=True)
+        training.should_save, training.predict_with_generate = True, predict
         model = SimpleNamespace(cache_dir=None, hf_hub_token=None)
         summaries = []
-        get = labelled_dataset(loader.get_dataset, rules or LabelRules(("kernel_body",)), summaries)
-        module = get(open_template(tokenizer, args), model, args, training, "sft", tokenizer)
+        own = (rules or LabelRules(("kernel_body",)), summaries)
+        module = labelled_dataset(*own, open_template(tokenizer, args), model, args, training, "sft", tokenizer)
         return tokenizer, module, summaries
 
     return run

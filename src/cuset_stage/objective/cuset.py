@@ -245,7 +245,7 @@ def token_terms(
             model where the settings want one.
     """
     columns = labels, cuda_mask, sample_ids, token_weights
-    check_shapes("logits", logits, *columns)
+    check_batch("logits", logits, *columns)
     tokens = supervised_tokens(*columns)
     check_targets(tokens.target, logits.size(-1))
     if settings.needs_reference and reference_logits is None:
@@ -350,8 +350,8 @@ def cuset_loss(
 COLUMNS = ("labels", "cuda_mask", "sample_ids", "token_weights")
 
 
-def check_shapes(name: str, tensor: torch.Tensor, *columns: torch.Tensor | None) -> None:
-    """Raise ValueError unless `tensor`, called `name`, and the `COLUMNS` of a batch have shapes that belong together."""
+def check_batch(name: str, tensor: torch.Tensor, *columns: torch.Tensor | None) -> None:
+    """Raise ValueError unless `tensor`, called `name`, and the `COLUMNS` of a batch belong together."""
     labels = columns[0]
     if tensor.dim() != 3 or labels.dim() != 2:
         raise ValueError(
@@ -363,6 +363,11 @@ def check_shapes(name: str, tensor: torch.Tensor, *columns: torch.Tensor | None)
             raise ValueError(
                 f"{key} has the shape {list(values.shape)}, but {name} {list(tensor.shape)} want "
                 f"{list(tensor.shape[:2])}: one value for each token, unshifted."
+            )
+        # A kernel that reads another GPU's memory would take the whole process down.
+        if values is not None and values.device != tensor.device:
+            raise ValueError(
+                f"{key} is on {values.device}, {name} on {tensor.device}: expected one device; move the batch to the head's."
             )
 
 

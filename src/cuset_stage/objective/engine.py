@@ -175,11 +175,7 @@ def chunk_step(
 
 
 def scatter_rows(
-    rows: torch.Tensor,
-    position: torch.Tensor,
-    row_scale: torch.Tensor,
-    grad_output: torch.Tensor,
-    out: torch.Tensor,
+    rows: torch.Tensor, position: torch.Tensor, row_scale: torch.Tensor, grad_output: torch.Tensor, out: torch.Tensor
 ) -> None:
     """out[position] = rows * row_scale * grad_output, the backward pass of the hidden states.
 

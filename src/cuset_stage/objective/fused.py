@@ -11,11 +11,10 @@ from typing import Any
 import torch
 
 from .cuset import (
-    COLUMNS,
     SupervisedTokens,
     TokenTerms,
+    check_batch,
     check_finite,
-    check_shapes,
     check_targets,
     check_weights,
     known_before,
@@ -134,7 +133,8 @@ def fused_objective(
             infinite.
     """
     columns = labels, cuda_mask, sample_ids, token_weights
-    _check_inputs(hidden, weight, bias, *columns)
+    check_batch("hidden", hidden, *columns)
+    _check_head(hidden, weight, bias)
     dtype = _compute_dtype(hidden, weight, bias)
     full = torch.promote_types(dtype, torch.float32)
     functions = choose_backend(hidden.device, dtype, backend)
@@ -294,21 +294,6 @@ def _allocate(hidden: torch.Tensor, head: Head, needs: list[bool], num_tokens: i
         # By a power of two, which costs no precision: a large KL term leaves less room below float16's maximum.
         scale=FLOAT16_GRADIENT_SCALE * 2.0 ** -math.ceil(math.log2(1.0 + kl)) if frozen_half else 1.0,
     )
-
-
-def _check_inputs(
-    hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, *columns: torch.Tensor | None
-) -> None:
-    """Raise ValueError when the tensors do not belong together; columns: `COLUMNS` of `cuset.py`."""
-    check_shapes("hidden", hidden, *columns)
-    for key, values in zip(COLUMNS, columns, strict=True):
-        # A kernel that reads another GPU's memory would take the whole process down.
-        if values is not None and values.device != hidden.device:
-            raise ValueError(
-                f"{key} is on {values.device}, hidden on {hidden.device}: expected one device; "
-                "move the batch to the head's."
-            )
-    _check_head(hidden, weight, bias)
 
 
 def _check_head(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, of: str = "") -> None:

@@ -44,6 +44,16 @@ STATISTICS = {
     "sample": "the number of its sample within the batch, from 0 (integer)",
 }
 INTEGERS = ("kind", "position", "sample")
+CUSET_KEYS = {  # fields of `ObjectiveSettings` that define CuSeT's own loss, and the recipe's keys for them
+    "tau": "cuset_tau",
+    "lam": "cuset_lambda",
+    "window": "cuset_window",
+    "use_confidence_mask": "cuset_confidence_mask",
+    "use_cuda_mask": "cuset_cuda_mask",
+    "use_region_weight": "cuset_region_weight",
+    "region_scope": "cuset_region_scope",
+    "normalization": "cuset_normalization",
+}
 GONE = ("power", "prift_prob", "prift_mass")
 """Objectives of version 0.1, which docs/objectives.md has as rules of one's own."""
 
@@ -74,17 +84,12 @@ class MadeUpTokens(Tokens):
         if name not in STATISTICS:
             return super().__getattr__(name)
         self.read.add(name)
-        return _made_up(name)
-
-
-def _made_up(name: str) -> torch.Tensor:
-    """A statistic of eight tokens, [8]."""
-    values = torch.linspace(0.05, 0.95, 8)
-    if name == "is_cuda":
-        return values > 0.5
-    if name in INTEGERS:
-        return (4 * values).long()
-    return -values.log() if name == "nll" else values
+        values = torch.linspace(0.05, 0.95, 8)
+        if name == "is_cuda":
+            return values > 0.5
+        if name in INTEGERS:
+            return (4 * values).long()
+        return -values.log() if name == "nll" else values
 
 
 @dataclass(frozen=True)
@@ -193,10 +198,7 @@ def region_weight(region: torch.Tensor, settings: Any) -> torch.Tensor | None:
     "CUDA-sensitive instruction tuning (arXiv 2606.16231)",
     sample_weight=region_weight,
     pointwise=True,
-    keys=(
-        *("cuset_tau", "cuset_lambda", "cuset_window", "cuset_confidence_mask", "cuset_cuda_mask"),
-        *("cuset_region_weight", "cuset_region_scope", "cuset_normalization"),
-    ),
+    keys=tuple(CUSET_KEYS.values()),
 )
 def cuset(tokens: Tokens, settings: Any) -> torch.Tensor:
     r"""The hybrid mask M = 1[c > tau] + lambda * 1[CUDA], Eq. 2 to 4; tau 0.1 and lambda 1 in the paper.

@@ -7,11 +7,13 @@ import torch
 from .cuset import TokenTerms
 
 
-TOKEN_SUMS = ("tokens", "confident", "left_out", "cuda")
-# Of CUDA tokens and of the others apart: the difference of two rounded sums may be below 0, or above the number of tokens.
-CLASS_SUMS = ("cuda_nll", "cuda_confidence", "other_nll", "other_confidence")
 EXTREMES = ("region_confidence", "sample_weight")
-SUMS = (*TOKEN_SUMS, *CLASS_SUMS, "samples", *EXTREMES)
+SUMS = (
+    *("tokens", "confident", "left_out", "cuda"),
+    # Of CUDA tokens and of the others apart: the difference of two rounded sums may be below 0, or above the number of tokens.
+    *("cuda_nll", "cuda_confidence", "other_nll", "other_confidence"),
+    *("samples", *EXTREMES),
+)
 
 LOG_PREFIX = "cuset/"  # of these statistics in a training log
 Gather = Callable[[torch.Tensor], torch.Tensor]

@@ -503,11 +503,7 @@ def _scatter_kernel(rows, position, row_scale, grad_output, out, SIZE: tl.conste
 
 
 def scatter_rows(
-    rows: torch.Tensor,
-    position: torch.Tensor,
-    row_scale: torch.Tensor,
-    grad_output: torch.Tensor,
-    out: torch.Tensor,
+    rows: torch.Tensor, position: torch.Tensor, row_scale: torch.Tensor, grad_output: torch.Tensor, out: torch.Tensor
 ) -> None:
     """What `engine.scatter_rows` does, in one kernel; rows and out are contiguous."""
     _scatter_kernel[(rows.size(0),)](

@@ -41,26 +41,17 @@ def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) 
     """
     place = target.clamp(0, logits.size(1) - 1)[:, None]
     log_p = logits.log_softmax(dim=-1)
-    p, own, at_target = log_p.exp(), log_p.gather(1, place), logits.gather(1, place)
-
-    def statistic(name: str) -> torch.Tensor:
-        match name:
-            case "probability":
-                return own[:, 0].exp()
-            case "entropy":
-                return torch.special.entr(p).sum(dim=-1)
-            case "top_entropy":
-                return top_entropy(logits)
-            case "rank":
-                return (logits > at_target).sum(dim=-1)
-            case "margin":
-                return at_target[:, 0] - logits.scatter(1, place, -torch.inf).amax(dim=-1)
-            case "concentration":
-                return p.square().sum(dim=-1)
-            case _:  # mass
-                return own[:, 0].exp() + p.where(logits < at_target, 0.0).sum(dim=-1)
-
-    return {name: statistic(name).to(logits.dtype) for name in names}
+    p, own, at_target = log_p.exp(), log_p.gather(1, place)[:, 0].exp(), logits.gather(1, place)
+    statistics = {
+        "probability": lambda: own,
+        "entropy": lambda: torch.special.entr(p).sum(dim=-1),
+        "top_entropy": lambda: top_entropy(logits),
+        "rank": lambda: (logits > at_target).sum(dim=-1),
+        "margin": lambda: at_target[:, 0] - logits.scatter(1, place, -torch.inf).amax(dim=-1),
+        "mass": lambda: own + p.where(logits < at_target, 0.0).sum(dim=-1),
+        "concentration": lambda: p.square().sum(dim=-1),
+    }
+    return {name: statistics[name]().to(logits.dtype) for name in names}
 
 
 def measure_both(

@@ -6,7 +6,6 @@ The subclass is built from the class LLaMA-Factory has just defined, so this mod
 import json
 import os
 import sys
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, Literal
 
 from .. import bundled
 from .._compatibility import check as check_patches
-from ..objective.rules import OBJECTIVES, RULES
+from ..objective.rules import CUSET_KEYS, OBJECTIVES, RULES
 from ..objective.settings import CONFIDENCES, NORMALIZATIONS, REGION_SCOPES, ObjectiveSettings
 from ..spans.kinds import KINDS, check_aliases, check_kinds
 from ..spans.languages import load_language
@@ -28,18 +27,6 @@ PATH_KEYS = ("dataset_dir", "deepspeed")
 MOST_WEIGHT = 1e9  # of a row, a message, a span or reasoning: these multiply, and their product stays a float32
 DEFAULT_KINDS = "kernel_body,launch_config"
 
-# Recipe keys of CuSeT's own loss, by their names in `ObjectiveSettings`; then the keys that define each objective's loss.
-CUSET_KEYS = {
-    "tau": "cuset_tau",
-    "lam": "cuset_lambda",
-    "window": "cuset_window",
-    "use_confidence_mask": "cuset_confidence_mask",
-    "use_cuda_mask": "cuset_cuda_mask",
-    "use_region_weight": "cuset_region_weight",
-    "region_scope": "cuset_region_scope",
-    "normalization": "cuset_normalization",
-}
-OBJECTIVE_KEYS = {name: rule.keys for name, rule in RULES.items() if rule.keys}
 SWITCHES = (
     *("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight"),
     *("cuset_cudnn_attention", "cuset_padding_free"),
@@ -49,8 +36,8 @@ SWITCHES = (
 # ---- a recipe as it was read
 
 
-def check_spelling(args: dict[str, Any], groups: Iterable[type]) -> None:
-    """Refuse a misspelt `stage: cuset`, a key that is gone and a misspelt key. groups: the dataclasses whose fields the recipe's keys are.
+def check_spelling(args: dict[str, Any], known: set[str]) -> None:
+    """Refuse a misspelt `stage: cuset`, a key that is gone and a misspelt key. known: the keys of a recipe.
 
     A recipe of another stage hears of `cuset_*` keys alone; the rest is LLaMA-Factory's to say.
 
@@ -61,25 +48,24 @@ def check_spelling(args: dict[str, Any], groups: Iterable[type]) -> None:
     if stage != STAGE and isinstance(stage, str) and get_close_matches(stage, [STAGE]):
         raise ValueError(f"stage: {stage}: no such stage; did you mean {STAGE}?")
     check_retired(args)
-    known = {field.name for group in groups for field in fields(group) if field.init}
     ours = [name for name in known if name.startswith(f"{STAGE}_")]
     for key in args.keys() - known:
         if stage == STAGE or get_close_matches(key, ours):
             raise ValueError(f"{key}: no such key in a recipe; {nearest(key, known)}")
 
 
-def with_paths(args: dict[str, Any], groups: Iterable[type]) -> dict[str, Any]:
+def with_paths(args: dict[str, Any], known: set[str]) -> dict[str, Any]:
     """Under `stage: cuset`, PATH_KEYS that name nothing in the working directory, found beside the recipe or in the package.
 
-    So a recipe that comes with the package, or a copy of it, trains from any folder. groups: the dataclasses that are parsed; a recipe is
-    parsed more than once, each time for some of them.
+    So a recipe that comes with the package, or a copy of it, trains from any folder. known: the keys that are parsed; a recipe is parsed
+    more than once, each time for some of them.
     """
     if args.get("stage") != STAGE:
         return args
     folders = [bundled.data().parent]
     if len(sys.argv) > 1 and sys.argv[1].endswith((".yaml", ".yml")):
         folders.insert(0, Path(sys.argv[1]).absolute().parent)
-    found, known = {}, {field.name for group in groups for field in fields(group)}
+    found = {}
     for key in known.intersection(PATH_KEYS):
         value = args.get(key)
         if isinstance(value, str) and not Path(value).exists():
@@ -219,19 +205,13 @@ def _names(value: str | list[str] | tuple[str, ...] | None) -> tuple[str, ...]:
     return tuple(name for name in (str(item).strip() for item in items) if name)
 
 
-def sensitive_kinds(args: Any) -> tuple[str, ...]:
-    """The kinds of span the run's CUDA mask covers."""
-    return _names(args.cuset_sensitive_kinds)
-
-
-def kernel_aliases(args: Any) -> tuple[str, ...]:
-    """The user's own macros for __global__."""
-    return _names(args.cuset_kernel_aliases)
-
-
-def kernel_language(args: Any) -> str:
-    """The language or languages of the run's kernels, separated by commas."""
-    return ",".join(_names(args.cuset_language))
+def labelling_settings(args: Any) -> dict[str, Any]:
+    """Which spans the run's CUDA mask covers, as arguments of `token_labels.LabelRules`."""
+    return {
+        "kinds": _names(args.cuset_sensitive_kinds),
+        "aliases": _names(args.cuset_kernel_aliases),
+        "language": ",".join(_names(args.cuset_language)),
+    }
 
 
 def objective_settings(args: Any) -> ObjectiveSettings:
@@ -281,13 +261,11 @@ def hyper_parameters(args: Any) -> dict[str, str]:
         chosen = asdict(options) if is_dataclass(options) else options.model_dump()
         values |= {f"cuset_options.{key}": value for key, value in chosen.items()}
     if args.cuset_objective == "profit":
-        values = values | {
-            "prob_threshold": ",".join(map(str, settings.prob_threshold)),
-            "threshold_direction": settings.threshold_direction,
-        }
+        values["prob_threshold"] = ",".join(map(str, settings.prob_threshold))
+        values["threshold_direction"] = settings.threshold_direction
     if args.cuset_objective == "cuset":
-        values["cuset_sensitive_kinds"] = ",".join(sensitive_kinds(args))
-        values["cuset_language"] = kernel_language(args)
+        labels = labelling_settings(args)
+        values |= {"cuset_sensitive_kinds": ",".join(labels["kinds"]), "cuset_language": labels["language"]}
     if args.cuset_think_weight != 1.0:
         values["cuset_think_weight"] = args.cuset_think_weight
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
@@ -302,16 +280,17 @@ def _check(args: Any) -> None:
     objective_settings(args)
     if args.cuset_fused not in ("auto", "on", "off"):
         raise ValueError(f"cuset_fused={args.cuset_fused!r}: expected auto, on or off.")
-    for key, check, names in (
-        ("cuset_sensitive_kinds", check_kinds, sensitive_kinds(args)),
-        ("cuset_kernel_aliases", check_aliases, kernel_aliases(args)),
+    labels = labelling_settings(args)
+    for key, check, name in (
+        ("cuset_sensitive_kinds", check_kinds, "kinds"),
+        ("cuset_kernel_aliases", check_aliases, "aliases"),
     ):
         try:
-            check(names)
+            check(labels[name])
         except ValueError as error:
             raise ValueError(f"{key}={getattr(args, key)!r}: {error}") from None
-    load_language(kernel_language(args))
-    if not sensitive_kinds(args):
+    load_language(labels["language"])
+    if not labels["kinds"]:
         raise ValueError(
             f"cuset_sensitive_kinds={args.cuset_sensitive_kinds!r}: name one or more of {', '.join(KINDS)}."
         )
@@ -397,10 +376,10 @@ def unused_keys_note(args: Any) -> str | None:
     """What to say of keys that a recipe sets and its run does not read; None: there are none."""
     if args.is_cuset:
         used = objective_keys(objective_settings(args))
-        keys = [key for keys in OBJECTIVE_KEYS.values() for key in keys if key not in used]
+        keys = [key for rule in RULES.values() for key in rule.keys if key not in used]
         where = f"on the loss of cuset_objective: {args.cuset_objective}."
     else:
-        keys = [f.name for f in fields(args) if f.name.startswith("cuset_") or f.name in OBJECTIVE_KEYS["profit"]]
+        keys = [f.name for f in fields(args) if f.name.startswith("cuset_") or f.name in RULES["profit"].keys]
         where = f"under stage: {args.stage}. Set stage: cuset to train with CuSeT."
     defaults = {f.name: f.default for f in fields(args)}
     changed = [key for key in keys if getattr(args, key) != defaults[key]]

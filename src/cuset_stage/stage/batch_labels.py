@@ -1,21 +1,14 @@
 """The columns that CuSeT reads beside `labels`, made of a batch's own tokens: for trainers whose rows come without their texts."""
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
 from ..objective.cuset import IGNORE_INDEX
-from ..spans import Span, find_spans, token_mask
+from ..spans import find_spans, token_mask
 from ..spans.tokenizers import TokenAligner
-
-
-def span_finder(kinds: Sequence[str], aliases: Iterable[str], language: str) -> Callable[[str], list[Span]]:
-    """`find_spans` with these arguments. Raises ValueError for a kind or a language that does not exist, before there is a text."""
-    find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
-    find("")
-    return find
 
 
 class BatchLabeller:
@@ -26,11 +19,16 @@ class BatchLabeller:
 
     Args:
         tokenizer: that of the rows.
-        find: the spans of a text, as `find_spans` gives them.
+        kinds, aliases, language: as in `find_spans`.
+
+    Raises:
+        ValueError: a kind or a language that does not exist.
     """
 
-    def __init__(self, tokenizer: Any, find: Callable[[str], list[Span]]):
-        self.find, self.aligner = find, TokenAligner(tokenizer)
+    def __init__(self, tokenizer: Any, kinds: Sequence[str], aliases: Iterable[str], language: str):
+        self.find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
+        self.find("")  # before there is a text
+        self.aligner = TokenAligner(tokenizer)
 
     def columns(self, input_ids: torch.Tensor, labels: torch.Tensor) -> dict[str, torch.Tensor]:
         """`cuda_mask` (1: the token overlaps a span) and `sample_ids` (from 1; 0: not supervised), both [rows, length], of `input_ids` and

@@ -2,12 +2,13 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from llamafactory.data import get_dataset
 from llamafactory.extras import logging
 from llamafactory.extras.misc import has_tokenized_data
 
@@ -24,45 +25,44 @@ RULES_FILE = "cuset_labels.json"  # beside the data set in tokenized_path
 
 
 def labelled_dataset(
-    get_dataset: Callable[..., dict[str, Any]], rules: LabelRules, summaries: list[str]
-) -> Callable[..., dict[str, Any]]:
-    """Wrap LLaMA-Factory's `get_dataset`: same arguments, same result, labelled by `rules` and checked.
+    rules, summaries, template, model_args, data_args, training_args, *args, **kwargs
+) -> dict[str, Any]:
+    """LLaMA-Factory's `get_dataset`: its arguments behind the first two, and its result, labelled and checked.
 
-    summaries: gets the sentences that `report_labels` logs of each data set.
+    rules: `LabelRules`; summaries: a list that gets the sentences which `report_labels` logs of each data set.
     """
+    path = data_args.tokenized_path
+    was_saved_before = path is not None and has_tokenized_data(path)
+    with damage_named(path) if was_saved_before else fault_named(data_args), labelling(rules):
+        module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
 
-    def get_labelled_dataset(template, model_args, data_args, training_args, *args, **kwargs) -> dict[str, Any]:
-        path = data_args.tokenized_path
-        was_saved_before = path is not None and has_tokenized_data(path)
-        with damage_named(path) if was_saved_before else fault_named(data_args), labelling(rules):
-            module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
+    edition = bundled.kernels_edition(data_set_names(data_args), str(data_args.dataset_dir))
+    if was_saved_before:
+        check_saved_rules(Path(path), rules, edition)
+    elif path is not None and training_args.should_save:
+        written = asdict(rules) | ({bundled.KERNELS: edition} if edition else {})
+        (Path(path) / RULES_FILE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    if edition and training_args.should_log:
+        summaries.append(f"{bundled.KERNELS}, edition {edition}")
+        logger.info_rank0(f"{summaries[-1]}.")
 
-        edition = bundled.kernels_edition(
-            [*(data_args.dataset or []), *(data_args.eval_dataset or [])], str(data_args.dataset_dir)
-        )
-        if was_saved_before:
-            check_saved_rules(Path(path), rules, edition)
-        elif path is not None and training_args.should_save:
-            written = asdict(rules) | ({bundled.KERNELS: edition} if edition else {})
-            (Path(path) / RULES_FILE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
-        if edition and training_args.should_log:
-            summaries.append(f"{bundled.KERNELS}, edition {edition}")
-            logger.info_rank0(f"{summaries[-1]}.")
+    for name, dataset in _splits(module):
+        # predict_with_generate evaluates on prompts, which carry no labels
+        if name != "training" and training_args.predict_with_generate:
+            continue
+        if hasattr(dataset, "__len__") and not len(dataset):
+            raise ValueError(
+                f"no row of the {name} data can be used: each lacks an assistant message or has an empty one (the warnings above "
+                "count them). Check that dataset_info.json maps the response column."
+            )
+        if training_args.should_log:
+            summaries.extend(report_labels(dataset, name))
+    return module
 
-        for name, dataset in _splits(module):
-            # predict_with_generate evaluates on prompts, which carry no labels
-            if name != "training" and training_args.predict_with_generate:
-                continue
-            if hasattr(dataset, "__len__") and not len(dataset):
-                raise ValueError(
-                    f"no row of the {name} data can be used: each lacks an assistant message or has an empty one (the warnings above "
-                    "count them). Check that dataset_info.json maps the response column."
-                )
-            if training_args.should_log:
-                summaries.extend(report_labels(dataset, name))
-        return module
 
-    return get_labelled_dataset
+def data_set_names(data_args: Any) -> list[str]:
+    """The data sets of a run, for training and for evaluation."""
+    return [*(data_args.dataset or []), *(data_args.eval_dataset or [])]
 
 
 def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -175,7 +175,7 @@ def find_fault(data_args: Any) -> str | None:
     LLaMA-Factory's own message for a broken file is "An error occurred while generating the dataset", and for a missing column a
     bare KeyError. The files are read once more when it has failed, and only then.
     """
-    names = [*(data_args.dataset or []), *(data_args.eval_dataset or [])]
+    names = data_set_names(data_args)
     for name, attributes in zip(names, giving_dataset_list(names, data_args.dataset_dir), strict=True):
         if attributes.load_from != "file":
             continue

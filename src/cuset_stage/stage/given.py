@@ -10,10 +10,12 @@ the converter is wrapped while a data set is prepared for `stage: cuset`.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, NamedTuple
 
+from llamafactory.data.converter import get_dataset_converter
 from llamafactory.data.parser import DatasetAttr, get_dataset_list
 
 from ..spans import KINDS, LABEL_VERSION
@@ -211,28 +213,24 @@ def _edges(span: GivenSpan) -> str:
 # ---- through LLaMA-Factory's conversion
 
 
-@dataclass
-class GivingConverter:
-    """LLaMA-Factory's converter of rows, with one more column: `GivenRow.to_text`. `label_version` enters datasets' fingerprint."""
-
-    converter: Callable[[dict[str, Any]], dict[str, Any]]
-    label_version: str = field(default=str(LABEL_VERSION))
-
-    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        converted, names = self.converter(row), self.converter.dataset_attr
-        if not converted["_response"]:  # is dropped
-            return converted | {COLUMN: GivenRow().to_text()}
-        try:
-            return converted | {COLUMN: read_given(row, names).to_text()}
-        except InputError as error:
-            prompt = shown(converted["_prompt"][0]["content"], 80)
-            raise InputError(f"{names}: the row whose prompt is {prompt}: {error}") from None
+def convert_giving(converter: Any, label_version: str, row: dict[str, Any]) -> dict[str, Any]:
+    """LLaMA-Factory's converter of a row, with one more column: `GivenRow.to_text`. label_version: enters datasets' fingerprint."""
+    converted, names = converter(row), converter.dataset_attr
+    if not converted["_response"]:  # is dropped
+        return converted | {COLUMN: GivenRow().to_text()}
+    try:
+        return converted | {COLUMN: read_given(row, names).to_text()}
+    except InputError as error:
+        prompt = shown(converted["_prompt"][0]["content"], 80)
+        raise InputError(f"{names}: the row whose prompt is {prompt}: {error}") from None
 
 
 def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, *args: Any, **kwargs: Any) -> Any:
     """LLaMA-Factory's `align_dataset`, which converts a data set's rows, keeping what they give."""
     if names.gives:
-        get_converter = align_dataset.__globals__["get_dataset_converter"]
-        giving = {"get_dataset_converter": lambda *args: GivingConverter(get_converter(*args))}
-        align_dataset = rebind_globals(align_dataset, giving)
+
+        def giving_converter(*args: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+            return partial(convert_giving, get_dataset_converter(*args), str(LABEL_VERSION))
+
+        align_dataset = rebind_globals(align_dataset, {"get_dataset_converter": giving_converter})
     return align_dataset(dataset, names, *args, **kwargs)

@@ -7,6 +7,8 @@ keeps the error until `stage: cuset` is asked for.
 
 import functools
 import sys
+from collections.abc import Callable
+from dataclasses import fields
 from types import ModuleType
 from typing import Any
 
@@ -30,9 +32,10 @@ def _patch_parser(module: ModuleType) -> None:
         if isinstance(args, dict):
             from .arguments import check_spelling, with_paths
 
+            known = {field.name for group in parser.dataclass_types for field in fields(group) if field.init}
             if not allow_extra_keys:
-                check_spelling(args, parser.dataclass_types)
-            args = with_paths(args, parser.dataclass_types)
+                check_spelling(args, known)
+            args = with_paths(args, known)
         return plain_parse(parser, args, allow_extra_keys)
 
     module._parse_args = _parse_args
@@ -61,33 +64,20 @@ def _patch_sft(module: ModuleType) -> None:
 
 
 def _patch_loader(module: ModuleType) -> None:
-    plain_processor, plain_list = module._get_dataset_processor, module.get_dataset_list
-    plain_align = module.align_dataset
+    names = ("_get_dataset_processor", "get_dataset_list", "align_dataset")
+    vars(module).update({name: _while_labelling(getattr(module, name)) for name in names})
 
-    @functools.wraps(plain_processor)
-    def _get_dataset_processor(*args: Any, **kwargs: Any) -> Any:
-        from .processors import labelling_processor
 
-        return labelling_processor(plain_processor(*args, **kwargs))
+def _while_labelling(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the loader that gives way to ours while data are prepared for `stage: cuset`."""
 
-    @functools.wraps(plain_list)
-    def get_dataset_list(dataset_names, dataset_dir):
-        from .given import giving_dataset_list
-        from .processors import is_labelling
+    @functools.wraps(plain)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        from .processors import labelling_form
 
-        return (giving_dataset_list if is_labelling() else plain_list)(dataset_names, dataset_dir)
+        return labelling_form(plain)(*args, **kwargs)
 
-    @functools.wraps(plain_align)
-    def align_dataset(dataset, dataset_attr, *args: Any, **kwargs: Any) -> Any:
-        from .given import aligned
-        from .processors import is_labelling
-
-        if is_labelling():
-            return aligned(plain_align, dataset, dataset_attr, *args, **kwargs)
-        return plain_align(dataset, dataset_attr, *args, **kwargs)
-
-    module._get_dataset_processor = _get_dataset_processor
-    module.get_dataset_list, module.align_dataset = get_dataset_list, align_dataset
+    return run
 
 
 def _patch_constants(module: ModuleType) -> None:

@@ -3,8 +3,9 @@ where there are weights. How labels come through its preprocessing: token_labels
 
 import contextlib
 import copy
+import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from llamafactory.data.processor.processor_utils import DatasetProcessor
 from llamafactory.extras import logging
 
 from ..objective.cuset import LABEL_COLUMNS as COLUMNS
-from .given import COLUMN, GivenRow
+from .given import COLUMN, GivenRow, aligned, giving_dataset_list
 from .token_labels import LabellingTemplate, LabelRules, Passages, unpack_labels
 
 
@@ -36,17 +37,22 @@ def labelling(rules: LabelRules) -> Iterator[None]:
         _active = None
 
 
-def is_labelling() -> bool:
-    """Whether data sets are being prepared for a CuSeT run."""
-    return _active is not None
+def labelling_form(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """What does the work of `plain`, a function of LLaMA-Factory's loader: within `labelling` ours, elsewhere itself."""
+    ours = {
+        "_get_dataset_processor": lambda *args, **kwargs: labelling_processor(plain(*args, **kwargs)),
+        "get_dataset_list": giving_dataset_list,
+        "align_dataset": functools.partial(aligned, plain),
+    }
+    return plain if _active is None else ours[plain.__name__]
 
 
 def labelling_processor(processor: DatasetProcessor) -> DatasetProcessor:
-    """Return the labelling counterpart of `processor`, or `processor` itself when no CuSeT run is being prepared.
+    """Return the labelling counterpart of `processor`, within `labelling`.
 
     A processor for `predict_with_generate` stays as it is: its rows are prompts, and no loss is computed on them.
     """
-    if _active is None or not isinstance(processor, SupervisedDatasetProcessor):
+    if not isinstance(processor, SupervisedDatasetProcessor):
         return processor
     labelled = (
         LabelledPackedProcessor if isinstance(processor, PackedSupervisedDatasetProcessor) else LabelledProcessor

@@ -54,32 +54,27 @@ class LabelRules:
 
 
 class PassageTable(NamedTuple):
-    """What the numbers of passages and turns stand for; entry 0 is a token that LLaMA-Factory added itself."""
+    """What the numbers of passages stand for; entry 0 is a token that LLaMA-Factory added itself."""
 
-    turns: np.ndarray  # [passages], the turn of each
+    turns: np.ndarray  # [passages], the turn of each: the number of its first passage
     weights: np.ndarray  # [passages]
-    turn_weights: np.ndarray  # [turns], the weight of a response where no span says otherwise
 
 
 class Passages:
-    """The passages and turns of a preprocessing batch, while it is encoded."""
+    """The passages of a preprocessing batch, while it is encoded. A turn's first one has the weight of the response as a whole."""
 
     def __init__(self) -> None:
-        self.turns, self.weights, self.turn_weights = [0], [1.0], [1.0]
+        self.turns, self.weights = [0], [1.0]
 
     def table(self) -> PassageTable:
-        return PassageTable(np.array(self.turns), np.array(self.weights), np.array(self.turn_weights))
+        return PassageTable(np.array(self.turns), np.array(self.weights))
 
-    def begin_turn(self, weight: float) -> int:
-        """The number of a new turn, counted from 1."""
-        self.turn_weights.append(weight)
-        return len(self.turn_weights) - 1
-
-    def add(self, turn: int, weight: float) -> int:
-        """A new passage, as the bits of its tokens' ids."""
-        self.turns.append(turn)
+    def add(self, weight: float, turn: int | None = None) -> int:
+        """The number of a new passage, of a turn that has begun or else of a new one."""
+        number = len(self.turns)
+        self.turns.append(number if turn is None else turn)
         self.weights.append(weight)
-        return (len(self.turns) - 1) << PASSAGE_SHIFT
+        return number
 
 
 @dataclass
@@ -89,7 +84,11 @@ class Response:
     turn: int
     text: str
     given: GivenResponse
-    bits: int = 0  # of the turn's first passage, which has the whole response's weight
+
+    @property
+    def bits(self) -> int:
+        """The turn's first passage, as the bits of its tokens' ids."""
+        return self.turn << PASSAGE_SHIFT
 
 
 class ResponseText(str):
@@ -143,21 +142,19 @@ class LabellingTokenizer:
 
         shift = text.start
         kinds = [kind for kind in KINDS if any(span.kind == kind for span in spans)]
-        groups = [[span for span in spans if span.kind == kind] for kind in kinds]
-        groups += [[Span(start, end, "")] for start, end, _ in weighted]
-        moved = [[Span(one.start + shift, one.end + shift, one.kind) for one in group] for group in groups]
-        ids, *ranges = self._aligner.locate(plain, *moved)
-        cuda, ranges = ranges[: len(kinds)], ranges[len(kinds) :]
-        labels = [response.bits] * len(ids)
+        groups = [[Span(a + shift, b + shift, kind) for a, b, of in spans if of == kind] for kind in kinds]
+        groups += [[Span(start + shift, end + shift, "")] for start, end, _ in weighted]
+        ids, *ranges = self._aligner.locate(plain, *groups)
+        labels = np.full(len(ids), response.bits)
         # Of two weights that share a token the first stays.
-        for (_, _, weight), found in reversed(list(zip(weighted, ranges, strict=True))):
-            bits = self._passages.add(response.turn, response.given.weight * weight)
+        for (_, _, weight), found in reversed(list(zip(weighted, ranges[len(kinds) :], strict=True))):
+            passage = self._passages.add(response.given.weight * weight, response.turn)
             for first, end in found:
-                labels[first:end] = [bits] * (end - first)
-        for kind, found in zip(kinds, cuda, strict=True):
+                labels[first:end] = passage << PASSAGE_SHIFT
+        for kind, found in zip(kinds, ranges[: len(kinds)], strict=True):
             for first, end in found:
-                labels[first:end] = [label | KIND_BITS[kind] << KIND_SHIFT for label in labels[first:end]]
-        return [token | label for token, label in zip(ids, labels, strict=True)]
+                labels[first:end] |= KIND_BITS[kind] << KIND_SHIFT
+        return (labels | ids).tolist()
 
     def convert_tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
         ids = self._tokenizer.convert_tokens_to_ids(tokens)
@@ -210,12 +207,9 @@ class LabellingTemplate:
             self._tokenizer = LabellingTokenizer(tokenizer, self._rules, self._passages, words)
         texts, row = next(self._rows)
         responses = []
-        for number, text in enumerate(texts):
-            given = row.responses[number] if row.responses else GivenResponse()
+        for text, given in zip(texts, row.responses or [GivenResponse()] * len(texts), strict=True):
             given = given._replace(weight=row.weight * given.weight)
-            response = Response(self._passages.begin_turn(given.weight), text, given)
-            response.bits = self._passages.add(response.turn, given.weight)
-            responses.append(response)
+            responses.append(Response(self._passages.add(given.weight), text, given))
 
         template, shared = copy.copy(self._template), iter(responses)
         template.format_assistant = ResponseFormatter(template.format_assistant, shared)
@@ -223,21 +217,17 @@ class LabellingTemplate:
         tagged = []
         pairs = template.encode_multiturn(self._tokenizer, messages, *args, **kwargs)
         for response, (source_ids, target_ids) in zip(responses, pairs, strict=True):
-            prompt = self._passages.add(response.turn, row.weight)
-            lead = self._lead(response, target_ids, tokenizer)
+            prompt = self._passages.add(row.weight, response.turn) << PASSAGE_SHIFT
+            lead = []
+            if self._rules.think_weight != 1.0:
+                # An empty thought that the template has put in front of a response is reasoning, too.
+                thought = self._template.get_thought_word_ids(tokenizer)
+                if target_ids[: len(thought)] == thought:
+                    passage = self._passages.add(response.given.weight * self._rules.think_weight, response.turn)
+                    lead = [i | passage << PASSAGE_SHIFT for i in thought]
             rest = [i if i >> PASSAGE_SHIFT else i | response.bits for i in target_ids[len(lead) :]]
             tagged.append(([i | prompt for i in source_ids], lead + rest))
         return tagged
-
-    def _lead(self, response: Response, target_ids: list[int], tokenizer: Any) -> list[int]:
-        """The ids of an empty thought that the template has put in front of a response, labelled; it is reasoning, too."""
-        if self._rules.think_weight == 1.0:
-            return []
-        thought = self._template.get_thought_word_ids(tokenizer)
-        if target_ids[: len(thought)] != thought:
-            return []
-        bits = self._passages.add(response.turn, response.given.weight * self._rules.think_weight)
-        return [i | bits for i in thought]
 
 
 def kept_ranges(text: str, encoded: str, thought_words: Sequence[str]) -> list[tuple[int, int]]:
@@ -303,13 +293,11 @@ def unpack_labels(
     supervised = np.flatnonzero(labels != IGNORE_INDEX)
     marked = labels[supervised]
     passage = marked >> PASSAGE_SHIFT
-    turns, weights = passages.turns[passage], passages.weights[passage]
+    # Templates with an efficient end-of-sequence token add it themselves, behind the turn it ends: at the head of the next turn or at
+    # the very end. It belongs to the turn of the token before it, as a part of the response as a whole.
     unmarked = np.flatnonzero(passage == 0)
-    if unmarked.size:
-        # Templates with an efficient end-of-sequence token add it themselves, behind the turn it ends: at the head of the next turn
-        # or at the very end. It belongs to the turn of the token before it.
-        turns[unmarked] = passages.turns[ids[np.maximum(supervised[unmarked] - 1, 0)] >> PASSAGE_SHIFT]
-        weights[unmarked] = passages.turn_weights[turns[unmarked]]
+    passage[unmarked] = passages.turns[ids[np.maximum(supervised[unmarked] - 1, 0)] >> PASSAGE_SHIFT]
+    turns, weights = passages.turns[passage], passages.weights[passage]
 
     sample_ids, token_weights = np.zeros(len(ids), dtype=np.int32), np.ones(len(ids), dtype=np.float32)
     if turns.size:  # number the runs of equal turns

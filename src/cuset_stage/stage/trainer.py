@@ -70,7 +70,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             if reason := heads[0].reason or heads[-1].reason:
                 self._give_up_fused(reason)
         self._is_padding_free = self.finetuning_args.cuset_padding_free
-        self._said_padding_free = self._is_in_step = False
+        self._said_padding_free = False
         if self._is_padding_free:
             reasons = [padding_free.reason_against(model, self.args) for model in self._models()]
             if self.data_collator.label_pad_token_id != IGNORE_INDEX:
@@ -110,32 +110,25 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             logger.info_rank0(summary)
         result = super().train(*args, **kwargs)
         self._check_gradient()
-        self._sum_up(result.metrics)
-        return result
-
-    def _sum_up(self, metrics: dict[str, float]) -> None:
-        """Add `train_nll`, the plain cross-entropy of the run's steps, which compares with the `train_loss` of SFT, as `train_loss` does not.
-
-        Says once more if the run had no CUDA token: the warning of the data set stands far above by now.
-        """
         nll, share = LOG_PREFIX + "nll", LOG_PREFIX + "cuda_share"
         log = [(entry["step"], entry[nll], entry[share]) for entry in self.state.log_history if nll in entry]
         if rest := self._meter.compute(self.args.device, self.accelerator.gather):  # of the steps since the last entry
             log.append((self.state.global_step, rest["nll"], rest["cuda_share"]))
         if not log:
-            return
+            return result
         steps, losses, shares = zip(*log, strict=True)
-        metrics["train_nll"] = float(np.average(losses, weights=np.diff([0, *steps])))
+        # The plain cross-entropy of the run's steps compares with the `train_loss` of SFT, as `train_loss` does not.
+        result.metrics["train_nll"] = float(np.average(losses, weights=np.diff([0, *steps])))
         if self.objective.objective == "cuset" and self.objective.use_cuda_mask and not any(shares):
+            # The warning of the data set stands far above by now.
             logger.warning_rank0(
                 "NOT ONE CUDA TOKEN was trained on, so the CUDA mask did nothing. The warning at the beginning of the log names the causes; "
                 "`cuset label` shows what is found in each row."
             )
+        return result
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
         """The Trainer's estimate for a batch. It would count the parameters in every micro-batch, while the GPU waits."""
-        if "input_ids" not in inputs:
-            return super().floating_point_ops(inputs)
         return self._operations_of_a_token * inputs["input_ids"].numel()
 
     @functools.cached_property
@@ -144,16 +137,13 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Some libraries replace the Trainer's training step by one that computes a loss of its own."""
-        self._computed_loss, self._is_in_step = False, True
-        try:
-            with (
-                self._explained_non_finite(f"step {self.state.global_step + 1}"),
-                padding_free.training(self._is_padding_free),
-                self._no_casts(),
-            ):
-                loss = super().training_step(*args, **kwargs)
-        finally:
-            self._is_in_step = False
+        self._computed_loss = False
+        with (
+            self._explained_non_finite(f"step {self.state.global_step + 1}"),
+            padding_free.training(self._is_padding_free),
+            self._no_casts(),
+        ):
+            loss = super().training_step(*args, **kwargs)
         if not self._computed_loss:
             raise proof.OtherTrainerError("a training step did not compute CuSeT's loss")
         return loss
@@ -224,7 +214,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._computed_loss = True
         if not self.state.global_step:
             self._check_tokens(inputs["input_ids"])
-        if self._is_padding_free and self._is_in_step:
+        if self._is_padding_free and not self._is_evaluating:
             loss = self._loss_without_padding(model, inputs, num_items_in_batch)
             if loss is not None:
                 return loss
@@ -250,7 +240,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         is_first = not self._said_padding_free
         laid = padding_free.lay(inputs, full=is_first)
         if laid is None:
-            padding_free.begin(None)
             return None
         batch, rows = laid
         meter = copy.deepcopy(self._meter) if is_first else None

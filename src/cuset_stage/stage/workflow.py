@@ -5,6 +5,7 @@ so whatever else SFT does there, and will do in a later version, is done here to
 """
 
 import copy
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,17 +21,10 @@ from ..files import whole_checkpoints
 from ..settings import check_datasets
 from ..text import InputError
 from . import proof
-from .arguments import (
-    check_combination,
-    hyper_parameters,
-    kernel_aliases,
-    kernel_language,
-    objective_settings,
-    sensitive_kinds,
-)
+from .arguments import check_combination, hyper_parameters, labelling_settings, objective_settings
 from .artifacts import describe_method, plot_run
 from .collator import CusetDataCollator
-from .dataset import labelled_dataset
+from .dataset import data_set_names, labelled_dataset
 from .processors import LabelRules
 from .rebinding import rebind_globals
 from .trainer import CusetTrainer, Metric
@@ -49,7 +43,7 @@ def run_cuset(
 ) -> None:
     """Train, evaluate or predict as `run_sft` does. Raises ValueError for keys that CuSeT cannot train with, before anything loads."""
     proof.begin()
-    check_datasets([*(data_args.dataset or []), *(data_args.eval_dataset or [])], data_args.dataset_dir)
+    check_datasets(data_set_names(data_args), data_args.dataset_dir)
     template = import_module("cuset_stage.project.template")  # which stands above this package
     notes = [
         *check_combination(model_args, training_args, finetuning_args),
@@ -59,12 +53,7 @@ def run_cuset(
     for note in filter(None, notes):
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
-    rules = LabelRules(
-        sensitive_kinds(finetuning_args),
-        kernel_aliases(finetuning_args),
-        think_weight=float(finetuning_args.cuset_think_weight),
-        language=kernel_language(finetuning_args),
-    )
+    rules = LabelRules(**labelling_settings(finetuning_args), think_weight=float(finetuning_args.cuset_think_weight))
     choose_checkpoint(training_args)
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
@@ -93,7 +82,7 @@ def run_cuset(
     run = rebind_globals(
         sft_workflow.run_sft,
         {
-            "get_dataset": labelled_dataset(sft_workflow.get_dataset, rules, label_summaries),
+            "get_dataset": partial(labelled_dataset, rules, label_summaries),
             "SFTDataCollatorWith4DAttentionMask": CusetDataCollator,
             "CustomSeq2SeqTrainer": make_trainer,
             "plot_loss": lambda output_dir, keys: plot_run(output_dir, keys, objective.name),
