@@ -56,7 +56,11 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
                 steps, values = zip(*points, strict=True)
                 # Smoothed as LLaMA-Factory does, with the values faint behind it.
                 color = CUDA_COLOR if "cuda_" in name else None
-                (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "), color=color)
+                style = {
+                    "color": color,
+                    "marker": "o" if len(points) == 1 else None,
+                }  # a line of one point shows nothing
+                (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "), **style)
                 axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
         axis.set_title(title, loc="left", fontsize="medium")
         axis.grid(alpha=0.3)
