@@ -29,16 +29,8 @@ curate = typer.Typer(
 app.add_typer(curate)
 
 
-def _add_stage(name: str, settings: type[Settings]) -> None:
-    def stage(given: Settings) -> None:
-        _stage(name, given)
-
-    stage.__doc__ = settings.__doc__
-    command(curate, name, settings)(stage)
-
-
 for _name, _settings in STAGE_SETTINGS.items():
-    _add_stage(_name, _settings)
+    command(curate, _name, _settings)(lambda given, name=_name: _stage(name, given))
 STAGES = tuple(STAGE_SETTINGS)
 
 
@@ -129,9 +121,8 @@ def _stage(name: str, *settings: Any) -> None:
 def _report(summary: "Summary") -> None:
     label = f"{summary.stage} {summary.name}".strip()
     again = f", {summary.unsettled:,} to try again" if summary.unsettled else ""
-    typer.echo(
-        f"{label}: {summary.read:,} rows, {summary.kept:,} kept, {summary.dropped:,} dropped{again}, {summary.seconds:.1f} s"
-    )
+    counts = f"{summary.read:,} rows, {summary.kept:,} kept, {summary.dropped:,} dropped{again}"
+    typer.echo(f"{label}: {counts}, {summary.seconds:.1f} s")
     for reason, count in summary.reasons.items():
         typer.echo(f"  {reason}: {count:,}")
     for note in summary.notes:
