@@ -206,14 +206,14 @@ def _cell(cell: Cell) -> str:
 
 def table_frame(table: Table) -> pd.DataFrame:
     """The table's values; the ends of an interval in columns of their own."""
-    columns: list[tuple[str, list[Any]]] = []
+    columns = []
     for column in table.columns:
-        columns.append((column.heading, [cell.value for cell in column.cells]))
+        values = {column.heading: [cell.value for cell in column.cells]}
         if any(cell.ends for cell in column.cells):
             for i, end in enumerate(("low", "high")):
-                columns.append((f"{column.heading} ({end})", [cell.ends and cell.ends[i] for cell in column.cells]))
-    frame = pd.DataFrame({i: values for i, (_, values) in enumerate(columns)}, dtype=object)
-    return frame.set_axis([heading for heading, _ in columns], axis=1)
+                values[f"{column.heading} ({end})"] = [cell.ends and cell.ends[i] for cell in column.cells]
+        columns += [pd.Series(of, name=heading, dtype=object) for heading, of in values.items()]
+    return pd.concat(columns, axis=1)
 
 
 def print_table(table: Table) -> None:
