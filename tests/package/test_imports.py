@@ -3,6 +3,7 @@
 import ast
 import functools
 from graphlib import TopologicalSorter
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -47,22 +48,18 @@ MODULES = {
 def imports(name: str) -> list[tuple[str, bool]]:
     """(module of this package, whether it is imported when `name` is) of every import."""
     path, found = MODULES[name], []
-    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     inner = {id(node) for top in ast.walk(tree) if isinstance(top, ast.FunctionDef) for node in ast.walk(top)}
     for node in ast.walk(tree):
         targets = []
         if isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            targets = [
-                f"{module}.{alias.name}" if f"{module}.{alias.name}" in MODULES else module for alias in node.names
-            ]
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            places = [f"{module}.{alias.name}" for alias in node.names]
+            targets = [place if place in MODULES else module for place in places]
         elif isinstance(node, ast.Import):
             targets = [alias.name for alias in node.names]
-        for target in targets:
-            if target in MODULES and target != name:
-                found.append((target, id(node) not in inner))
+        found += [(target, id(node) not in inner) for target in targets if target in MODULES and target != name]
     return found
 
 

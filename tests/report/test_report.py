@@ -348,7 +348,6 @@ def test_markdown_names_what_a_paper_has_to(write):
     [
         (["k=0"], "k[0]='0'"),
         (["format=md"], "format: no longer a key: all formats are written"),
-        (["pairs=x.json"], "pairs: no longer a key: `cuset pairs` prints a table"),
         (["baseline=EAFT"], "one of SFT"),
         (["none.jsonl"], "none.jsonl"),
     ],

@@ -103,11 +103,8 @@ def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(study):
         ({"ablations": {"runs": {"sft": {}}}}, "sft: two methods of this name"),
         ({"methods": {"a/b": {}}}, "'a/b': a name has letters"),
         ({"sweeps": {"runs": {"dataset": ["a/b"]}}}, "'cuset_dataset=a/b': a name has letters"),
-        ({"baseline": "sft"}, "baseline: no longer a key: methods are compared with the one named sft"),
         ({"sweeps": {"runs": {"cuset_tau": 0.5}}}, "cuset_tau=0.5: expected a valid list"),
         ({"only": []}, "only=.*: expected at least 1 item, not 0"),
-        ({"judge_gpus": 1}, "judge_gpus: no longer a key: give judging a whole GPU"),
-        ({"of_model": {"published": {}}}, "published: no longer a key: the report has this study's numbers"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(study, keys, message):
