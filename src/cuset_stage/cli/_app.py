@@ -76,6 +76,13 @@ app = typer.Typer(
 )
 
 
+def add_group(name: str, help: str) -> typer.Typer:
+    """A group of sub-commands, such as `cuset curate`."""
+    made = typer.Typer(name=name, cls=Group, help=help, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(made)
+    return made
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from .. import __version__

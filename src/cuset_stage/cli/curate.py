@@ -12,21 +12,17 @@ from pydantic import Field
 
 from ..curate.settings import STAGE_SETTINGS, ExportSettings, ImportSettings, RoundsSettings, RunSettings
 from ..settings import Settings
-from ._app import Group, app, command
+from ._app import add_group, command
 
 
 if TYPE_CHECKING:
     from ..curate.stage import Summary
 
-curate = typer.Typer(
-    name="curate",
-    cls=Group,
-    help="Make a training set from kernels found anywhere: import, split, deduplicate, write, adapt, answer, prove, select, export. Every stage keeps "
+curate = add_group(
+    "curate",
+    "Make a training set from kernels found anywhere: import, split, deduplicate, write, adapt, answer, prove, select, export. Every stage keeps "
     "its rows, what it dropped and why in a folder of its own. If interrupted, run the same command again to resume.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(curate)
 
 
 for _name, _settings in STAGE_SETTINGS.items():
