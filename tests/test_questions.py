@@ -29,9 +29,8 @@ def play(tiny_model, tmp_path):
 
     def run(commands: str) -> None:
         environment = {**os.environ, "PATH": path, "CUDA_VISIBLE_DEVICES": ""}
-        done = subprocess.run(
-            ["bash", "-e", "-c", commands], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
+        command = ["bash", "-e", "-c", commands]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{commands}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
 
     return run

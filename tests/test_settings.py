@@ -33,9 +33,8 @@ def test_later_wins_over_earlier(tmp_path):
     file = tmp_path / "example.yaml"
     file.write_text("source: from_yaml\nper_gpu: 2\nrest: [x, y]\nname: 7\n")
     assert Example.read([str(file)]) == Example(source="from_yaml", per_gpu=2, rest=("x", "y"), name="7")
-    assert Example.read([str(file), "other", "per_gpu=3", "per_gpu=4"]) == Example(
-        source="other", per_gpu=4, rest=("x", "y"), name="7"
-    )
+    read = Example.read([str(file), "other", "per_gpu=3", "per_gpu=4"])
+    assert read == Example(source="other", per_gpu=4, rest=("x", "y"), name="7")
 
 
 def test_values_take_the_fields_type():

@@ -44,11 +44,8 @@ def take_lock(path: Path, *, wait: bool = True, shared: bool = False) -> int | N
 
     The lock is between threads and processes. shared: beside others who share it. None: without `wait`, when another holds it.
     """
-    try:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
@@ -97,15 +94,13 @@ def weights_fingerprint(*folders: str | None) -> str | None:
     It tells models apart that were trained one after the other into one folder, without reading all of them. A folder that is not there (a name
     on the Hub) adds nothing; None when none of them holds weights.
     """
-    digest, found = hashlib.sha256(), False
-    for folder in filter(None, folders):
-        files = sorted(file for file in Path(folder).expanduser().glob("*") if file.suffix in (".safetensors", ".bin"))
-        for file in files:
-            found = True
-            size = file.stat().st_size
-            digest.update(f"{file.name}:{size};".encode())
-            with file.open("rb") as handle:
-                for part in range(16):
-                    handle.seek(part * max(0, size - (1 << 16)) // 15)
-                    digest.update(handle.read(1 << 16))
-    return digest.hexdigest() if found else None
+    files = [file for folder in filter(None, folders) for file in sorted(Path(folder).expanduser().glob("*"))]
+    weights, digest = [file for file in files if file.suffix in (".safetensors", ".bin")], hashlib.sha256()
+    for file in weights:
+        size = file.stat().st_size
+        digest.update(f"{file.name}:{size};".encode())
+        with file.open("rb") as handle:
+            for part in range(16):
+                handle.seek(part * max(0, size - (1 << 16)) // 15)
+                digest.update(handle.read(1 << 16))
+    return digest.hexdigest() if weights else None

@@ -9,8 +9,9 @@ import json
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from .text import InputError, shown
 
@@ -83,7 +84,7 @@ def to_line(record: Mapping[str, Any]) -> str:
     return line + "\n"
 
 
-class Appender:
+class Appender(AbstractContextManager["Appender"]):
     """Append objects to a JSONL file, each in one write, flushed to the disk; use as a context manager.
 
     Opening makes the folder and the file, removes a torn last line and locks the file, so that two processes never append to one.
@@ -127,9 +128,6 @@ class Appender:
 
     def close(self) -> None:
         os.close(self._handle)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

@@ -10,7 +10,6 @@ import tempfile
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -22,6 +21,7 @@ from pydantic import (
     ConfigDict,
     Field,
     NonNegativeInt,
+    PositiveInt,
     ValidationError,
     model_validator,
 )
@@ -49,6 +49,9 @@ Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 
 Numbers = Annotated[tuple[NonNegativeInt, ...], BeforeValidator(split_names)]
 """A list of integers, at least 0 (of `0-3` pydantic makes -3): `0,1` on the command line, a list in YAML."""
+
+PositiveNumbers = Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)]
+"""The same, at least 1."""
 
 QuantizationBit = Annotated[
     Literal[4, 8] | None,
@@ -289,8 +292,6 @@ def _type_name(annotation: Any) -> str:
         return ", ".join(map(str, arguments))
     if origin in (list, tuple):
         return f"list of {_type_name(arguments[0])}"
-    if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return ", ".join(str(one.value) for one in annotation)
     return {int: "integer", float: "number", bool: "true or false", str: "text", Path: "path"}.get(annotation, "value")
 
 
@@ -301,4 +302,4 @@ def _written(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple | list):
         return ",".join(map(str, value))
-    return str(value.value if isinstance(value, Enum) else value)
+    return str(value)

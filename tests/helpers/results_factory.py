@@ -11,62 +11,30 @@ GENERATION = {"model": "Qwen2.5-Coder-7B-Instruct", "temperature": 0.2, "top_p":
 
 
 def header(method: str, **changes: Any) -> dict[str, Any]:
-    record = {
-        "type": "run",
-        "format": 1,
-        "run": f"{method}-answers",
-        "method": method,
-        "created": "2026-01-02T03:04:05+00:00",
-        "cuset_stage": "0.1.0",
-        "python": "3.12.3",
-        "tasks": {"path": "bench.jsonl", "format": "cuset", "sha256": "ab" * 32, "level": None, "split": None},
-        "answers": {"path": "", "sha256": "cd" * 32, "count": 0},
-        "gpus": [{"name": "NVIDIA H100", "driver": "580.1", "compute_capability": "9.0"}],
-        "toolkit": "13.0.88",
-        "arch": "sm_90",
-        "flags": ["-O3", "-std=c++17"],
-        "isolation": "bubblewrap",
-        "limits": {"wall_s": 60.0},
-        "compile_only": False,
-        "generation": GENERATION,
-        "findings": {},
-    }
+    record = {"type": "run", "format": 1, "run": f"{method}-answers", "method": method, "cuset_stage": "0.1.0"}
+    record |= {"created": "2026-01-02T03:04:05+00:00", "python": "3.12.3", "generation": GENERATION, "findings": {}}
+    record["tasks"] = {"path": "bench.jsonl", "format": "cuset", "sha256": "ab" * 32, "level": None, "split": None}
+    record["answers"] = {"path": "", "sha256": "cd" * 32, "count": 0}
+    record["gpus"] = [{"name": "NVIDIA H100", "driver": "580.1", "compute_capability": "9.0"}]
+    record |= {"toolkit": "13.0.88", "arch": "sm_90", "flags": ["-O3", "-std=c++17"], "compile_only": False}
+    record |= {"isolation": "bubblewrap", "limits": {"wall_s": 60.0}}
     return {**record, **changes}
 
 
 def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, Any]:
     compiled = verdict not in ("no_code", "compile_error", "compile_timeout", "infra_error")
-    code = f"// {task} {number} {verdict}\n__global__ void k(float* x) {{ x[0] = 1.0f; }}\n"
-    record = {
-        "type": "sample",
-        "task": task,
-        "name": f"kernel {task}",
-        "family": "reduction",
-        "sample": number,
-        "level": 1,
-        "code_sha256": f"{abs(hash((task, number))):064x}"[:64],
-        "verdict": verdict,
-        "compiled": compiled,
-        "passed": verdict == "passed",
-        "message": "" if verdict == "passed" else f"{verdict} of {task}",
-        "case": None if verdict == "passed" else "default",
-        "cases": [],
-        "compile_s": 1.25,
-        "compile_cached": False,
-        "run_s": 0.5,
-        "compare_s": 0.1,
-        "overhead_s": 0.02,
-        "speedup": None,
-        "reference_s": None,
-        "kernel_s": None,
-        "flags": [],
-        "tokens": 700,
-        "prompt_tokens": 400,
-        "finish_reason": "stop",
-        "same_as_sample": None,
-        "key": "",
-        "code": None if verdict == "no_code" else code,
-    }
+    passed, code = (
+        verdict == "passed",
+        f"// {task} {number} {verdict}\n__global__ void k(float* x) {{ x[0] = 1.0f; }}\n",
+    )
+    record = {"type": "sample", "task": task, "name": f"kernel {task}", "family": "reduction", "sample": number}
+    record |= {"level": 1, "code_sha256": f"{abs(hash((task, number))):064x}"[:64], "same_as_sample": None, "key": ""}
+    record |= {"verdict": verdict, "compiled": compiled, "passed": passed, "cases": [], "flags": []}
+    record |= {"message": "" if passed else f"{verdict} of {task}", "case": None if passed else "default"}
+    record |= {"compile_s": 1.25, "compile_cached": False, "run_s": 0.5, "compare_s": 0.1, "overhead_s": 0.02}
+    record |= {"speedup": None, "reference_s": None, "kernel_s": None}
+    record |= {"tokens": 700, "prompt_tokens": 400, "finish_reason": "stop"}
+    record["code"] = None if verdict == "no_code" else code
     return {**record, **changes}
 
 

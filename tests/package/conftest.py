@@ -118,9 +118,8 @@ class Environment:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "CUSET_", "USE_V1"))}
         if path is not None:
             kept["PYTHONPATH"] = str(path)
-        return subprocess.run(
-            [str(self.python), *arguments], env=kept | variables, capture_output=True, text=True, timeout=seconds
-        )
+        command, environment = [str(self.python), *arguments], kept | variables
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=seconds)
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
@@ -136,9 +135,8 @@ def copy_checkout(to: Path) -> Path:
     to.mkdir()
     for part in PARTS:
         if (ROOT / part).is_dir():
-            shutil.copytree(
-                ROOT / part, to / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "cuset_*.json*")
-            )
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "cuset_*.json*")
+            shutil.copytree(ROOT / part, to / part, ignore=ignored)
         elif (ROOT / part).exists():
             shutil.copy(ROOT / part, to / part)
     return to
@@ -191,9 +189,8 @@ def index() -> None:
 @pytest.fixture(scope="session")
 def installed(built, tmp_path_factory) -> Environment:
     """An environment with cuset-stage's wheel in it. Tests leave it as it is."""
-    return environment_in(
-        shared_folder(tmp_path_factory, "installed", lambda folder: make_environment(folder).install(built.wheel))
-    )
+    folder = shared_folder(tmp_path_factory, "installed", lambda to: make_environment(to).install(built.wheel))
+    return environment_in(folder)
 
 
 @pytest.fixture(scope="session")

@@ -25,12 +25,14 @@ present = [name for name in absent if importlib.util.find_spec(name)]
 assert not present, present
 
 import torch
-from cuset_stage import cuset_loss, find_spans, fused_linear_cuset_loss
+from cuset_stage import Span, cuset_loss, find_spans, fused_linear_cuset_loss
 from cuset_stage.spans import token_mask
 import cuset_stage.stage.head
 
 code = "__global__ void k(float *x) { x[threadIdx.x] = 1; }"
-((start, end, kind),) = find_spans(code)
+(span,) = find_spans(code)
+assert isinstance(span, Span)
+start, end, kind = span
 assert (kind, code[start:end]) == ("kernel_body", "{ x[threadIdx.x] = 1; }")
 mask = token_mask([(at, at + 1) for at in range(len(code))], find_spans(code))
 assert sum(mask) == end - start

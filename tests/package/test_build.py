@@ -16,25 +16,19 @@ from .conftest import ROOT, STARTUP_FILES
 HOOKED = "import sys; print([type(finder).__module__ for finder in sys.meta_path if not isinstance(finder, type)])"
 
 
-def names_in(wheel: Path) -> set[str]:
-    with zipfile.ZipFile(wheel) as archive:
-        return set(archive.namelist())
+def files_in(folder: Path, to: Path) -> set[str]:
+    files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(to).as_posix() for path in files}
 
 
-def bundled_files() -> set[str]:
-    """The recipes, and the data that are built from their sources."""
-    recipes = {path.relative_to(ROOT).as_posix() for path in (ROOT / "yaml_configs").rglob("*.*") if path.is_file()}
-    return recipes | {f"data/{name}" for name in ("README.md", "dataset_info.json", *bundled.BUILT)}
-
-
-def test_wheel_holds_the_package_and_the_startup_files(built):
-    names = {name for name in names_in(built.wheel) if ".dist-info/" not in name}
-    assert {name for name in names if "/" not in name} == STARTUP_FILES
-    files = (path for path in (ROOT / "src" / "cuset_stage").rglob("*") if path.is_file())
-    source = {path.relative_to(ROOT / "src").as_posix() for path in files if "__pycache__" not in path.parts}
-    shared = {f"cuset_stage/share/{name}" for name in bundled_files()}
-    assert {name for name in names if "/" in name} == source | shared
-    assert "cuset_stage/share/data/cuset_kernels.json" in shared and len(shared) > 12
+def test_wheel_holds_the_package_with_recipes_and_data_and_the_startup_files(built):
+    with zipfile.ZipFile(built.wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    shared = files_in(ROOT / "yaml_configs", ROOT)
+    shared |= {f"data/{name}" for name in ("README.md", "dataset_info.json", *bundled.BUILT)}
+    source = files_in(ROOT / "src" / "cuset_stage", ROOT / "src")
+    assert names == STARTUP_FILES | source | {f"cuset_stage/share/{name}" for name in shared}
+    assert "data/cuset_kernels.json" in shared and len(shared) > 12
 
 
 def test_wheel_metadata(built):
@@ -71,8 +65,8 @@ def test_install_hooks_and_uninstall_leaves_nothing(kind, built, new_environment
     assert started.stdout.count("cuset_stage._startup") == 1, started
     assert started.stderr == ""
     found = "from cuset_stage import bundled as b; print((b.recipes() / 'cuset_qwen7b.yaml').is_file(), *b.data().glob('cuset_*.jsonl'))"
-    assert environment.run("-c", found).stdout.count("True") == 1
-    assert environment.run("-c", found).stdout.count(".jsonl") == 4
+    printed = environment.run("-c", found).stdout
+    assert printed.count("True") == 1 and printed.count(".jsonl") == 4
 
     environment.pip("uninstall", "--yes", "cuset-stage")
     assert environment.files() == before
@@ -96,9 +90,5 @@ def test_constraints_pin_and_cover_the_requirements():
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
     wanted = "\n".join([config["options"]["install_requires"], *(extras[name] for name in ("dev", "docs", "study"))])
-    required = {
-        re.split(r"[<>=]", line)[0]
-        for line in wanted.split("\n")
-        if line and not line.startswith(("#", "cuset-stage["))
-    }
-    assert required <= pinned
+    lines = [line for line in wanted.split("\n") if line and not line.startswith(("#", "cuset-stage["))]
+    assert {re.split(r"[<>=]", line)[0] for line in lines} <= pinned

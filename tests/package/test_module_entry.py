@@ -26,11 +26,6 @@ def without_startup_files(built, new_environment):
     return environment
 
 
-def test_single_process(without_startup_files, pretend, recipe):
-    done = without_startup_files.run("-m", "cuset_stage", "train", str(recipe), "lr=1", path=pretend)
-    assert done.stdout.split("\n")[0].startswith("run_exp [1, 1, 1, 1, 1]") and "lr=1" in done.stdout, done.stderr
-
-
 @pytest.mark.parametrize("path_variable", ["", "elsewhere"])
 def test_every_rank_is_patched_by_this_python(path_variable, without_startup_files, pretend, recipe, tmp_path):
     """torchrun lies beside this interpreter; PATH does not lead there, or leads to another environment's first."""

@@ -52,9 +52,8 @@ def test_other_versions(pins, held, layered):
     environment = layered(*pins)
     bin_dir = environment.python.parent
     name, _, wanted = pins[0].partition("==")
-    shown = subprocess.run(
-        [environment.python, "-c", f"import {name}; print({name}.__version__)"], capture_output=True, text=True
-    )
+    show = [environment.python, "-c", f"import {name}; print({name}.__version__)"]
+    shown = subprocess.run(show, capture_output=True, text=True)
     assert shown.stdout.strip() == wanted, shown.stderr
     done = subprocess.run(
         [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not gpu", *held],

@@ -25,9 +25,8 @@ def checkout(tmp_path) -> Path:
 
 
 def setup(checkout: Path, **variables: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        ["bash", str(checkout / "scripts" / "setup.sh")], env=os.environ | variables, capture_output=True, text=True
-    )
+    command = ["bash", str(checkout / "scripts" / "setup.sh")]
+    return subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
 
 
 def test_refuses_without_a_recent_python(checkout, tmp_path):

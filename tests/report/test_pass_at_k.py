@@ -10,6 +10,7 @@ from scipy import stats
 
 from cuset_stage.report.statistics import (
     Rule,
+    crossed,
     estimate_means,
     fast_p,
     holm,
@@ -30,17 +31,13 @@ def test_unbiased_is_the_mean_over_all_subsets(n):
 
 
 @pytest.mark.parametrize("n", [100, 10_000])
-@pytest.mark.parametrize("c_share", [0, 1e-4, 0.03, 0.5, 0.999, 1])
 @pytest.mark.parametrize("k", [1, 3, 50])
-def test_unbiased_is_stable_for_many_samples(n, c_share, k):
-    c = round(n * c_share)
-    exact = 1 - Fraction(math.comb(n - c, k), math.comb(n, k))
-    assert pass_at_k_unbiased(n, c, k) == pytest.approx(float(exact), rel=1e-12, abs=0)
-
-
-def test_unbiased_keeps_a_tiny_difference_from_one():
-    exact = Fraction(math.comb(9_990, 5_000), math.comb(10_000, 5_000))
-    assert 1 - pass_at_k_unbiased(10_000, 10, 5_000) == pytest.approx(float(exact), rel=1e-9)
+def test_unbiased_is_stable_for_many_samples(n, k):
+    for c in (round(n * share) for share in (0, 1e-4, 0.03, 0.5, 0.999, 1)):
+        wrong = Fraction(math.comb(n - c, k), math.comb(n, k))
+        assert pass_at_k_unbiased(n, c, k) == pytest.approx(float(1 - wrong), rel=1e-12, abs=0)
+    tiny = Fraction(math.comb(9_990, 5_000), math.comb(10_000, 5_000))
+    assert 1 - pass_at_k_unbiased(10_000, 10, 5_000) == pytest.approx(float(tiny), rel=1e-9)
 
 
 def test_task_scores_agree_with_the_scalar_functions():
@@ -76,17 +73,15 @@ def test_all_alike_gives_the_exact_interval(tasks, outcome):
 
 
 def test_equal_methods_still_have_an_interval_of_their_difference():
-    low, high = (lambda e: (e.low, e.high))(estimate_means(np.zeros((100, 1)), bounds=(-1, 1))[0])
-    assert high == -low == pytest.approx(1 - 0.025 ** (1 / 100))
+    (found,) = estimate_means(np.zeros((100, 1)), bounds=(-1, 1))
+    assert found.high == -found.low == pytest.approx(1 - 0.025 ** (1 / 100))
 
 
 def test_interval_agrees_with_scipys_bootstrap():
     rng = np.random.default_rng(3)
     scores = rng.choice([0, 1 / 3, 2 / 3, 1], size=200)
     found = estimate_means(scores[:, None])[0]
-    reference = stats.bootstrap(
-        (scores,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(4)
-    )
+    reference = stats.bootstrap((scores,), np.mean, n_resamples=20_000, method="percentile", rng=rng)
     assert found.value == pytest.approx(scores.mean())
     assert (found.low, found.high) == pytest.approx(tuple(reference.confidence_interval), abs=0.004)
 
@@ -102,25 +97,12 @@ def test_interval_covers_the_truth_as_often_as_it_says():
 def test_clusters_are_drawn_whole():
     """Five sizes of an operation that pass or fail together say no more than one; a cluster of one is a task."""
     outcomes = (np.random.default_rng(5).random((40, 1)) < 0.3).astype(float)
-    (alone,), (together,) = (
-        estimate_means(outcomes),
-        estimate_means(outcomes.repeat(5, 0), clusters=np.arange(40).repeat(5)),
-    )
+    sizes = np.arange(40).repeat(5)
+    (alone,), (together,) = estimate_means(outcomes), estimate_means(outcomes[sizes], clusters=sizes)
     assert (alone.value, alone.low, alone.high) == pytest.approx((together.value, together.low, together.high))
     assert estimate_means(outcomes, clusters=np.arange(40)) == [alone]
-    (equal,) = estimate_means(np.ones((200, 1)), clusters=np.arange(40).repeat(5))
+    (equal,) = estimate_means(np.ones((200, 1)), clusters=sizes)
     assert equal.low == pytest.approx(0.025 ** (1 / 40))
-
-
-def test_paired_difference_uses_the_pairs():
-    rng = np.random.default_rng(1)
-    first = (rng.random(200) < 0.5).astype(float)
-    second = first.copy()
-    second[:6] = 1
-    paired = estimate_means((second - first)[:, None], bounds=(-1, 1))[0]
-    alone = estimate_means(np.stack([first, second], axis=1))
-    assert paired.value == pytest.approx(second.mean() - first.mean())
-    assert paired.high - paired.low < 0.3 * (alone[0].high - alone[0].low)
 
 
 def test_one_seed_gives_one_result_and_columns_do_not_disturb_each_other():
@@ -150,12 +132,6 @@ def test_mcnemar_against_enumeration(b, c):
     assert found.p_value == pytest.approx(exact_mcnemar(b, c))
 
 
-def test_mcnemar_rejects_no_more_often_than_its_level_when_methods_are_equal():
-    rng = np.random.default_rng(0)
-    p_values = [mcnemar_exact(rng.random(80) < 0.5, rng.random(80) < 0.5).p_value for _ in range(400)]
-    assert np.mean(np.array(p_values) < 0.05) <= 0.06
-
-
 def test_holm():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == []
@@ -168,3 +144,42 @@ def test_fast_p():
     np.testing.assert_array_equal(fast_p(right, speedups, 0), [1, 1, 1, 0, NAN])
     np.testing.assert_array_equal(fast_p(right, speedups, 1), [1, 0, 0, 0, NAN])
     np.testing.assert_array_equal(fast_p(right, speedups, 2), [1, 0, 0, 0, NAN])
+
+
+def test_where_seeds_agree_it_is_the_error_over_tasks():
+    tasks = np.random.default_rng(0).random(40)
+    found = crossed(np.tile(tasks, (5, 1)))
+    assert found.by_seed == pytest.approx([tasks.mean()] * 5) and (found.seeds, found.tasks) == (5, 40)
+    assert found.se == pytest.approx(stats.sem(tasks)) and found.value == pytest.approx(tasks.mean())
+    alone = crossed(tasks[None])
+    test = stats.ttest_1samp(tasks, 0)
+    assert alone.p_value == pytest.approx(test.pvalue)
+    assert alone.interval() == pytest.approx(tuple(test.confidence_interval()))
+
+
+def test_the_interval_holds_the_true_difference_where_one_over_tasks_does_not():
+    random, held, over_tasks = np.random.default_rng(1), 0, 0
+    for _ in range(400):
+        scores = random.normal(0, 0.3, (1, 100)) + random.normal(0, 0.1, (6, 1)) + random.normal(0, 0.3, (6, 100))
+        low, high = crossed(scores).interval()
+        held += low <= 0 <= high
+        over_tasks += abs(stats.ttest_1samp(scores.mean(axis=0), 0).statistic) < 1.98
+    assert 0.93 <= held / 400 <= 0.99 and over_tasks / 400 < 0.75
+
+
+def test_equivalence_and_what_could_have_been_seen():
+    found = crossed(np.random.default_rng(2).normal(0.01, 0.1, (8, 300)))
+    low, high = found.interval(0.9)  # two one-sided tests at 5 % are the 90 % interval
+    for bound in (max(-low, high) * 0.99, max(-low, high) * 1.01):
+        assert (found.equivalence_p(bound) < 0.05) == (-bound < low and high < bound)
+    shifted = stats.nct.sf(stats.t.ppf(0.975, found.df), found.df, found.detectable() / found.se)
+    assert shifted == pytest.approx(0.8, abs=0.06)
+
+
+def test_scores_without_spread_prove_nothing():
+    for seeds, tasks, equal in ((2, 4, 2), (1, 4, 4)):
+        found = crossed(np.ones((seeds, tasks)))
+        assert found.p_value == 1 and found.equivalence_p(0.05) == 1
+        exact = stats.binomtest(equal, equal).proportion_ci(0.95, method="exact")
+        assert found.rate_interval() == pytest.approx((exact.low, exact.high))
+    assert crossed(np.full((2, 3), np.nan)) is None

@@ -1,13 +1,12 @@
 """What a report leaves in its folder, and what it refuses to read."""
 
-import csv
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
-from results_factory import write_results
 
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
 from cuset_stage.report import build_report, collect, write_report
@@ -18,22 +17,13 @@ from cuset_stage.report.write import CSV_TABLES
 P, M, INFRA = "passed", "mismatch", "infra_error"
 
 
-def write(folder: Path, method: str, verdicts: dict[str, list[str]], **changes: Any) -> Path:
-    return write_results(folder / method / "results.jsonl", method, verdicts, **changes)
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_folder_holds_one_report(tmp_path: Path) -> None:
+def test_a_folder_holds_one_report(write: Any, tmp_path: Path) -> None:
     """Of two runs, then of one; a file of the reader's stays."""
-    a, b = (write(tmp_path, name, {"a": [P], "b": [M]}) for name in "ab")
+    a, b = (write(name, {"a": [P], "b": [M]}) for name in "ab")
     out = tmp_path / "out"
     write_report(build_report(collect([a, b]), ks=(1,)), out)
     assert "csv/comparisons.csv" in files(out)
@@ -43,7 +33,7 @@ def test_a_folder_holds_one_report(tmp_path: Path) -> None:
     assert "csv/comparisons.csv" not in files(out) and {"csv/samples.csv", "csv/mine.csv"} <= files(out)
 
 
-def test_every_csv_file_is_known(tmp_path: Path) -> None:
+def test_every_csv_file_is_known(write: Any, tmp_path: Path) -> None:
     """Tables with flags, cases and an audit."""
 
     def change(record: dict[str, Any]) -> dict[str, Any]:
@@ -51,26 +41,25 @@ def test_every_csv_file_is_known(tmp_path: Path) -> None:
         return {**record, "cases": cases, "flags": ["quick"], "speedup": 2.0}
 
     told = {"findings": {"a": ["zeros pass"]}, "audited": 2}
-    paths = [write(tmp_path, name, {"a": [P], "b": [M]}, change=change, arch=name, **told) for name in ("x", "y")]
+    paths = [write(name, {"a": [P], "b": [M]}, change=change, arch=name, **told) for name in ("x", "y")]
     made = build_report(collect(paths), ks=(1,))
     write_report(made, tmp_path / "out")
     assert files(tmp_path / "out" / "csv") == {f"{name}.csv" for name in CSV_TABLES}
 
 
-def test_interval_ends_are_numbers_of_their_own(tmp_path: Path) -> None:
-    weak = write(tmp_path, "weak", {str(i): [P if i < 2 else M] for i in range(8)})
-    strong = write(tmp_path, "strong", {str(i): [P if i < 7 else M] for i in range(8)})
+def test_interval_ends_are_numbers_of_their_own(write: Any, tmp_path: Path) -> None:
+    weak = write("weak", {str(i): [P if i < 2 else M] for i in range(8)})
+    strong = write("strong", {str(i): [P if i < 7 else M] for i in range(8)})
     write_report(build_report(collect([weak, strong]), ks=(1,), baseline="weak"), tmp_path / "out")
-    (row,) = [row for row in rows(tmp_path / "out" / "csv" / "comparisons.csv") if row["Criterion"] == "Function"]
+    row = pd.read_csv(tmp_path / "out" / "csv" / "comparisons.csv").set_index("Criterion").loc["Function"]
     name = "A − B (points): pass@1, first"
-    low, value, high = (float(row[key]) for key in (f"{name} (low)", name, f"{name} (high)"))
-    assert value == 62.5 and 0 < low < value < high <= 100
-    assert not any(text.startswith("'") for text in row.values())
+    assert 0 < row[f"{name} (low)"] < row[name] == 62.5 < row[f"{name} (high)"] <= 100
+    assert not any(str(value).startswith("'") for value in row)
 
 
-def test_the_code_written_last_counts(tmp_path: Path) -> None:
+def test_the_code_written_last_counts(write: Any, tmp_path: Path) -> None:
     """Two files merged by hand: one sample judged with code 1, with code 2, and with code 1 again."""
-    path = write(tmp_path, "one", {"a": [P]})
+    path = write("one", {"a": [P]})
     header, line = path.read_text().splitlines()
     record = json.loads(line)
     lines = [
@@ -103,8 +92,8 @@ def test_the_code_written_last_counts(tmp_path: Path) -> None:
         (1, "level", "one", "level is 'one'; expected an integer"),
     ],
 )
-def test_a_value_that_no_run_writes_is_named(tmp_path: Path, place: int, key: str, value: Any, says: str) -> None:
-    path = write(tmp_path, "one", {"a": [P]})
+def test_a_value_that_no_run_writes_is_named(write: Any, place: int, key: str, value: Any, says: str) -> None:
+    path = write("one", {"a": [P]})
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[place][key] = value
     if value is ...:

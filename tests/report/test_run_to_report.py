@@ -1,27 +1,29 @@
-"""From a judged run to its report: what the audit found, and what a judge measured."""
+"""From a judged run to its report: what the audit found, which tasks and levels count, and runs that were stopped."""
 
 import base64
 import re
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import cuset
 from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_row, write_lines
+from results_factory import loud, sample, write_results
 
-from cuset_stage.judge.judgement import Built, Judge, Judgement
-from cuset_stage.judge.pipeline import Pipeline
-from cuset_stage.judge.results import describe_run, evaluate, make_samples
+from cuset_stage.judge.results import ResultsWriter, describe_run
 from cuset_stage.report import build_report, collect
-from cuset_stage.report.collection import ReportError
+from cuset_stage.report.collection import NOT_JUDGED, Collection, ReportError
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
-from cuset_stage.report.tables import speed_table
-from cuset_stage.report.write import report_markdown as render_markdown
-from cuset_stage.sandbox import Verdict
-from cuset_stage.tasks import load_tasks
+from cuset_stage.tasks import choose_tasks, load_tasks
 from cuset_stage.tasks.answers_file import read_answers
+
+
+P, M, C, INFRA = "passed", "mismatch", "compile_error", "infra_error"
+TRAIN, EVAL = ("t1", "t2"), ("a", "b")
+ALL = (*TRAIN, *EVAL)
 
 
 def test_an_audit_reaches_the_header_and_the_report(run: Any, tmp_path: Path) -> None:
@@ -51,38 +53,6 @@ def test_an_audit_reaches_the_header_and_the_report(run: Any, tmp_path: Path) ->
 
     run([answer_row("one", 0)], tasks=[TASKS[0]])
     assert "The audit covers 1 of 1 tasks and flags none of them." in flagged()
-
-
-def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
-    """What a module's judge measures, through the results file, to fast_p."""
-    speeds = {0: 4.0, 1: 1.5, 2: None}
-
-    class Measured(Judge):
-        compile_only = False
-
-        def build(self, task: Any, code: str) -> Built:
-            return Built(Judgement(Verdict.COMPILED, compiled=True), Path("module"))
-
-        def prepare(self, task: Any) -> None: ...
-
-        def discard(self, built: Built) -> None: ...
-
-        def execute(self, task: Any, built: Built, prepared: Any) -> Judgement:
-            speed = speeds[int(task.id[-1])]
-            flags = ("speed-up over 10x",) if speed == 4.0 else ()
-            return Judgement(Verdict.PASSED, compiled=True, speedup=speed, reference_s=4.0, kernel_s=1.0, flags=flags)
-
-    task_set = load_tasks(write_lines(tmp_path / "tasks.jsonl", [task_row(f"t{n}", "right") for n in speeds]))
-    path = write_lines(tmp_path / "answers.jsonl", [answer_row(f"t{n}", 0) for n in speeds])
-    answers = read_answers(path)
-    samples = make_samples(answers, task_set)
-    header = describe_run(answers_path=path, answers=answers, chosen=3, tasks=task_set, spec={})
-    pipeline = Pipeline(Measured(), jobs=1, runs=1)
-    evaluate(samples, pipeline, tmp_path / "results.jsonl", header=header, settings={})
-    report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1,))
-    (row,) = speed_table(report).rows
-    assert [cell.text for cell in row] == ["answers", *("100.0", "66.7", "33.3"), "2.75"]
-    assert "speed-up over 10x" in render_markdown(report)
 
 
 def test_a_part_of_the_tasks_is_reported_as_a_part(run: Any, tmp_path: Path) -> None:
@@ -121,9 +91,8 @@ def test_levels_in_one_file_are_runs_of_their_own(run: Any, tmp_path: Path) -> N
         for number, code in enumerate(codes)
     ]
     _, results = run(answers, tasks=TASKS[:1])
-    assert [(s["level"], s["sample"], s["verdict"]) for s in results.samples] == [
-        *((1, 0, "compile_error"), (1, 1, "passed"), (2, 0, "passed"), (2, 1, "compile_error"))
-    ]
+    found = [(sample["level"], sample["sample"], sample["verdict"] == "passed") for sample in results.samples]
+    assert found == [(1, 0, False), (1, 1, True), (2, 0, True), (2, 1, False)]
     assert "nothing new to judge, 4 taken" in run(answers, tasks=TASKS[:1])[0]
     report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1, 2))
     labels = [one.label for one in report.collection.runs]
@@ -132,6 +101,77 @@ def test_levels_in_one_file_are_runs_of_their_own(run: Any, tmp_path: Path) -> N
     assert list(passed.values()) == [0, 1, 1, 1]
     block = re.search(r'id="block-0">([^<]+)<', render_html(report))[1]
     details = zlib.decompress(base64.b64decode(block)).decode().split("<hr>")
-    assert [re.search(r"&lt;\d, \d&gt;", one)[0] for one in details[:-1]] == [
-        *("&lt;1, 0&gt;", "&lt;1, 1&gt;", "&lt;2, 0&gt;", "&lt;2, 1&gt;")
-    ]
+    behind = [re.search(r"&lt;(\d, \d)&gt;", one)[1] for one in details[:-1]]
+    assert behind == ["1, 0", "1, 1", "2, 0", "2, 1"]
+
+
+def of(tasks: Iterable[str], level: int = 1) -> list[tuple[str, int, int]]:
+    """Two lines a task: (task, sample, level)."""
+    return [(task, number, level) for task in tasks for number in (0, 1)]
+
+
+def collected(folder: Path, lines: Iterable[tuple[str, int, int]], **asked: Any) -> Collection:
+    """What is there of a run of a split, or of one of two levels, over two train and two eval tasks; all lines have passed, and the header is
+    the one that `cuset evaluate` makes."""
+    rows = [task_row(name, "right", split="train" if name in TRAIN else "eval") for name in ALL]
+    tasks = choose_tasks(load_tasks(write_lines(folder / "tasks.jsonl", rows)), split=asked.get("split"))
+    wanted = [*of(ALL), *(of(ALL, 2) if "level" in asked else ())]
+    path = write_lines(folder / "answers.jsonl", [answer_row(task, n, level=level) for task, n, level in wanted])
+    chosen = sum(task in {one.id for one in tasks} and level == asked.get("level", level) for task, _, level in wanted)
+    given = {"answers_path": path, "answers": read_answers(path), "chosen": chosen, "tasks": tasks, **asked}
+    with ResultsWriter(folder / "results.jsonl", describe_run(**given, spec={}, method="SFT")) as writer:
+        for task, number, level in lines:
+            writer.append(sample(task, number, P, level=level))
+    return collect([folder / "results.jsonl"])
+
+
+def test_a_second_split_that_was_stopped_is_not_finished(tmp_path: Path) -> None:
+    """The lines of --split train stay in the file; none of them is one that --split eval asks for."""
+    collection = collected(tmp_path, of(TRAIN), split="eval")
+    assert "Not finished: SFT 4 of 4 samples not judged" in loud(collection)
+    assert "left from another split or limit: SFT 2 beyond 2" in loud(collection)
+    assert [task.id for task in collection.tasks] == ["a", "b", "t1", "t2"]
+    assert collection.runs[0].verdict("a", 0) == NOT_JUDGED
+    half = [*of(TRAIN), ("a", 0, 1)]
+    assert "SFT 3 of 4 samples not judged" in loud(collected(tmp_path, half, split="eval"))
+
+
+def test_what_an_earlier_split_left_half_done_is_charged_to_nobody(tmp_path: Path) -> None:
+    collection = collected(tmp_path, [("t1", 0, 1), *of(EVAL)], split="eval")
+    assert "Not finished" not in loud(collection) and collection.runs[0].verdict("t1", 1) == NOT_JUDGED
+    estimate = build_report(collection, ks=(2,)).rates["SFT", Rule.FIRST, 2, "passed"]
+    assert (estimate.value, estimate.tasks, estimate.left_out) == (1.0, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "runs", "said"),
+    [
+        (of(ALL), {"SFT (level 1)": 0, "SFT (level 2)": 8}, "Not finished: SFT (level 2) 8 of 8 samples not judged"),
+        ([*of(ALL)[:3], *of(ALL, 2)], {"SFT (level 1)": 5, "SFT (level 2)": 0}, "SFT (level 1) 5 of 8 samples not judged"),
+        (of(ALL, 2), {"SFT": 0}, ""),  # level 1 was not asked for, and is no run
+    ],
+)  # fmt: skip
+def test_a_level_that_was_stopped_is_not_finished(tmp_path: Path, lines: Any, runs: dict[str, int], said: str) -> None:
+    collection = collected(tmp_path, lines, level=2)
+    assert {run.label: run.missing for run in collection.runs} == runs and collection.runs[-1].level == 2
+    text = loud(collection)
+    assert (said in text and text.count("not judged") == 1) if said else text == ""
+
+
+@pytest.mark.parametrize(("verdicts", "missing"), [({task: [P] for task in "abcdefgh"}, 16), ({}, 24)])
+def test_a_run_narrower_than_planned_is_not_finished(tmp_path: Path, verdicts: dict[str, Any], missing: int) -> None:
+    """Sample 0 of every task, or a header alone: no cell of the table is empty."""
+    answers, tasks = {"count": 24, "levels": {"1": 24}}, {"sha256": "1", "ids": list("abcdefgh")}
+    path = write_results(tmp_path / "r.jsonl", "SFT", verdicts, answers=answers, tasks=tasks)
+    assert f"Not finished: SFT {missing} of 24 samples not judged" in loud(collect([path]))
+
+
+def test_failing_oracles_stand_before_failing_machines(tmp_path: Path) -> None:
+    def said(record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "message": f"{record['task']}{record['sample']} failed\nat line 3"}
+
+    verdicts = {"a": [INFRA, P], "b": [INFRA, INFRA], "c": [P, P], **{f"d{i}": [INFRA, C] for i in range(8)}}
+    path = write_results(tmp_path / "r.jsonl", "SFT", verdicts, change=said)
+    (note,) = [note.text for note in collect([path]).notes if "What the judge failed with" in note.text]
+    assert "by task: b: b1 failed at line 3; d0: d0" in note
+    assert "and 2 more. Correct an oracle" in note

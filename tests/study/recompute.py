@@ -1,18 +1,18 @@
 """Every number of a study's tables, computed from results.jsonl alone: json, numpy and scipy, and nothing of this package.
 
-    python tests/study/recompute.py results.jsonl [baseline]
-
-A row is {"model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens"}. Printed is a JSON object a model: the rates of
+A row is {"model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens"}. `recompute` gives for each model the rates of
 each method, in percent with the ends of their 95 % intervals, and each method's difference from the baseline, in points, with its tests.
 """
 
 import itertools
 import json
-import sys
 from collections import Counter, defaultdict
 
 import numpy as np
 from scipy import stats
+
+
+CRITERIA = (("compiled", "Compilation"), ("passed", "Function"))
 
 
 def scores(rows, criterion, k):
@@ -43,18 +43,14 @@ def estimate(values):
     if s == 1 or t == 1:
         groups = list((of_task if s == 1 else of_seed).values())
         return mean, (float(stats.sem(groups)) if len(groups) > 1 else 0.0), max(len(groups) - 1, 1), s if s > 1 else t
-    parts = (
-        (s * sum((of_task[task] - mean) ** 2 for task in tasks) / (t - 1), t - 1),
-        (t * sum((of_seed[seed] - mean) ** 2 for seed in seeds) / (s - 1), s - 1),
-        (
-            sum((values[seed, task] - of_task[task] - of_seed[seed] + mean) ** 2 for seed in seeds for task in tasks)
-            / ((s - 1) * (t - 1)),
-            (s - 1) * (t - 1),
-        ),
-    )
-    (by_task, _), (by_seed, _), (rest, _) = parts
+    both = ((values[seed, task] - of_task[task] - of_seed[seed] + mean) ** 2 for seed in seeds for task in tasks)
+    degrees = (t - 1, s - 1, (s - 1) * (t - 1))
+    by_task = s * sum((of_task[task] - mean) ** 2 for task in tasks) / degrees[0]
+    by_seed = t * sum((of_seed[seed] - mean) ** 2 for seed in seeds) / degrees[1]
+    rest = sum(both) / degrees[2]
     variance = max(by_task + by_seed - rest, rest)
-    df = variance**2 / sum(square**2 / degrees for square, degrees in parts) if variance else t - 1
+    parts = zip((by_task, by_seed, rest), degrees, strict=True)
+    df = variance**2 / sum(square**2 / free for square, free in parts) if variance else t - 1
     return mean, (variance / (s * t)) ** 0.5, df, s
 
 
@@ -115,10 +111,3 @@ def recompute(path, baseline="sft"):
         }
         report[model] = {"rates": methods, "differences": tests, "verdicts": verdicts}
     return report
-
-
-CRITERIA = (("compiled", "Compilation"), ("passed", "Function"))
-
-
-if __name__ == "__main__":
-    print(json.dumps(recompute(*sys.argv[1:]), indent=1))

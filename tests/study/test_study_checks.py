@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ from cuset_stage.study.settings import StudySettings
 
 
 ROOT = Path(__file__).parents[2]
+
+
+run = partial(cuset, "study", "run")
 
 
 @pytest.fixture
@@ -41,10 +45,6 @@ def study(tmp_path, monkeypatch):
 
     write()
     return write
-
-
-def run(file, *arguments, code=0):
-    return cuset("study", "run", file, *arguments, exit_code=code)
 
 
 def test_the_keys_of_a_recipe_are_those_it_is_parsed_into():
@@ -96,7 +96,7 @@ def test_a_typo_is_found_wherever_it_stands(study, tmp_path, place, changes, mes
     (tmp_path / "recipe.yaml").write_text("stage: cuset\nlearning_rate_: 1\n")
     changes = {key: str(tmp_path / "recipe.yaml") if value == "RECIPE" else value for key, value in changes.items()}
     for arguments in ((), ("dry_run=true",)):
-        output = run(study(*place, **changes), *arguments, code=2)
+        output = run(study(*place, **changes), *arguments, exit_code=2)
         assert message in output and "left:" not in output
 
 
@@ -104,7 +104,6 @@ def test_a_typo_is_found_wherever_it_stands(study, tmp_path, place, changes, mes
     ("place", "changes", "message"),
     [
         (("models", "tiny"), {"model": "outputs/none/at/all"}, "models: tiny: model=outputs/none/at/all: there is no such folder"),
-        (("models", "tiny"), {"model": "outputs/none/at/{seed}"}, "models: tiny: model=outputs/none/at/1: there is no such folder"),
         ((), {"tasks": "none.jsonl"}, "tasks: none.jsonl: no such file or folder; give the path of your copy"),
         ((), {"tasks": "README.md"}, "tasks: README.md: expected a folder or a file that ends in"),
         (("generate",), {"only": "nix"}, "tasks: data/cuset_mini_2.jsonl: no task 'nix'"),
@@ -116,7 +115,7 @@ def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, p
     assert f"missing: {message}" in output
     absent = [line.split("=")[-1] for line in output.splitlines() if line.startswith("missing")]
     assert len(set(absent)) == len(absent)  # each once, though four runs need it
-    assert message in run(file, code=2) and not (tmp_path / "out").exists()
+    assert message in run(file, exit_code=2) and not (tmp_path / "out").exists()
 
 
 def test_an_interrupted_study_has_its_report(study, monkeypatch):
@@ -128,7 +127,7 @@ def test_an_interrupted_study_has_its_report(study, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cuset_stage.study.run.run_study", interrupted)
-    output = run(study(), code=130)
+    output = run(study(), exit_code=130)
     assert "out/report/report.md" in output and "Run the same command again" in output
 
 

@@ -12,7 +12,7 @@ from commands import cuset
 
 from cuset_stage.settings import SettingsError
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
-from cuset_stage.study.run import check_begun, forecast, run_study, short_of_gpus, write_study
+from cuset_stage.study.run import check_begun, forecast, run_study, write_study
 from cuset_stage.study.settings import StudySettings
 
 
@@ -93,32 +93,18 @@ def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(study):
     assert len(keys) == 8  # a tau of 0.1 is the method itself
 
 
-def test_a_model_may_have_methods_and_seeds_of_its_own_and_a_seed_a_model(study, tmp_path):
-    of_model = {"model": "base-{seed}", "recipe": str(tmp_path / "recipe.yaml")}
-    models = {"all": of_model, "few": {**of_model, "methods": ["sft", "no_mask"], "seeds": [9]}}
-    jobs = settings_of(study(ablations={"runs": NO_MASK}, models=models))
-    names = {name.removeprefix("generate/") for name in jobs if name.startswith("generate")}
-    assert {name for name in names if name.startswith("few")} == {"few/sft/seed9", "few/no_mask/seed9"}
-    assert len(names) == 2 + 4 * 2
-    assert jobs["train/all/sft/seed4"]["model_name_or_path"] == "base-4"
-    assert jobs["generate/all/sft/seed4"]["model"] == jobs["generate/all/vanilla/seed4"]["model"] == "base-4"
-
-
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
         ({"ablations": {"of": "cust", "runs": {"a": {}}}}, "of: cust: no method that trains; did you mean cuset"),
         ({"ablations": {"of": "vanilla", "runs": {"a": {}}}}, "of: vanilla: no method that trains; known are cuset, sft"),
         ({"ablations": {"models": ["n"], "runs": {"a": {}}}}, "models: n: not in the study"),
-        ({"of_model": {"methods": ["stf"]}}, "models: m: methods: stf: .* did you mean sft"),
+        ({"of_model": {"methods": ["sft"]}}, "models: m: methods: no longer a key: all models have the study's; give this one its own study"),
         ({"ablations": {"runs": {"sft": {}}}}, "sft: two methods of this name"),
         ({"methods": {"a/b": {}}}, "'a/b': a name has letters"),
         ({"sweeps": {"runs": {"dataset": ["a/b"]}}}, "'cuset_dataset=a/b': a name has letters"),
-        ({"baseline": "sft"}, "baseline: no longer a key: methods are compared with the one named sft"),
         ({"sweeps": {"runs": {"cuset_tau": 0.5}}}, "cuset_tau=0.5: expected a valid list"),
         ({"only": []}, "only=.*: expected at least 1 item, not 0"),
-        ({"judge_gpus": 1}, "judge_gpus: no longer a key: give judging a whole GPU"),
-        ({"of_model": {"published": {}}}, "published: no longer a key: the report has this study's numbers"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(study, keys, message):
@@ -222,8 +208,6 @@ def test_a_cluster_gives_whole_gpus_and_cores_that_this_machine_need_not_have(st
 def test_a_job_takes_quarters_of_a_gpu_or_whole_ones(study):
     given = study({"gpus": {"train": 0.375, "generate": 0.75, "evaluate": 3, "pairs": 1.5, "analyze": 0}})
     assert given.models["m"].gpus == {"train": 0.5, "generate": 0.75, "evaluate": 3, "pairs": 2, "analyze": 0}
-    [short] = short_of_gpus(given, jobs_of(given))
-    assert short.startswith("evaluate/m/vanilla/seed3 needs 3 GPUs, but only 2 are available. Lower")
 
 
 def test_what_is_left_counts_the_forecast_until_jobs_are_measured(study):

@@ -14,16 +14,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def prepare(work: Path) -> Path:
-    """The tiny model and the study's file in a folder; returns the file."""
-    model, file = work / "model", work / "study.yaml"
-    sizes = ("--hidden-size", "64", "--layers", "2")
-    subprocess.run([sys.executable, "scripts/make_tiny_model.py", str(model), *sizes], cwd=ROOT, check=True)
-    study = (ROOT / "yaml_configs" / "studies" / "cpu.yaml").read_text(encoding="utf-8")
-    file.write_text(study.replace("outputs/study-cpu-model", str(model)))
-    return file
-
-
 def written(output: Path) -> dict[str, int]:
     """When each job's record was written, in nanoseconds."""
     return {str(path.relative_to(output)): path.stat().st_mtime_ns for path in (output / "done").glob("**/*.json")}
@@ -31,8 +21,12 @@ def written(output: Path) -> dict[str, int]:
 
 @pytest.mark.slow
 def test_a_killed_study_is_taken_up_and_reported(tmp_path):
-    output = tmp_path / "out"
-    command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", str(prepare(tmp_path)), f"output={output}"]
+    output, model, file = (tmp_path / name for name in ("out", "model", "study.yaml"))
+    sizes = ("--hidden-size", "64", "--layers", "2")
+    subprocess.run([sys.executable, "scripts/make_tiny_model.py", str(model), *sizes], cwd=ROOT, check=True)
+    study = (ROOT / "yaml_configs" / "studies" / "cpu.yaml").read_text(encoding="utf-8")
+    file.write_text(study.replace("outputs/study-cpu-model", str(model)))
+    command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", str(file), f"output={output}"]
     first = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     while not list(output.glob("done/**/*.json")):
         assert first.poll() is None

@@ -34,10 +34,8 @@ def asked(tmp_path):
             (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{command}\n")
             (tmp_path / "bin" / name).chmod(0o755)
         of_all = {"model": "Hub/model", "recipe": "yaml_configs/cuset_smoke.yaml"}
-        models = {
-            name: {**of_all, "gpus": gpus, "methods": ["sft" if "train" in gpus else "vanilla"]}
-            for name, gpus in GPUS.items()
-        }
+        models = {name: {**of_all, "gpus": gpus} for name, gpus in GPUS.items()}
+        only = ",".join(f"{name}/{'sft' if 'train' in gpus else 'vanilla'}/seed0" for name, gpus in GPUS.items())
         study = {"models": models, "methods": {"vanilla": None, "sft": {"stage": "sft"}}}
         (tmp_path / "study.yaml").write_text(yaml.safe_dump({**study, "tasks": "data/cuset_mini.jsonl"}))
         sampled = tmp_path / "out/done/generate/judged/vanilla/seed0.json"
@@ -45,7 +43,16 @@ def asked(tmp_path):
         sampled.write_text('{"seconds": 1, "gpus": 1}')
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "SNAKEMAKE_"))}
         environment |= {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "ASKED": str(tmp_path / "asked")}
-        command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", tmp_path / "study.yaml", *keys]
+        command = [
+            sys.executable,
+            "-m",
+            "cuset_stage.cli",
+            "study",
+            "run",
+            tmp_path / "study.yaml",
+            *keys,
+            f"only={only}",
+        ]
         command += [f"output={tmp_path / 'out'}", "executor=slurm", f"snakemake={json.dumps(snakemake)}"]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         found = {}

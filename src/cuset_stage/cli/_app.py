@@ -1,13 +1,14 @@
 """What the sub-commands share: the application they register with, how they read settings, and how they end on bad input."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field, PositiveInt
 from typer.core import TyperGroup
 
-from ..settings import Settings, SettingsError
+from ..settings import Names, Settings, SettingsError
 from ..text import InputError
 
 
@@ -22,10 +23,25 @@ def _still_read(value: Any) -> Any:
     return value
 
 
-TASKS = "the task set: your copy of CUDABench, KernelBench, ComputeEval or robust-kbench, or our own format"
-TaskFormat = Annotated[
-    Literal["auto", "cudabench", "cuset", "kernelbench", "computeeval", "robust-kbench"], BeforeValidator(_still_read)
-]
+class TaskSettings(Settings):
+    """Which tasks of which set a command is about."""
+
+    tasks: Path = Field(
+        description="the task set: your copy of CUDABench, KernelBench, ComputeEval or robust-kbench, or our own format"
+    )
+    format: Annotated[
+        Literal["auto", "cudabench", "cuset", "kernelbench", "computeeval", "robust-kbench"],
+        BeforeValidator(_still_read),
+    ] = Field("auto", description="the task set's format")
+    split: str | None = Field(None, description="only the tasks of this split")
+    only: Names = Field((), description="only these tasks, by id or name")
+    limit: PositiveInt | None = Field(None, description="only the first so many tasks")
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What of `split`, `only` and `limit` is given, as `tasks.choose_tasks` takes it."""
+        return self.model_dump(include={"split", "only", "limit"}, exclude_defaults=True)
+
 
 COMMANDS: dict[str, type[Settings]] = {}
 """The settings of every command, such as "report" or "curate prove"; the documentation is made from it."""
@@ -60,6 +76,13 @@ app = typer.Typer(
 )
 
 
+def add_group(name: str, help: str) -> typer.Typer:
+    """A group of sub-commands, such as `cuset curate`."""
+    made = typer.Typer(name=name, cls=Group, help=help, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(made)
+    return made
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from .. import __version__
@@ -84,7 +107,8 @@ def fail(message: str) -> typer.Exit:
 
 
 def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Callable[[S], None]], Callable[[S], None]]:
-    """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring and the keys are the help."""
+    """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring, or the settings' own, and the keys are the
+    help."""
     called = f"{group.info.name} {name}" if isinstance(group.info.name, str) else name
     COMMANDS[called] = settings
 
@@ -93,7 +117,7 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
 
         @group.command(
             name,
-            help=function.__doc__,
+            help=function.__doc__ or settings.__doc__,
             epilog=_keys_text(settings),
             no_args_is_help=any(field.is_required() for field in settings.model_fields.values()),
             context_settings={"ignore_unknown_options": True, "max_content_width": 120},

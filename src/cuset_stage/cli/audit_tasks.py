@@ -8,26 +8,20 @@ from typing import ClassVar
 import typer
 from pydantic import Field, PositiveInt
 
-from ..settings import Names, OutputFile, Settings
-from ._app import TASKS, TaskFormat, app, command, fail
+from ..settings import OutputFile
+from ._app import TaskSettings, app, command, fail
 
 
-class AuditSettings(Settings):
+class AuditSettings(TaskSettings):
     positional: ClassVar[tuple[str, ...]] = ("tasks",)
     retired: ClassVar[dict[str, str]] = {
         "again": "delete the folder audit below CUSET_CACHE",
         "notes": "the file that is written has them",
     }
 
-    tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(
-        Path("audit.jsonl"),
-        description="the file of findings (JSONL); `cuset evaluate` notes them in its results by itself",
+        Path("audit.jsonl"), description="the file of findings (JSONL), which `cuset evaluate` notes in its results"
     )
-    format: TaskFormat = Field("auto", description="the task set's format")
-    split: str | None = Field(None, description="only the tasks of this split")
-    only: Names = Field((), description="only these tasks, ids or names")
-    limit: PositiveInt | None = Field(None, description="only the first so many tasks")
     jobs: PositiveInt | None = Field(None, description="tasks at a time; without it half of the CPUs")
     strict: bool = Field(False, description="exit code 1 when a task has an error or a warning")
 
@@ -50,7 +44,7 @@ def audit_tasks(settings: AuditSettings) -> None:
     tasks, output = settings.tasks, settings.output
     if output.exists() and tasks.exists() and output.samefile(tasks):
         raise fail(f"output={output}: this is the task file; findings go to another one.")
-    task_set = load_tasks(tasks, **settings.model_dump(include={"format", "split", "only", "limit"}))
+    task_set = load_tasks(tasks, format=settings.format, **settings.chosen)
     chosen = task_set.tasks
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
     with closing(run_audits(chosen, CaseCache(), jobs=jobs)) as running:

@@ -12,33 +12,21 @@ from pydantic import Field
 
 from ..curate.settings import STAGE_SETTINGS, ExportSettings, ImportSettings, RoundsSettings, RunSettings
 from ..settings import Settings
-from ._app import Group, app, command
+from ._app import add_group, command
 
 
 if TYPE_CHECKING:
     from ..curate.stage import Summary
 
-curate = typer.Typer(
-    name="curate",
-    cls=Group,
-    help="Make a training set from kernels found anywhere: import, split, deduplicate, write, adapt, answer, prove, select, export. Every stage keeps "
+curate = add_group(
+    "curate",
+    "Make a training set from kernels found anywhere: import, split, deduplicate, write, adapt, answer, prove, select, export. Every stage keeps "
     "its rows, what it dropped and why in a folder of its own. If interrupted, run the same command again to resume.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(curate)
-
-
-def _add_stage(name: str, settings: type[Settings]) -> None:
-    def stage(given: Settings) -> None:
-        _stage(name, given)
-
-    stage.__doc__ = settings.__doc__
-    command(curate, name, settings)(stage)
 
 
 for _name, _settings in STAGE_SETTINGS.items():
-    _add_stage(_name, _settings)
+    command(curate, _name, _settings)(lambda given, name=_name: _stage(name, given))
 STAGES = tuple(STAGE_SETTINGS)
 
 
@@ -129,9 +117,8 @@ def _stage(name: str, *settings: Any) -> None:
 def _report(summary: "Summary") -> None:
     label = f"{summary.stage} {summary.name}".strip()
     again = f", {summary.unsettled:,} to try again" if summary.unsettled else ""
-    typer.echo(
-        f"{label}: {summary.read:,} rows, {summary.kept:,} kept, {summary.dropped:,} dropped{again}, {summary.seconds:.1f} s"
-    )
+    counts = f"{summary.read:,} rows, {summary.kept:,} kept, {summary.dropped:,} dropped{again}"
+    typer.echo(f"{label}: {counts}, {summary.seconds:.1f} s")
     for reason, count in summary.reasons.items():
         typer.echo(f"  {reason}: {count:,}")
     for note in summary.notes:

@@ -10,25 +10,20 @@ import typer
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from ..judge.judge_spec import EvaluationSpec
-from ..settings import Names, OutputFile, Settings
-from ._app import TASKS, TaskFormat, app, command, fail
+from ..settings import OutputFile
+from ._app import TaskSettings, app, command, fail
 
 
-class _Samples(Settings):
+class _Samples(TaskSettings):
     """What is judged; a class of its own so that these keys come first in the help."""
 
     answers: Path = Field(description="the answers: a JSONL file")
-    tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(description="the results file (JSONL); an interrupted run resumes in it")
     method: str | None = Field(None, description="what reports call these answers, such as sft or cuset")
-    format: TaskFormat = Field("auto", description="the task set's format")
-    split: str | None = Field(None, description="only answers to tasks of this split")
     level: PositiveInt | None = Field(None, description="only answers to prompts of this level, 1 to 3")
     extract: Literal["first", "last", "first-any"] = Field(
         "first", description="which block of an answer is the code (first-any: CUDABench's rule)"
     )
-    only: Names = Field((), description="only answers to these tasks, by id or name")
-    limit: PositiveInt | None = Field(None, description="only answers to the first so many tasks")
 
 
 class EvaluateSettings(EvaluationSpec, _Samples):
@@ -60,27 +55,24 @@ def evaluate(settings: EvaluateSettings) -> None:
     answers, output = settings.answers, settings.output
     if output.exists() and answers.exists() and output.samefile(answers):
         raise fail(f"output={output}: this is the answers file; results go to another one.")
-    backend = None
+    tasks = load_tasks(settings.tasks, format=settings.format)
+    found = read_answers(answers)
+    if not found:
+        raise fail(f"{answers}: no answers in this file; expected an object a line, as `cuset generate` writes them.")
+    everything = make_samples(found, tasks, rule=settings.extract)
+    asked = asked_tasks(tasks, found, **settings.chosen)
+    samples = choose_samples(everything, asked, level=settings.level)
+    seed = settings.seed
+    if not any(task.draws_inputs for task in tasks):
+        seed = None
+    elif seed is None:
+        seed = inputs_seed(output)
+    settings = settings.model_copy(update={"seed": seed})
+    # Dozens of threads make system calls. After each, a thread waits up to so many seconds for one that computes.
+    sys.setswitchinterval(0.0005)
+    judge = Bench(settings, "python" if isinstance(samples[0].task, ModuleTask) else "cuda")
+    backend = judge.pipeline(jobs=settings.jobs, retries=settings.retry_infra)
     try:
-        tasks = load_tasks(settings.tasks, format=settings.format)
-        found = read_answers(answers)
-        if not found:
-            raise fail(
-                f"{answers}: no answers in this file; expected an object a line, as `cuset generate` writes them."
-            )
-        everything = make_samples(found, tasks, rule=settings.extract)
-        asked = asked_tasks(tasks, found, **settings.model_dump(include={"split", "only", "limit"}))
-        samples = choose_samples(everything, asked, level=settings.level)
-        seed = settings.seed
-        if not any(task.draws_inputs for task in tasks):
-            seed = None
-        elif seed is None:
-            seed = inputs_seed(output)
-        settings = settings.model_copy(update={"seed": seed})
-        # Dozens of threads make system calls. After each, a thread waits up to so many seconds for one that computes.
-        sys.setswitchinterval(0.0005)
-        judge = Bench(settings, "python" if isinstance(samples[0].task, ModuleTask) else "cuda")
-        backend = judge.pipeline(jobs=settings.jobs, retries=settings.retry_infra)
         header = describe_run(
             answers_path=answers,
             answers=found,
@@ -101,16 +93,14 @@ def evaluate(settings: EvaluateSettings) -> None:
             kept = {"everything": everything, "progress": progress}
             summary = run(samples, backend, output, header=header, settings=judge.settings, **kept)
     except KeyboardInterrupt:
-        if backend is not None:
-            typer.echo("\ncuset: what is running ends first; Ctrl-C once more stops it at once.", err=True)
-            try:
-                backend.join()
-            except KeyboardInterrupt:
-                os._exit(130)  # the supervisors see that the judge is gone, and kill what they watch
+        typer.echo("\ncuset: what is running ends first; Ctrl-C once more stops it at once.", err=True)
+        try:
+            backend.join()
+        except KeyboardInterrupt:
+            os._exit(130)  # the supervisors see that the judge is gone, and kill what they watch
         raise
     finally:
-        if backend is not None:
-            backend.stop()
+        backend.stop()
     judged = f"{summary.judged} judged in {summary.seconds:.1f} s" if summary.judged else "nothing new to judge"
     before = f", {summary.resumed} taken from an earlier run" if summary.resumed else ""
     typer.echo(f"results: {output} ({judged}{before})\nverdicts: {_counts(summary)}")

@@ -4,26 +4,20 @@ from pathlib import Path
 from typing import ClassVar
 
 import typer
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from ..generate import BackendSettings
-from ..settings import Names, OutputFile
-from ._app import TASKS, TaskFormat, app, command
+from ..settings import OutputFile
+from ._app import TaskSettings, app, command
 
 
-class GenerateSettings(BackendSettings):
+class GenerateSettings(BackendSettings, TaskSettings):
     positional: ClassVar[tuple[str, ...]] = ("tasks",)
 
-    tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(description="the answers file (JSONL); an interrupted run is resumed in it")
-    format: TaskFormat = Field("auto", description="of the task set")
-    split: str | None = Field(None, description="only the tasks of this split")
-    only: Names = Field((), description="only these tasks, by id")
     prompts: Path | None = Field(
-        None,
-        description="CUDABench's own prompts: your clone, or its Generate/prompt.py; without it this package's wording",
+        None, description="CUDABench's own prompts: your clone, or its Generate/prompt.py; else this package's wording"
     )
-    limit: PositiveInt | None = Field(None, description="only the first so many tasks")
 
 
 @command(app, "generate", GenerateSettings)
@@ -40,8 +34,7 @@ def generate(settings: GenerateSettings) -> None:
     from ..tasks.prompt_file import read_prompts
 
     output, samples = settings.output, settings.samples
-    chosen = settings.model_dump(include={"split", "only", "limit"}, exclude_defaults=True)
-    task_set = load_tasks(settings.tasks, format=settings.format, **chosen)
+    task_set = load_tasks(settings.tasks, format=settings.format, **settings.chosen)
     prompts = settings.prompts and read_prompts(settings.prompts)
     wording = (prompts.label if prompts else EDITIONS[-1]) if task_set.format == "cudabench" else None
     recorded, open_backend = choose_backend(settings, prompts=wording)
@@ -49,7 +42,7 @@ def generate(settings: GenerateSettings) -> None:
         summary = fill(
             task_set,
             recorded,
-            chosen=chosen or None,
+            chosen=settings.chosen or None,
             samples=samples,
             prompts=prompts,
             output=output,

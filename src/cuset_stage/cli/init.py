@@ -2,10 +2,9 @@
 
 import os
 import textwrap
-from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import typer
 from pydantic import Field, NonNegativeInt
@@ -20,27 +19,16 @@ from ..text import nearest
 from ._app import app, command, fail
 
 
-Method = StrEnum("Method", ["cuset", "sft", "dft", "eaft", "asft", "profit"])
-
-
 class InitSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("folder",)
 
     folder: Path = Field(description="the folder to make")
     model: Model = Field(description="a model's folder, or its name on the Hub")
-    data: str = Field(
-        "bundled",
-        description="a JSON or JSONL file in alpaca, sharegpt or openai form; without it the bundled kernels",
-    )
+    data: str = Field("bundled", description="a JSON or JSONL file in alpaca, sharegpt or openai form, or bundled")
     gpus: NonNegativeInt | None = Field(None, description="GPUs to train on, 0 for the CPU; without it those here")
-    memory_gib: float | None = Field(
-        None, ge=1, description="memory of each GPU (of the machine for a CPU); without it what is here"
-    )
-    method: Method = Field(Method.cuset, description="the loss")
-    tuning: Tuning | None = Field(
-        None,
-        description="full fine-tuning, LoRA or LoRA on 4-bit weights; without it LoRA, in 4 bits where no more fits",
-    )
+    memory_gib: float | None = Field(None, ge=1, description="of each GPU, or of the machine; without it what is here")
+    method: Literal["cuset", "sft", "dft", "eaft", "asft", "profit"] = Field("cuset", description="the loss")
+    tuning: Tuning | None = Field(None, description="without it LoRA, or LoRA on 4-bit weights where no more fits")
     template: str | None = Field(None, description="LLaMA-Factory's chat template; without it the model's")
 
 
@@ -49,38 +37,32 @@ def init(settings: InitSettings) -> None:
     """Write a folder that trains: a recipe for your model, data and GPUs, and print the commands that come next."""
     from ..sandbox.gpus import list_gpus
 
-    folder, model, data, gpus = settings.folder, settings.model, settings.data, settings.gpus
-    memory_gib, method, tuning, template = settings.memory_gib, settings.method, settings.tuning, settings.template
-    here = list_gpus()
-    gpus = len(here) if gpus is None else gpus
+    here, memory_gib = list_gpus(), settings.memory_gib
+    gpus = len(here) if settings.gpus is None else settings.gpus
     if gpus and not (memory_gib or here):
-        raise fail(
-            "init: memory_gib is missing: no GPU is found here, so say how much memory each one has, such as 24."
-        )
+        raise fail("init: memory_gib is missing: no GPU is found here, so say what memory each one has, such as 24.")
     if not memory_gib:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         memory_gib = round((min(gpu.memory_bytes for gpu in here) if gpus else memory) / 2**30, 1)
-    recipe, local = folder.expanduser() / "train.yaml", Path(model).expanduser()
+    recipe, local = settings.folder.expanduser() / "train.yaml", Path(settings.model).expanduser()
     if recipe.exists():
         raise fail(f"init: {recipe} exists; give another folder, or remove that file.")
     try:
-        is_own = data != "bundled"
-        file = read_form(Path(data).expanduser() if is_own else bundled.data() / "cuset_kernels.json")
-        model = str(local.absolute()) if local.is_dir() else model
-        template, shape = template_of(model, template), shape_of(model)
-        plan = choose_plan(shape, gpus, memory_gib, tuning=tuning)
+        is_own = settings.data != "bundled"
+        file = read_form(Path(settings.data).expanduser() if is_own else bundled.data() / "cuset_kernels.json")
+        model = str(local.absolute()) if local.is_dir() else settings.model
+        template, shape = template_of(model, settings.template), shape_of(model)
+        plan = choose_plan(shape, gpus, memory_gib, tuning=settings.tuning)
         bf16 = all(float(gpu.compute_capability) >= 8 for gpu in here)
-        project = Project(recipe.parent, model, shape, template, method.value, file, plan, is_own, bf16)
+        project = Project(recipe.parent, model, shape, template, settings.method, file, plan, is_own, bf16)
         write_project(project)
     except ValueError as error:  # InputError is one
         raise fail(f"init: {error}") from None
 
     typer.echo(f"written: {recipe}")
-    count, unit = (
-        (shape.parameters / 1e9, "billion") if shape.parameters >= 1e9 else (shape.parameters / 1e6, "million")
-    )
+    unit, size = ("billion", 1e9) if shape.parameters >= 1e9 else ("million", 1e6)
     guessed = ", by its name" if shape.guessed else ""
-    typer.echo(f"model: {count:.2f} {unit} parameters{guessed}, template {template}")
+    typer.echo(f"model: {shape.parameters / size:.2f} {unit} parameters{guessed}, template {template}")
     if settings.template and (note := difference(model, template)):
         typer.echo(f"warning: {note} Leave the key out to have that one")
     given = f", weights and spans from {', '.join(file.gives)}" if file.gives else ""

@@ -8,14 +8,7 @@ from typing import Annotated, ClassVar
 import typer
 from pydantic import Field
 
-from ..analysis.requests import (
-    DEFAULT_KINDS,
-    Aliases,
-    AnalyzeSettings,
-    HeatmapSettings,
-    LabelSettings,
-    Language,
-)
+from ..analysis.requests import DEFAULT_KINDS, Aliases, AnalyzeSettings, HeatmapSettings, LabelSettings, Language
 from ..files import write_atomically
 from ..project.template import difference
 from ..settings import Names, Settings, check_datasets, check_writable
@@ -95,19 +88,18 @@ def label(settings: LabelSettings) -> None:
     from ..analysis.labels import figures, render, summarise
 
     to_stdout = settings.numbers == Path("-")
-    files = {"output": settings.output, "numbers": None if to_stdout else settings.numbers}
+    given = {"output": settings.output, "numbers": None if to_stdout else settings.numbers}
+    files = {key: path for key, path in given.items() if path is not None}
     for key, path in files.items():
-        if path is not None:
-            check_writable(key, path)
+        check_writable(key, path)
     summary = summarise(settings)
     _note_template(settings)
     record = summary.record
     text = json.dumps(record, indent=2) + "\n"
     lines = [text.rstrip()] if to_stdout else [f"{name}: {value}" for name, value in figures(record)]
     for key, path in files.items():
-        if path is not None:
-            write_atomically(path, render(summary) if key == "output" else text)
-            lines += [] if to_stdout else [f"written: {path}"]
+        write_atomically(path, render(summary) if key == "output" else text)
+        lines += [] if to_stdout else [f"written: {path}"]
     typer.echo("\n".join(lines))
     if not record["cuda_tokens"]:
         found = "not one CUDA token" if record["supervised_tokens"] else "not one row with a response"

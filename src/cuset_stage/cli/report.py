@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
-from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
+from pydantic import BeforeValidator, Field, PositiveInt
 
-from ..settings import Names, Settings, split_names
+from ..settings import Names, PositiveNumbers, Settings, split_names
 from ._app import app, command, fail
 
 
@@ -18,6 +18,7 @@ class ReportSettings(Settings):
         "intersect": "runs on different task sets are reported apart",
         "format": "all formats are written",
         "confidence": "`cuset analyze` writes a page of its own",
+        "seed": "the bootstrap's is always 0",
         "pairs": "`cuset pairs` prints a table of its own; `cuset study` has them beside its rates",
     }
 
@@ -26,13 +27,12 @@ class ReportSettings(Settings):
     )
     output: Path = Field(Path("report"), description="the folder to write into")
     baseline: str | None = Field(None, description="compare every method with this one; without it, every pair")
-    k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
+    k: PositiveNumbers = Field(
         (1, 3), description="the k of pass@k; without it 1, and 3 where a task has so many samples", min_length=1
     )
     only: Names = Field((), description="report these tasks alone, by id")
     limit: PositiveInt | None = Field(None, description="report the first so many tasks alone")
     title: str | None = Field(None, description="the report's title")
-    seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
 
 
 @command(app, "report", ReportSettings)
@@ -48,7 +48,6 @@ def report(settings: ReportSettings) -> None:
         collection,
         ks=settings.k if "k" in settings.model_fields_set else has_samples or (1,),
         baseline=settings.baseline,
-        seed=settings.seed,
         title=settings.title,
     )
     written = write_report(made, settings.output)

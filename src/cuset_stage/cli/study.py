@@ -3,17 +3,13 @@
 import typer
 
 from ..study.settings import StudySettings
-from ._app import COMMANDS, Group, app, command
+from ._app import COMMANDS, add_group, command
 
 
-study = typer.Typer(
-    name="study",
-    cls=Group,
-    help="Compare methods on models over seeds: training, sampling, judging, pairs, confidence and tables, as jobs of Snakemake.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+study = add_group(
+    "study",
+    "Compare methods on models over seeds: training, sampling, judging, pairs, confidence and tables, as jobs of Snakemake.",
 )
-app.add_typer(study)
 
 
 @command(study, "run", StudySettings)

@@ -86,9 +86,8 @@ def read_form(path: Path) -> DataFile:
         InputError: not such a file, no rows, another form, or a row unlike the first.
     """
     if path.suffix not in (".json", ".jsonl"):
-        raise InputError(
-            f"{path}: expected a .json or .jsonl file, or `bundled`. `cuset curate write` makes rows from a folder of kernels (docs/write.md)."
-        )
+        fix = "`cuset curate write` makes rows from a folder of kernels (docs/write.md)"
+        raise InputError(f"{path}: expected a .json or .jsonl file, or `bundled`. {fix}.")
     rows = read_rows(path)
     there = list(dict.fromkeys(key for row in rows for key in row))
     messages = any(isinstance(rows[0].get(name), list) for name in MESSAGES["messages"])
@@ -126,10 +125,8 @@ def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[s
     """(form, LLaMA-Factory's formatting, {"tags": its name of a key or role -> the file's})"""
     messages, forms = [message for row in rows for message in row[column]], list(TAGS)
     for number, row in enumerate(rows if messages else [{column: [None]}], 1):
-        plain = all(isinstance(message, dict) for message in row[column])
-        forms = [
-            form for form in forms if plain and all({*TAGS[form].values()} <= said.keys() for said in row[column])
-        ]
+        keys = [message.keys() if isinstance(message, dict) else set() for message in row[column]]
+        forms = [form for form in forms if all({*TAGS[form].values()} <= of_message for of_message in keys)]
         if not forms:
             problem = f"not every message in {column} has role and content, or from and value"
             raise InputError(f"{path}, row {number}: {problem}; all rows have the same two keys.")
@@ -187,17 +184,14 @@ def write_project(project: Project) -> None:
     """Write train.yaml, chat.yaml and data/. Paths in them are absolute, so the recipe trains from any working directory."""
     folder, plan = project.folder.resolve(), project.plan
     (folder / "data").mkdir(parents=True, exist_ok=True)
-    copied = [bundled.data() / TASKS]
-    if not project.is_own:
-        copied += [
-            bundled.data() / f"{name}.json"
-            for name in ("cuset_kernels", "cuset_kernels_hard", "cuset_kernels_eval", "dataset_info")
-        ]
-    else:
+    copied = [TASKS]
+    if project.is_own:
         info = json.dumps({project.data.name: project.data.entry}, indent=2, ensure_ascii=False)
         write_atomically(folder / "data" / "dataset_info.json", info + "\n")
-    for path in copied:
-        shutil.copy(path, folder / "data")
+    else:
+        copied += ["cuset_kernels.json", "cuset_kernels_hard.json", "cuset_kernels_eval.json", "dataset_info.json"]
+    for name in copied:
+        shutil.copy(bundled.data() / name, folder / "data")
     if plan.zero:
         shutil.copy(bundled.recipes() / "deepspeed" / f"ds_z{plan.zero}_config.json", folder)
     write_atomically(folder / "train.yaml", _train_recipe(project, folder))
@@ -267,9 +261,8 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     # What was planned in 4 bits is read in 4 bits, or it would not fit into the GPU either.
     bits = " quantization_bit=4" if plan.tuning == "qlora" else ""
     # Without a GPU a few short answers are sampled in minutes, and compiled; nothing can run them.
-    short, compiled = (
-        (" batch_size=64", "") if plan.gpus else (" limit=5 max_tokens=512", " limit=5 compile_only=true")
-    )
+    short = " batch_size=64" if plan.gpus else " limit=5 max_tokens=512"
+    compiled = "" if plan.gpus else " limit=5 compile_only=true"
     few = found_gpus > plan.gpus  # LLaMA-Factory trains on every GPU it sees
     chosen = f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(plan.gpus)))} " if few else ""
     train = f"{chosen}llamafactory-cli train {recipe}"
@@ -283,32 +276,26 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
 
     def results(output: str, name: str) -> list[str]:
         answers, judged = path(f"{name}_answers.jsonl"), path(f"{name}.jsonl")
-        generate = (
-            f"cuset generate {trained(output)}{bits} template={project.template} tasks={tasks}{short} output={answers}"
-        )
-        return [generate, f"cuset evaluate {answers} tasks={tasks}{compiled} method={name} seed=0 output={judged}"]
+        sampled = f"{trained(output)}{bits} template={project.template} tasks={tasks}{short} output={answers}"
+        evaluate = f"cuset evaluate {answers} tasks={tasks}{compiled} method={name} seed=0 output={judged}"
+        return [f"cuset generate {sampled}", evaluate]
 
     before = f" before={model}" if full else ""
     look = f"cuset heatmap {trained(OUTPUT)}{before}{bits} dataset={dataset} {data} output={path('confidence.html')}"
     generate, evaluate = results(OUTPUT, project.method)
+    label = f"cuset label model={model} dataset={project.data.name} {data} output={path('labels.html')}"
+    trial = f"{train} max_steps=2 output_dir={path('trial')}"
     steps = [
-        (
-            "see which tokens of your data are CUDA, and which rows have none",
-            [f"cuset label model={model} dataset={project.data.name} {data} output={path('labels.html')}"],
-        ),
-        (
-            "try two steps of the training, in a folder of their own, then train",
-            [f"{train} max_steps=2 output_dir={path('trial')}", train],
-        ),
+        ("see which tokens of your data are CUDA, and which rows have none", [label]),
+        ("try two steps of the training, in a folder of their own, then train", [trial, train]),
         ("look at its confidence, token by token", [look]),
         ("write answers to held-out tasks", [generate]),
         (f"compile {'and run them (needs nvcc and a GPU)' if plan.gpus else 'them (needs nvcc)'}", [evaluate]),
         ("talk to it", [f"llamafactory-cli chat {chat}{bits}"]),
     ]
     if not full:
-        steps.append(
-            ("merge the adapter into the model", [f"llamafactory-cli export {chat} export_dir={path('merged')}"])
-        )
+        merge = f"llamafactory-cli export {chat} export_dir={path('merged')}"
+        steps.append(("merge the adapter into the model", [merge]))
     if project.method != "sft":
         again = [f"{train} cuset_objective=sft output_dir={path('sft')}", *results("sft", "sft")]
         compare = f"cuset report {path(f'{project.method}.jsonl')} {path('sft.jsonl')} output={path('report')}"

@@ -7,13 +7,13 @@ import json
 import math
 import re
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from ..text import InputError
 
 
-Tuning = StrEnum("Tuning", ["full", "lora", "qlora"])
+Tuning = Literal["full", "lora", "qlora"]
 BATCH = 8  # the paper's: 8 GPUs with a row each
 HELD_OUT, MOST_HELD_OUT = 0.05, 500  # share and number of a user's rows that evaluate
 HELD_OUT_FROM = 20  # rows; of fewer, none are held out
@@ -98,9 +98,8 @@ def _of_config(model: str) -> Shape | None:
     except (OSError, ValueError):  # no such model, or no network
         return None
     text = config.get("text_config", config)
-    hidden, layers = (
-        text.get(new) or text.get(old) for new, old in (("hidden_size", "n_embd"), ("num_hidden_layers", "n_layer"))
-    )
+    hidden = text.get("hidden_size") or text.get("n_embd")
+    layers = text.get("num_hidden_layers") or text.get("n_layer")
     if not (hidden and layers and "vocab_size" in text):
         return None
     intermediate = text.get("intermediate_size") or text.get("n_inner") or 4 * hidden
@@ -113,18 +112,16 @@ def _of_config(model: str) -> Shape | None:
         try:
             header = json.loads(beginning)
         except ValueError:
-            raise InputError(
-                f"{file}: no safetensors file, or cut off; expected weights (of a clone, after git lfs pull)."
-            ) from None
+            fix = "expected weights (of a clone, after git lfs pull)"
+            raise InputError(f"{file}: no safetensors file, or cut off; {fix}.") from None
         sizes |= {name: math.prod(about["shape"]) for name, about in header.items() if name != "__metadata__"}
     parameters = sum(sizes.values())
     if not parameters:
         heads = text.get("num_attention_heads") or text.get("n_head") or 1
         head = text.get("head_dim") or hidden // heads
         experts = text.get("num_experts") or text.get("num_local_experts") or 1
-        widths = 2 * head * (heads + text.get("num_key_value_heads", heads)) + 3 * experts * text.get(
-            "moe_intermediate_size", intermediate
-        )
+        attention = 2 * head * (heads + text.get("num_key_value_heads", heads))
+        widths = attention + 3 * experts * text.get("moe_intermediate_size", intermediate)
         parameters = text["vocab_size"] * hidden * (1 if tied else 2) + layers * hidden * widths
     return Shape(parameters, hidden, intermediate, layers, text["vocab_size"], tied=tied)
 
@@ -224,7 +221,7 @@ def choose_learning_rate(shape: Shape, tuning: str, method: str) -> float:
     return 2.0e-4 if method in ("sft", "cuset") and shape.parameters < 3e9 else 1.0e-4
 
 
-def choose_plan(shape: Shape, gpus: int, memory_gib: float, *, tuning: str | None = None) -> Plan:
+def choose_plan(shape: Shape, gpus: int, memory_gib: float, *, tuning: Tuning | None = None) -> Plan:
     """The first that fits of LoRA and QLoRA at the paper's row length; then QLoRA with shorter rows. Full fine-tuning where it is asked for.
 
     Args:
@@ -237,7 +234,7 @@ def choose_plan(shape: Shape, gpus: int, memory_gib: float, *, tuning: str | Non
     """
     if gpus == 0 and tuning == "qlora":
         raise InputError("tuning=qlora: 4-bit weights need a GPU; say tuning=lora, or gpus=1.")
-    tunings = [Tuning(tuning)] if tuning else [Tuning.lora, Tuning.qlora] if gpus else [Tuning.lora]
+    tunings: list[Tuning] = [tuning] if tuning else ["lora", "qlora"] if gpus else ["lora"]
     candidates = [(one, LENGTHS[0]) for one in tunings] + [(tunings[-1], length) for length in LENGTHS[1:]]
     for one, length in candidates:
         for zero in (0,) if gpus < 2 else (2,) if one == "qlora" else (2, 3):  # ZeRO-3 does not shard 4-bit weights

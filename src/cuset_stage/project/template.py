@@ -44,11 +44,7 @@ def template_of(model: str, template: str | None = None) -> str:
     question = _own_question(folder)
     alike = [name for name, known in questions.items() if question and known == digest(question)]
     if not alike:
-        why = (
-            "none of its templates writes what the model's own does"
-            if question
-            else "there is no folder with one of its own"
-        )
+        why = "none writes what the model's own does" if question else "there is no folder with one of its own"
         raise InputError(
             f"model={model}: LLaMA-Factory lists no chat template for it, and {why}. Give template=, the one of the model it was made "
             "from: qwen (Qwen2.5), qwen3, deepseekcoder, seed_coder, llama3, ...; `default` for a base model."
@@ -75,14 +71,11 @@ def _own_question(folder: Path) -> str | None:
     text = file.read_text(encoding="utf-8") if file.is_file() else tokenizer.get("chat_template")
     if not isinstance(text, str):
         return None
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
+    options = {"trim_blocks": True, "lstrip_blocks": True, "extensions": ["jinja2.ext.loopcontrols"]}
+    known = {"add_generation_prompt": True, "bos_token": BOS, "eos_token": EOS}
     messages = [{"role": "user", "content": QUESTION}]
     try:
-        return environment.from_string(text).render(
-            messages=messages, add_generation_prompt=True, bos_token=BOS, eos_token=EOS
-        )
+        return ImmutableSandboxedEnvironment(**options).from_string(text).render(messages=messages, **known)
     except (TemplateError, TypeError):
         return None
 

@@ -19,6 +19,10 @@ from .statistics import Estimate
 
 
 ABSENT = "–"
+LAYOUTS = (  # gap, heading, longest and detailed of `_laid_out`, the widest first
+    *((2, 40, 40, True), (2, 12, 40, True), (1, 0, 24, True)),
+    *((2, 12, 24, False), (1, 0, 24, False), (1, 0, 12, False)),
+)
 
 
 @dataclass(frozen=True)
@@ -89,9 +93,9 @@ def label(text: str, **link: str) -> Cell:
     return Cell(text, text, link=link)
 
 
-def number(value: float | None, digits: int = 0, **link: str) -> Cell:
+def number(value: float | None, digits: int = 0) -> Cell:
     """Absent for None and NaN."""
-    return Cell(ABSENT) if pd.isna(value) else Cell(f"{value:,.{digits}f}", round(value, 6), link=link)
+    return Cell(ABSENT) if pd.isna(value) else Cell(f"{value:,.{digits}f}", round(value, 6))
 
 
 def share(value: float | None, **link: str) -> Cell:
@@ -202,14 +206,14 @@ def _cell(cell: Cell) -> str:
 
 def table_frame(table: Table) -> pd.DataFrame:
     """The table's values; the ends of an interval in columns of their own."""
-    columns: list[tuple[str, list[Any]]] = []
+    columns = []
     for column in table.columns:
-        columns.append((column.heading, [cell.value for cell in column.cells]))
+        values = {column.heading: [cell.value for cell in column.cells]}
         if any(cell.ends for cell in column.cells):
             for i, end in enumerate(("low", "high")):
-                columns.append((f"{column.heading} ({end})", [cell.ends and cell.ends[i] for cell in column.cells]))
-    frame = pd.DataFrame({i: values for i, (_, values) in enumerate(columns)}, dtype=object)
-    return frame.set_axis([heading for heading, _ in columns], axis=1)
+                values[f"{column.heading} ({end})"] = [cell.ends and cell.ends[i] for cell in column.cells]
+        columns += [pd.Series(of, name=heading, dtype=object) for heading, of in values.items()]
+    return pd.concat(columns, axis=1)
 
 
 def print_table(table: Table) -> None:
@@ -219,16 +223,8 @@ def print_table(table: Table) -> None:
     and intervals left out.
     """
     console = Console(highlight=False)
-    layouts = (
-        (2, 40, 40, True),
-        (2, 12, 40, True),
-        (1, 0, 24, True),
-        (2, 12, 24, False),
-        (1, 0, 24, False),
-        (1, 0, 12, False),
-    )
-    for gap, heading, longest, detailed in layouts:
-        shown = _laid_out(table, gap, heading, longest, detailed)
+    for layout in LAYOUTS:
+        shown = _laid_out(table, *layout)
         if console.measure(shown, options=console.options.update(max_width=10_000)).maximum <= console.width:
             break
     if table.title:
@@ -241,10 +237,8 @@ def _laid_out(table: Table, gap: int, heading: int, longest: int, detailed: bool
     a number."""
 
     def cut(text: str) -> str:
-        kept = longest - 1
-        return re.sub(
-            rf"\S{{{longest + 1},}}", lambda name: f"{name[0][: kept // 2]}…{name[0][-(kept - kept // 2) :]}", text
-        )
+        front, back = (longest - 1) // 2, longest // 2
+        return re.sub(rf"\S{{{longest + 1},}}", lambda name: f"{name[0][:front]}…{name[0][-back:]}", text)
 
     shown = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False)
     for column in table.columns:

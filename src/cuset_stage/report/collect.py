@@ -39,6 +39,7 @@ def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | Non
         name, family = of.get("name") or task, of.get("family") or "unknown"
         tasks.append(TaskInfo(task, name, family, tuple(dict.fromkeys(findings[task]))))
     audited = max(min(run.header.get("audited") or 0 for run in runs), sum(bool(task.findings) for task in tasks))
+    runs = [replace(run, tasks=tuple(tasks)) for run in runs]
     collection = Collection(tuple(runs), tuple(tasks), (), min(len(ids), audited))
     return replace(collection, notes=(*notes, *notes_on(collection)))
 
@@ -53,9 +54,7 @@ def read_runs(path: Path, notes: list[Note]) -> list[Run]:
     header = _writable(results.run)
     tasks = header.get("tasks") or {}
     planned = (header.get("answers") or {}).get("levels") or {}
-    levels: dict[int, dict[tuple[str, int], Mapping[str, Any]]] = {
-        level: {} for level in map(int, planned) if tasks.get("level") in (None, level)
-    }
+    levels: dict[int, Any] = {level: {} for level in map(int, planned) if tasks.get("level") in (None, level)}
     for sample in map(_writable, results.samples):
         # Another code under one number: the line written later stands.
         levels.setdefault(sample.get("level") or 1, {})[sample["task"], sample["sample"]] = sample

@@ -40,6 +40,16 @@ class Note:
 
 
 @dataclass(frozen=True)
+class TaskInfo:
+    """A row of every per-task array."""
+
+    id: str
+    name: str
+    family: str
+    findings: tuple[str, ...] = ()  # of the audit: why its oracle is weak
+
+
+@dataclass(frozen=True)
 class Run:
     """One method on one prompt level: what a row of Table 2 is made from."""
 
@@ -50,6 +60,7 @@ class Run:
     samples: Mapping[tuple[str, int], Mapping[str, Any]]  # (task id, sample number) -> line of the results file
     asked: frozenset[str]  # the ids of the tasks that the header asks for
     planned: int | None  # lines on these, when all are judged; None: not known
+    tasks: tuple[TaskInfo, ...] = ()  # those of the report, which all of its runs share
 
     def told(self, *keys: str) -> Any:
         """What the header holds behind these keys, one in another; None where one is missing."""
@@ -95,15 +106,38 @@ class Run:
         """What it means that a sample of the task has no line: of a task left from another split nothing is known."""
         return NO_ANSWER if task in self.asked and not self.missing else NOT_JUDGED
 
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """T x S rows in the order of the tasks: lines of the results file, and a row where there is none.
 
-@dataclass(frozen=True)
-class TaskInfo:
-    """A row of every per-task array."""
+        There `judged` is False, `verdict` NO_ANSWER or NOT_JUDGED, and outcomes are 0 or, when not judged, None.
+        """
+        rows = []
+        for task, number in itertools.product(self.tasks, range(self.width)):
+            if line := self.samples.get((task.id, number)):
+                rows.append({**line, "judged": True})
+            else:
+                verdict = self.absence(task.id)
+                outcome = 0.0 if verdict == NO_ANSWER else None
+                nothing = {"verdict": verdict, "compiled": outcome, "passed": outcome, "judged": False}
+                rows.append({"task": task.id, "sample": number, **nothing})
+        return pd.DataFrame(rows, columns=[*FIELDS, "judged"], dtype=object)
 
-    id: str
-    name: str
-    family: str
-    findings: tuple[str, ...] = ()  # of the audit: why its oracle is weak
+    @cached_property
+    def lines(self) -> pd.DataFrame:
+        """The rows of `table` that are lines of the results file."""
+        return self.table[self.table["judged"].astype(bool)]
+
+    def outcomes(self, criterion: str) -> NDArray[np.float64]:
+        """[T, S]: `compiled` or `passed` as 1 and 0, NaN where it is not known: of an infra_error only that it had compiled."""
+        values = self.table[criterion].astype(float)
+        unknown = self.table["verdict"].eq(INFRA_ERROR) & ~(values.gt(0) & (criterion == "compiled"))
+        return values.mask(unknown).to_numpy().reshape(len(self.tasks), self.width)
+
+    @cached_property
+    def verdicts(self) -> Counter[str]:
+        """How many samples ended how, those without a line included."""
+        return Counter(self.table["verdict"])
 
 
 @dataclass(frozen=True)
@@ -121,45 +155,6 @@ class Collection:
         if prompts_of(self.runs[0].header) is None:
             return None
         return np.unique([task.family for task in self.tasks], return_inverse=True)[1]
-
-    @cached_property
-    def _samples(self) -> dict[str, pd.DataFrame]:
-        return {run.label: self._frame(run) for run in self.runs}
-
-    def _frame(self, run: Run) -> pd.DataFrame:
-        rows = []
-        for task, number in itertools.product(self.tasks, range(run.width)):
-            if line := run.samples.get((task.id, number)):
-                rows.append({**line, "judged": True})
-            else:
-                verdict = run.absence(task.id)
-                outcome = 0.0 if verdict == NO_ANSWER else None
-                nothing = {"verdict": verdict, "compiled": outcome, "passed": outcome, "judged": False}
-                rows.append({"task": task.id, "sample": number, **nothing})
-        return pd.DataFrame(rows, columns=[*FIELDS, "judged"], dtype=object)
-
-    def samples(self, run: Run) -> pd.DataFrame:
-        """T x S rows in the order of the tasks: the run's lines, and a row where there is none.
-
-        There `judged` is False, `verdict` NO_ANSWER or NOT_JUDGED, and outcomes are 0 or, when not judged, None.
-        """
-        return self._samples[run.label]
-
-    def lines(self, run: Run) -> pd.DataFrame:
-        """The rows of `samples` that are lines of the results file."""
-        samples = self.samples(run)
-        return samples[samples["judged"].astype(bool)]
-
-    def outcomes(self, run: Run, criterion: str) -> NDArray[np.float64]:
-        """[T, S]: `compiled` or `passed` as 1 and 0, NaN where it is not known: of an infra_error only that it had compiled."""
-        samples = self.samples(run)
-        values = samples[criterion].astype(float)
-        unknown = samples["verdict"].eq(INFRA_ERROR) & ~(values.gt(0) & (criterion == "compiled"))
-        return values.mask(unknown).to_numpy().reshape(len(self.tasks), run.width)
-
-    def verdicts(self, run: Run) -> Counter[str]:
-        """How many samples ended how, those without a line included."""
-        return Counter(self.samples(run)["verdict"])
 
     @property
     def criteria(self) -> list[str]:

@@ -32,12 +32,12 @@ def notes_on(collection: Collection) -> Iterator[Note]:
     """What moves the numbers: one loud note a kind, naming the runs; and which settings differ."""
     told: defaultdict[str, list[str]] = defaultdict(list)
     for run in collection.runs:
-        for text, detail in _of_run(collection, run):
+        for text, detail in _of_run(run):
             told[text].append(f"{run.label} {detail}".strip())
     for text, details in told.items():
         yield Note(text.format("; ".join(details)), loud=True)
     # The tasks on which the judge failed and with what, those first of which no program could be judged: their oracles fail.
-    lines = pd.concat([collection.lines(run) for run in collection.runs])
+    lines = pd.concat([run.lines for run in collection.runs])
     failed = lines[lines["verdict"] == INFRA_ERROR]
     if len(failed):
         judged = set(lines.loc[(lines["verdict"] != INFRA_ERROR) & lines["compiled"].eq(True), "task"])
@@ -72,10 +72,9 @@ def notes_on(collection: Collection) -> Iterator[Note]:
         yield Note(f"The runs differ in {', '.join(differ)}: see the settings.")
 
 
-def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
+def _of_run(run: Run) -> Iterator[tuple[str, str]]:
     """(note, what of this run stands in it)"""
-    cells = collection.verdicts(run)
-    of_all = f"of {cells.total()}"
+    of_all = f"of {len(run.table)}"
     if run.header.get("isolation") == "none":
         yield (
             "Judged without isolation (isolation: none): {}. The programs could read and change what the judge could, expected "
@@ -86,7 +85,7 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
         yield (
             "The judge itself failed (infra_error): {}. These samples are charged to nobody: one that had compiled counts as "
             "compiled, and a task is left out of every other number that needs one of them. Judge them again before you publish.",
-            f"{cells[INFRA_ERROR]} {of_all} samples, on {counted(len(failed), 'task')}",
+            f"{run.verdicts[INFRA_ERROR]} {of_all} samples, on {counted(len(failed), 'task')}",
         )
     if run.missing:
         text = "Not finished: {}. The numbers are of the judged samples and will change."
@@ -95,15 +94,15 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
     if len(run.asked) < size:
         yield (
             "A part of the task set alone: {}. These numbers do not compare with those of the whole set.",
-            (f"{counted(len(run.asked), 'task')} of {size}"),
+            f"{counted(len(run.asked), 'task')} of {size}",
         )
-    if cells[NO_ANSWER]:
+    if missing := run.verdicts[NO_ANSWER]:
         text = "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number."
-        yield text, f"{cells[NO_ANSWER]} {of_all}"
-    if cut := int(collection.lines(run)["finish_reason"].eq("length").sum()):
+        yield text, f"{missing} {of_all}"
+    if cut := int(run.lines["finish_reason"].eq("length").sum()):
         text = "Answers cut at max_tokens: {}. A program without its end does not compile: sample again with more of them."
         yield text, f"{cut} {of_all}"
-    if flagged := int(collection.lines(run)["flags"].astype(bool).sum()):
+    if flagged := int(run.lines["flags"].astype(bool).sum()):
         yield "Samples with a suspicion of the judge: {}. Look at them before you quote a number.", str(flagged)
     if extra := len(run.judged - run.asked):
         yield (

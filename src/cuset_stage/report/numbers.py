@@ -38,7 +38,6 @@ class Report:
     title: str
     collection: Collection
     ks: tuple[int, ...]
-    seed: int
     rates: Rates
     comparisons: list[Comparison]
     # (run's label, p) -> fast_p of first samples, where there are speed-ups
@@ -46,12 +45,7 @@ class Report:
 
 
 def build_report(
-    collection: Collection,
-    *,
-    ks: Sequence[int] = (1, 3),
-    baseline: str | None = None,
-    seed: int = 0,
-    title: str | None = None,
+    collection: Collection, *, ks: Sequence[int] = (1, 3), baseline: str | None = None, title: str | None = None
 ) -> Report:
     """Compute a report. ReportError for an unknown baseline."""
     labels = [run.label for run in collection.runs]
@@ -63,27 +57,26 @@ def build_report(
         title=title or f"Evaluation on {name or 'a task set'}",
         collection=collection,
         ks=ks,
-        seed=seed,
-        rates=pass_rates(collection, ks, seed),
-        comparisons=compare(collection, ks, baseline, seed),
-        fast=fast_rates(collection, seed),
+        rates=pass_rates(collection, ks),
+        comparisons=compare(collection, ks, baseline),
+        fast=fast_rates(collection),
     )
 
 
-def pass_rates(collection: Collection, ks: Sequence[int], seed: int) -> Rates:
+def pass_rates(collection: Collection, ks: Sequence[int]) -> Rates:
     """pass@k of every run under both rules."""
     rates: Rates = {}
     columns = {}
     for run, criterion in itertools.product(collection.runs, collection.criteria):
-        outcomes = collection.outcomes(run, criterion)
+        outcomes = run.outcomes(criterion)
         for rule, k in itertools.product(Rule, ks):
             rates[run.label, rule, k, criterion] = None
             if run.offers(criterion, k):
                 columns[run.label, rule, k, criterion] = task_scores(outcomes, k, rule)
-    return rates | _estimates(columns, collection, seed)
+    return rates | _estimates(columns, collection)
 
 
-def compare(collection: Collection, ks: Sequence[int], baseline: str | None, seed: int) -> list[Comparison]:
+def compare(collection: Collection, ks: Sequence[int], baseline: str | None) -> list[Comparison]:
     """Every run against the baseline, or without one every pair; for each criterion both were judged on."""
     pairs = [(second, first) for first, second in itertools.combinations(collection.runs, 2)]
     if baseline is not None:
@@ -94,7 +87,7 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None, see
         judged = [(a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)]
         counts, p_values, columns = [], [], {}
         for a, b in judged:
-            first, second = collection.outcomes(a, criterion), collection.outcomes(b, criterion)
+            first, second = a.outcomes(criterion), b.outcomes(criterion)
             counts.append(mcnemar_exact(first[:, 0], second[:, 0]))
             if collection.clusters is None:
                 p_values.append(counts[-1].p_value)
@@ -105,34 +98,29 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None, see
             for rule, k in itertools.product(Rule, ks):
                 if min(a.width, b.width) >= k:
                     columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
-        estimates = _estimates(columns, collection, seed, bounds=(-1.0, 1.0))
+        estimates = _estimates(columns, collection, bounds=(-1.0, 1.0))
         for (a, b), *tested in zip(judged, counts, p_values, holm(p_values), strict=True):
             differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
             results.append(Comparison(a.label, b.label, criterion, *tested, differences))
     return results
 
 
-def fast_rates(collection: Collection, seed: int) -> dict[tuple[str, float], Estimate | None]:
+def fast_rates(collection: Collection) -> dict[tuple[str, float], Estimate | None]:
     """fast_p by run's label and p, of the runs in which a speed-up was measured of a right sample."""
     columns = {}
     for run in collection.runs:
-        samples = collection.samples(run)
-        speedups = samples["speedup"].astype(float)
-        if run.offers("passed", 1) and (samples["passed"].astype(float).gt(0) & speedups.gt(0)).any():
-            right = collection.outcomes(run, "passed")[:, 0]
-            columns |= {(run.label, p): fast_p(right, speedups[samples["sample"] == 0], p) for p in FAST_P}
-    return _estimates(columns, collection, seed)
+        speedups = run.table["speedup"].astype(float)
+        if run.offers("passed", 1) and (run.table["passed"].astype(float).gt(0) & speedups.gt(0)).any():
+            right = run.outcomes("passed")[:, 0]
+            columns |= {(run.label, p): fast_p(right, speedups[run.table["sample"] == 0], p) for p in FAST_P}
+    return _estimates(columns, collection)
 
 
 def _estimates(
-    columns: Mapping[Any, NDArray[np.float64]],
-    collection: Collection,
-    seed: int,
-    bounds: tuple[float, float] = (0.0, 1.0),
+    columns: Mapping[Any, NDArray[np.float64]], collection: Collection, **options: Any
 ) -> dict[Any, Estimate | None]:
-    """One bootstrap for all columns [T]."""
+    """One bootstrap for all columns [T]. options: as `estimate_means` takes them."""
     if not columns:
         return {}
     scores = np.stack(list(columns.values()), axis=1)
-    estimates = estimate_means(scores, bounds=bounds, seed=seed, clusters=collection.clusters)
-    return dict(zip(columns, estimates, strict=True))
+    return dict(zip(columns, estimate_means(scores, clusters=collection.clusters, **options), strict=True))

@@ -35,8 +35,8 @@ def methods(report: Report) -> str:
     if report.collection.clusters is not None:  # CUDABench asks for each of its operations at several sizes
         unit, kept, test = "operation", "sizes and samples of an operation", "two-sided t test over operations"
     text = (
-        f"The {unit} is the unit: intervals are 95% percentile bootstrap intervals over {unit}s ({RESAMPLES:,} resamples, seed "
-        f"{report.seed}), the {kept} kept together; where all tasks agree, the exact binomial interval. "
+        f"The {unit} is the unit: intervals are 95% percentile bootstrap intervals over {unit}s ({RESAMPLES:,} resamples, seed 0), "
+        f"the {kept} kept together; where all tasks agree, the exact binomial interval. "
         "Samples on which the judge itself failed (infra_error) are not charged to the model: one that had compiled counts as "
         "compiled, and a task is left out of every other number that needs one. A task or sample without an answer counts as a failure."
     )

@@ -27,7 +27,7 @@ VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compile
 
 def named_verdicts(collection: Collection) -> dict[str, str]:
     """The verdicts that occur, each with its name."""
-    there = set().union(*(collection.verdicts(run) for run in collection.runs))
+    there = set().union(*(run.verdicts for run in collection.runs))
     ordered = (*(verdict for verdict in ORDER if verdict in there), *sorted(there - VERDICTS.keys()))
     return {verdict: VERDICTS.get(verdict, verdict) for verdict in ordered}
 
@@ -37,11 +37,9 @@ def method_column(report: Report) -> Column:
     return Column("Method", [label(run.label, run=run.label) for run in report.collection.runs], text=True)
 
 
-def spread_columns(
-    of_runs: Sequence[pd.Series], names: Mapping[str, str], group: str, digits: int = 0
-) -> list[Column]:
+def spread_columns(runs: Sequence[pd.Series], names: Mapping[str, str], group: str, digits: int = 0) -> list[Column]:
     """A column for each name of a statistic, such as {"median": "50%"}, of the values that are there; `digits` below 100."""
-    spreads = [values.dropna().astype(float).describe([0.05, 0.5, 0.95]) for values in of_runs]
+    spreads = [values.dropna().astype(float).describe([0.05, 0.5, 0.95]) for values in runs]
     return [
         Column(name, [number(of[key], digits if of[key] < 100 else 0) for of in spreads], group)
         for name, key in names.items()
@@ -58,17 +56,14 @@ def main_table(report: Report, rule: Rule) -> Table:
     columns = [texts("Model", [run.model or ABSENT for run in runs]), method_column(report)]
     for k in report.ks:
         for criterion in collection.criteria:
-            cells = [
-                estimate_cell(report.rates[run.label, rule, k, criterion], _absence(run, criterion, k)) for run in runs
-            ]
+            rates = [report.rates[run.label, rule, k, criterion] for run in runs]
+            cells = [estimate_cell(rate, _absence(run, criterion, k)) for run, rate in zip(runs, rates, strict=True)]
             columns.append(Column(CRITERIA[criterion], ranked(cells, competing), f"pass@{k} (%)"))
-    tokens = [collection.lines(run)["tokens"] for run in runs]
+    tokens = [run.lines["tokens"] for run in runs]
     columns += spread_columns(tokens, {"mean": "mean", "median": "50%"}, "Tokens a sample")
     left_out = any(rate and rate.left_out for (_, of, _, _), rate in report.rates.items() if of is rule)
-    text = (
-        f"{RULE_TEXTS[rule]} Over {len(collection.tasks)} tasks, with 95% intervals"
-        f"{'; n where tasks are left out' if left_out else ''}."
-    )
+    note = "; n where tasks are left out" if left_out else ""
+    text = f"{RULE_TEXTS[rule]} Over {len(collection.tasks)} tasks, with 95% intervals{note}."
     return Table(f"main_{rule}", f"pass@k, {RULE_NAMES[rule]}", columns, text)
 
 
@@ -123,22 +118,21 @@ def comparison_table(report: Report) -> Table | None:
 
 def verdict_table(report: Report) -> Table:
     """How many samples ended how."""
-    counts = {run.label: report.collection.verdicts(run) for run in report.collection.runs}
-    columns = [method_column(report)]
+    runs, columns = report.collection.runs, [method_column(report)]
     for verdict, name in named_verdicts(report.collection).items():
         cells = []
-        for run, count in counts.items():
-            n, link = count[verdict], {"run": run, "verdict": verdict}
-            cells.append(Cell(f"{n:,}", n, shade=n / (count.total() or 1), link=link if n else {}))
+        for run in runs:
+            n, link = run.verdicts[verdict], {"run": run.label, "verdict": verdict}
+            cells.append(Cell(f"{n:,}", n, shade=n / (len(run.table) or 1), link=link if n else {}))
         columns.append(Column(name, cells))
-    columns.append(number_column("samples", [count.total() for count in counts.values()]))
+    columns.append(number_column("samples", [len(run.table) for run in runs]))
     return Table("verdicts", "Verdicts", columns)
 
 
 def flag_table(report: Report) -> Table | None:
     """Suspicions of the judge, counted in samples; None without any."""
     collection = report.collection
-    counts = {run.label: collection.lines(run)["flags"].explode().value_counts() for run in collection.runs}
+    counts = {run.label: run.lines["flags"].explode().value_counts() for run in collection.runs}
     flags = sorted(set().union(*(count.index for count in counts.values())))
     columns = [texts("Suspicion", flags)]
     columns += [number_column(run, count.reindex(flags, fill_value=0)) for run, count in counts.items()]
@@ -148,7 +142,7 @@ def flag_table(report: Report) -> Table | None:
 
 def token_table(report: Report) -> Table:
     """Table 3's efficiency column with its spread."""
-    lines = [report.collection.lines(run) for run in report.collection.runs]
+    lines = [run.lines for run in report.collection.runs]
     names = {"mean": "mean", "median": "50%", "5%": "5%", "95%": "95%", "largest": "max"}
     columns = [
         method_column(report),
@@ -173,7 +167,7 @@ def family_table(report: Report) -> Table:
     ]
     for run in collection.runs:
         for k in (k for k in ks if run.offers(criterion, k)):
-            scores = pd.Series(task_scores(collection.outcomes(run, criterion), k, Rule.FIRST))
+            scores = pd.Series(task_scores(run.outcomes(criterion), k, Rule.FIRST))
             means = scores.groupby(tasks).mean()
             cells = [share(means[family], run=run.label, family=family) for family in families.index]
             columns.append(Column(f"pass@{k}", cells, run.label))
@@ -183,20 +177,17 @@ def family_table(report: Report) -> Table:
 
 def timing_table(report: Report) -> Table:
     """Seconds a sample."""
-    own = [report.collection.lines(run) for run in report.collection.runs]
+    own = [run.lines for run in report.collection.runs]
     own = [lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")] for lines in own]
     cached = [lines["compile_cached"].eq(True) for lines in own]
-    columns = [method_column(report)]
-    nvcc = [lines["compile_s"].mask(hits) for lines, hits in zip(own, cached, strict=True)]
-    seconds = {"nvcc": nvcc} | {
-        name: [lines[key] for lines in own]
-        for name, key in {"program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}.items()
-    }
-    for name, of_runs in seconds.items():
-        columns += spread_columns(of_runs, {"median": "50%", "95%": "95%"}, f"{name} (s)", digits=2)
+    own = [lines.assign(compile_s=lines["compile_s"].mask(hits)) for lines, hits in zip(own, cached, strict=True)]
+    columns, spread = [method_column(report)], {"median": "50%", "95%": "95%"}
+    keys = {"nvcc": "compile_s", "program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}
+    for name, key in keys.items():
+        columns += spread_columns([lines[key] for lines in own], spread, f"{name} (s)", digits=2)
     if any(lines["kernel_s"].notna().any() for lines in own):
         kernel = [1e3 * lines["kernel_s"].astype(float) for lines in own]
-        columns += spread_columns(kernel, {"median": "50%", "95%": "95%"}, "kernels (ms)", digits=3)
+        columns += spread_columns(kernel, spread, "kernels (ms)", digits=3)
     columns.append(number_column("compile cache hits", [hits.sum() for hits in cached]))
     text = (
         "Seconds a sample, without samples that hold no code or repeat another one's; compilations answered from the cache are left "
@@ -215,7 +206,7 @@ def speed_table(report: Report) -> Table | None:
     for p in FAST_P:
         cells = [estimate_cell(report.fast.get((run.label, p)), "no speed-up measured") for run in runs]
         columns.append(Column(f"fast_{p:g} (%)", cells))
-    right = [lines.loc[lines["passed"].eq(True), "speedup"] for lines in map(report.collection.lines, runs)]
+    right = [run.lines.loc[run.lines["passed"].eq(True), "speedup"] for run in runs]
     columns += spread_columns(right, {"median speed-up": "50%"}, "", digits=2)
     text = (
         "fast_p: share of all tasks whose first sample is right and more than p times as fast as the reference (p = 0: right). A right sample "

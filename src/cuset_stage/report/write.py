@@ -60,7 +60,7 @@ def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
             row |= {"tasks": rate.tasks, "left_out": rate.left_out}
         rates.append(row)
     for run in runs.values():
-        lines = report.collection.lines(run)[[*FIELDS[: FIELDS.index("compare_s")]]].astype(object)
+        lines = run.lines[[*FIELDS[: FIELDS.index("compare_s")]]].astype(object)
         lines["flags"] = ["; ".join(flags or ()) for flags in lines["flags"]]
         lines.insert(0, "run", run.label)
         lines.insert(1, "level", run.level)

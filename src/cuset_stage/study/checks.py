@@ -16,12 +16,12 @@ from ..stage.retired import check_retired
 from ..tasks import load_tasks
 from ..tasks.prompt_file import read_prompts
 from ..text import InputError, nearest
-from .plan import Job, StudyError, model_of
-from .settings import Kind, StudySettings
+from .plan import Job, StudyError
+from .settings import StudySettings
 
 
 # What the study says itself, by kind of job.
-DECIDED: Mapping[Kind, frozenset[str]] = {
+DECIDED: Mapping[str, frozenset[str]] = {
     "train": frozenset({"model_name_or_path", "seed", "output_dir", "overwrite_output_dir"}),
     "generate": frozenset({"model", "tasks", "prompts", "output", "seed"}),
     "evaluate": frozenset({"answers", "tasks", "method", "output"}),
@@ -59,18 +59,17 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
     Raises:
         StudyError: names where the key stands, and the nearest one that there is.
     """
-    known, parts = recipe_keys(), list(_parts(settings))
-    recipes = [(str(model.recipe), read_yaml(model.recipe)) for model in settings.models.values()]
-    for where, keys in [*recipes, *((where, keys) for where, kind, keys in parts if kind == "train")]:
-        try:
-            check_retired(keys)
-        except InputError as error:
-            raise StudyError(f"{where}: {error}") from None
-        for key in keys:
-            if key not in known:
-                raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known)}")
-    for where, kind, keys in parts:
-        for key in DECIDED[kind] & keys.keys():
+    known = recipe_keys()
+    for where, kind, keys in _parts(settings):
+        if kind in ("recipe", "train"):
+            try:
+                check_retired(keys)
+            except InputError as error:
+                raise StudyError(f"{where}: {error}") from None
+            for key in keys:
+                if key not in known:
+                    raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known)}")
+        for key in DECIDED.get(kind, frozenset()) & keys.keys():  # over a recipe's own it says them
             fix = "give them as seeds" if key == "seed" else "leave it out"
             raise StudyError(f"{where}: {key}: the study sets it; {fix}.")
     for (kind, model), job in {(job.kind, job.run.model): job for job in jobs if job.kind != "train"}.items():
@@ -83,12 +82,12 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
             raise StudyError(f"{kind} (of {model}): {error}") from None
 
 
-def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, Any]]]:
+def _parts(settings: StudySettings) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """(where they stand, what reads them, keys) of everything that the study's file gives to jobs."""
     yield "keys", "train", settings.keys
     for name, model in settings.models.items():
+        yield str(model.recipe), "recipe", read_yaml(model.recipe)
         yield f"models: {name}: keys", "train", model.keys
-        yield f"models: {name}: generate", "generate", model.generate
     for name, keys in settings.methods.items():
         yield f"methods: {name}", "train", keys or {}
     for part in ("ablations", "sweeps"):
@@ -102,10 +101,10 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, An
 
 def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
     """Models, tasks and prompts that the jobs need and that are not there or cannot be read. Of what may be on the Hub nothing is said."""
-    models, asked = {}, {}
+    names, asked = {}, {}
     for job in jobs:
         if job.kind != "evaluate":
-            models.setdefault(model_of(settings, job.run), job.run.model)
+            names[job.run.model] = settings.models[job.run.model].model
         if job.kind in ("generate", "evaluate"):
             of_tasks = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}
             asked[repr(of_tasks)] = of_tasks
@@ -117,7 +116,7 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
         except ValueError as error:  # a TaskError, too
             problems[f"{where}{error}"] = None
 
-    for model, name in models.items():
+    for name, model in names.items():
         check(f"models: {name}: model={model}: ", check_model, model)
     for options in asked.values():
         check("tasks: ", load_tasks, settings.tasks, **{**options, "only": split_names(options.get("only", ()))})

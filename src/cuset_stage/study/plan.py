@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..settings import read_yaml
 from ..text import InputError, nearest
-from .settings import NAME, Kind, StudySettings, Variations
+from .settings import NAME, Kind, StudySettings
 
 
 ADAPTERS = frozenset({"lora", "oft"})  # what a training writes beside the model that it is on
@@ -67,47 +68,32 @@ def runs_of(settings: StudySettings) -> list[Run]:
     Raises:
         StudyError: names a method, model or name that does not fit.
     """
-    methods: list[tuple[str, Mapping[str, Any] | None, Variations | None]] = [
-        (name, keys, None) for name, keys in settings.methods.items()
-    ]
+    models, seeds = tuple(settings.models), settings.seeds
+    methods: list[tuple[Any, ...]] = [(name, keys, models, seeds) for name, keys in settings.methods.items()]
     for variations in filter(None, (settings.ablations, settings.sweeps)):
         base = settings.methods.get(variations.of)
         if base is None:
             trained = [name for name, keys in settings.methods.items() if keys is not None]
             raise StudyError(f"of: {variations.of}: no method that trains; {nearest(variations.of, trained)}")
+        over = variations.models or models, variations.seeds or seeds
         for name, changes in variations.runs.items():
             if isinstance(changes, dict):
-                methods.append((name, {**base, **changes}, variations))
+                methods.append((name, {**base, **changes}, *over))
                 continue
             values = [value for value in changes if base.get(name) != value]
-            methods += ((f"{variations.of}_{name}={value}", {**base, name: value}, variations) for value in values)
-    names = [name for name, _, _ in methods]
+            methods += ((f"{variations.of}_{name}={value}", {**base, name: value}, *over) for value in values)
     runs: dict[str, Run] = {}
-    for method, keys, variations in methods:
-        is_swept = variations is not None and variations is settings.sweeps
-        models = (variations and variations.models) or tuple(settings.models)
-        _check_known(models, settings.models, "models")
-        for name in models:
-            model = settings.models[name]
-            _check_known(model.methods or (), names, f"models: {name}: methods")
-            if not is_swept and model.methods is not None and method not in model.methods:
-                continue
-            for folder in (name, method):
-                if not re.fullmatch(NAME, folder):
-                    raise StudyError(
-                        f"{folder!r}: a name has letters, digits and _ . + - =, as folders are called by it."
-                    )
-            for seed in (variations and variations.seeds) or model.seeds or settings.seeds:
-                run = Run(name, method, seed, keys)
-                if runs.setdefault(run.name, run) != run:
-                    raise StudyError(f"{method}: two methods of this name; call one of them something else.")
+    for method, keys, *over in methods:
+        for model, seed in itertools.product(*over):
+            if model not in settings.models:
+                raise StudyError(f"models: {model}: not in the study; {nearest(model, settings.models)}")
+            for name in (model, method):
+                if not re.fullmatch(NAME, name):
+                    raise StudyError(f"{name!r}: a name has letters, digits and _ . + - =, as folders are called so.")
+            run = Run(model, method, seed, keys)
+            if runs.setdefault(run.name, run) != run:
+                raise StudyError(f"{method}: two methods of this name; call one of them something else.")
     return list(runs.values())
-
-
-def _check_known(wanted: Sequence[str], known: Iterable[str], where: str) -> None:
-    for name in wanted:
-        if name not in known:
-            raise StudyError(f"{where}: {name}: not in the study; {nearest(name, known)}")
 
 
 def jobs_of(settings: StudySettings) -> list[Job]:
@@ -136,22 +122,18 @@ def wanted(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
     return [job for job in jobs if any(fnmatch.fnmatchcase(job.run.name, pattern) for pattern in settings.only)]
 
 
-def model_of(settings: StudySettings, run: Run) -> str:
-    """The folder or Hub name that a run starts from."""
-    return settings.models[run.model].model.replace("{seed}", str(run.seed))
-
-
 def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -> Iterator[Job]:
-    model, start = settings.models[run.model], model_of(settings, run)
+    model = settings.models[run.model]
     folder = settings.output / "runs" / run.name
-    trained, places = {"model": start}, {kind: str(folder / name) for kind, name in OUTPUTS.items()}
+    trained, places = {"model": model.model}, {kind: str(folder / name) for kind, name in OUTPUTS.items()}
 
     def job(kind: Kind, given: Mapping[str, Any]) -> Job:
         needs = tuple(needed for needed in NEEDS[kind] if needed != "train" or run.keys is not None)
         gpus = model.gpus.get(kind, 1)
         return Job(kind, run, given, gpus if settings.executor == "local" else math.ceil(gpus), needs)
 
-    keys = {**recipe, **settings.keys, **model.keys, **(run.keys or {}), "model_name_or_path": start, "seed": run.seed}
+    keys = {**recipe, **settings.keys, **model.keys, **(run.keys or {})}
+    keys |= {"model_name_or_path": model.model, "seed": run.seed}
     if run.keys is not None:
         yield job("train", {**keys, "output_dir": places["train"], "overwrite_output_dir": False})
         is_adapter = keys.get("finetuning_type", "lora") in ADAPTERS
@@ -159,7 +141,7 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
     template = {"template": keys["template"]} if "template" in keys else {}
     tasks = str(settings.tasks)
     prompts = {} if settings.prompts is None else {"prompts": str(settings.prompts)}
-    sampling = {**template, **prompts, **settings.generate, **model.generate, **trained, "seed": run.seed}
+    sampling = {**template, **prompts, **settings.generate, **trained, "seed": run.seed}
     yield job("generate", {**sampling, "tasks": tasks, "output": places["generate"]})
     judging = {**settings.evaluate, "answers": places["generate"], "tasks": tasks, "method": run.method}
     yield job("evaluate", {**judging, "output": places["evaluate"]})

@@ -16,7 +16,7 @@ from ..report.statistics import Crossed, crossed
 from .plan import runs_of
 from .run import gpu_hours
 from .settings import StudySettings
-from .tables import collect, read_results, score_table, tables_of
+from .tables import collect, score_table, tables_of
 
 
 NAMED = 6  # unfinished runs that the summary names
@@ -30,8 +30,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     Raises:
         StudyError: no sample is judged.
     """
-    results = collect(settings)
-    rows = read_results(results)
+    rows = collect(settings)
     folder = settings.output / "report"
     folder.mkdir(parents=True, exist_ok=True)
     sections = [Section(table.key, table.title, [table]) for table in tables_of(settings, rows)]
@@ -44,7 +43,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     write_atomically(folder / "report.html", render_page(title, summary, sections))
     for table in (table for section in sections for table in section.tables):
         write_atomically(folder / f"{table.key}.csv", table_frame(table).to_csv(index=False))
-    return [results, *sorted(folder.iterdir())]
+    return [settings.output / "results.jsonl", *sorted(folder.iterdir())]
 
 
 def _summary(settings: StudySettings, rows: pd.DataFrame) -> str:

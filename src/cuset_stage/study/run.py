@@ -60,9 +60,8 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
             continue
         records = [record for job in members if (record := record_of(settings.output, job.name)) is not None]
         share, left = members[0].gpus, len(members) - len(records)
-        hours = (
-            sum(record["seconds"] for record in records) / 3600 / len(records) if records else model.hours.get(kind)
-        )
+        seconds = sum(record["seconds"] for record in records)
+        hours = seconds / 3600 / len(records) if records else model.hours.get(kind)
         total = 0.0 if not share else None if hours is None else left * hours * share
         disk = 0.0 if kind != "train" or not left else None if model.disk_gib is None else left * model.disk_gib
         rows.append((name, kind, len(records), len(members), left, share, hours, total, disk))
@@ -187,10 +186,8 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     ]
     file = settings.output / "locks" / "study"
     if (lock := take_lock(file, wait=False)) is None:  # Snakemake's own outlives a process that was killed
-        print(
-            f"{settings.output}: this study is running already (`fuser {file}` names its processes); waiting for its end",
-            flush=True,
-        )
+        running = f"this study is running already (`fuser {file}` names its processes); waiting for its end"
+        print(f"{settings.output}: {running}", flush=True)
         lock = take_lock(file)
     try:
         write_study(settings, every)
@@ -208,11 +205,9 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
 def short_of_gpus(settings: StudySettings, jobs: Sequence[Job]) -> list[str]:
     """A sentence on the first of the jobs on this machine that takes more GPUs than there are; nothing where none does."""
     gpus = len(gpu_names(settings))
-    return [
-        f"{job.name} needs {job.gpus:g} GPUs, but only {gpus} are available. Lower the model's `gpus` (0 = CPU)."
-        for job in jobs
-        if settings.executor == "local" and job.gpus > gpus
-    ][:1]
+    short = [job for job in jobs if settings.executor == "local" and job.gpus > gpus][:1]
+    fix = f"but only {gpus} are available. Lower the model's `gpus` (0 = CPU)."
+    return [f"{job.name} needs {job.gpus:g} GPUs, {fix}" for job in short]
 
 
 def failed_jobs(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, Path]:

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator
 
-from ..settings import Keys, Names, Numbers, Settings, split_names
+from ..settings import Keys, Names, Numbers, PositiveNumbers, Settings
 
 
 Kind = Literal["train", "generate", "evaluate", "pairs", "analyze"]
@@ -21,25 +21,16 @@ class StudyModel(Keys):
     retired: ClassVar[Mapping[str, str]] = {
         "at": "the report draws Pass@1 over the values of a sweep alone; rates.csv has the numbers of every model",
         "published": "the report has this study's numbers; the paper's are in its Tables 2 to 5",
+        **dict.fromkeys(("methods", "seeds", "generate"), "all models have the study's; give this one its own study"),
     }
 
-    model: str = Field(
-        description="a folder or a Hub name; {seed} in it is the run's seed, for models that were pretrained with several"
-    )
-    recipe: Path = Field(
-        description="a recipe of llamafactory-cli; the study sets model, objective, seed and output folder in it"
-    )
+    model: str = Field(description="a folder or a Hub name")
+    recipe: Path = Field(description="a recipe of llamafactory-cli; the study sets its model, seed, output and method")
     keys: dict[str, Any] = Field({}, description="keys of this model's training runs, over the study's")
-    methods: Names | None = Field(None, min_length=1, description="only these methods and ablations")
-    seeds: Numbers | None = Field(None, min_length=1, description="only these seeds")
-    generate: dict[str, Any] = Field({}, description="keys of `cuset generate`, over the study's")
     gpus: dict[Kind, NonNegativeFloat] = Field(
-        {},
-        description="GPUs that a job takes: quarters of one, or whole ones; other numbers are rounded up; without it 1",
+        {}, description="GPUs of a job: quarters of one, or whole ones; other numbers are rounded up; without it 1"
     )
-    hours: dict[Kind, NonNegativeFloat] = Field(
-        {}, description="hours that a job takes, for the forecast; measured ones count once there are some"
-    )
+    hours: dict[Kind, NonNegativeFloat] = Field({}, description="hours of a job, for a forecast until some are done")
     disk_gib: NonNegativeFloat | None = Field(None, description="disk that a trained model takes")
 
     @field_validator("gpus")
@@ -68,52 +59,30 @@ class StudySettings(Settings):
 
     output: Path = Field(description="the folder of the study; a study that was stopped is taken up in it")
     models: dict[str, StudyModel] = Field(description="name: {model, recipe, ...}", min_length=1)
-    keys: dict[str, Any] = Field(
-        {}, description="keys of all training runs, over the recipes', such as {learning_rate: 1.0e-4}"
-    )
+    keys: dict[str, Any] = Field({}, description="keys of all trainings, over the recipes'")
     methods: dict[str, dict[str, Any] | None] = Field(
-        description="name: keys of the recipe, such as {stage: cuset, cuset_objective: dft}; nothing: the model as it is",
-        min_length=1,
+        min_length=1, description="name: keys of the recipe, such as {stage: cuset}; nothing: the model as it is"
     )
     seeds: Numbers = Field((0,), description="of training and of sampling", min_length=1)
-    ablations: Variations | None = Field(
-        None, description="{of: METHOD, runs: {NAME: {key: value}}}, with models and seeds where not all"
-    )
-    sweeps: Variations | None = Field(
-        None, description="{of: METHOD, runs: {KEY: [value, ...]}}, with models and seeds where not all"
-    )
+    ablations: Variations | None = Field(None, description="{of: METHOD, models, seeds, runs: {NAME: {key: value}}}")
+    sweeps: Variations | None = Field(None, description="{of: METHOD, models, seeds, runs: {KEY: [value, ...]}}")
     tasks: Path = Field(description="the task set that is sampled and judged")
     prompts: Path | None = Field(
-        None,
-        description="CUDABench's own prompts: your clone, or its Generate/prompt.py; without it this package's wording",
+        None, description="CUDABench's own prompts: your clone, or its Generate/prompt.py; else this package's wording"
     )
-    generate: dict[str, Any] = Field(
-        {}, description="keys of `cuset generate`, such as {samples: 3, temperature: 0.2}"
-    )
+    generate: dict[str, Any] = Field({}, description="keys of `cuset generate`, such as {temperature: 0.2}")
     evaluate: dict[str, Any] = Field({}, description="keys of `cuset evaluate`, such as {per_gpu: 8}")
-    pairs: dict[str, Any] | None = Field(
-        None, description="keys of `cuset pairs`; without it pairs are left out, {} takes all as it is"
-    )
-    analyze: dict[str, Any] | None = Field(
-        None, description="keys of `cuset analyze`; without it the analysis is left out"
-    )
-    k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
-        (1, 3), description="the k of pass@k", min_length=1
-    )
+    pairs: dict[str, Any] | None = Field(None, description="keys of `cuset pairs`, or {}; without it there are none")
+    analyze: dict[str, Any] | None = Field(None, description="keys of `cuset analyze`; without it there is none")
+    k: PositiveNumbers = Field((1, 3), description="the k of pass@k", min_length=1)
     gpus: NonNegativeInt | None = Field(None, description="GPUs to use; without it all of this machine")
     cores: PositiveInt | None = Field(
-        None,
-        description="processors to use; without it all. With another executor than local: the most that a job asks for",
+        None, description="processors to use; without it all. Under another executor: the most that a job asks for"
     )
     executor: str = Field("local", description="Snakemake's executor: local, or a plugin's, such as slurm")
-    snakemake: tuple[str, ...] = Field(
-        (),
-        description="further arguments of snakemake, such as [--jobs, '20', --default-resources, slurm_partition=a]",
-    )
+    snakemake: tuple[str, ...] = Field((), description="further arguments of snakemake, such as [--jobs, '20']")
     only: Names | None = Field(
-        None,
-        min_length=1,
-        description="run now what matches one of these patterns of MODEL/METHOD/seedN, such as base/*/seed0",
+        None, min_length=1, description="run now what matches one of these patterns, such as MODEL/*/seed0"
     )
     dry_run: bool = Field(False, description="only say what is left: jobs, GPU hours and disk")
     title: str | None = Field(None, description="the report's title")

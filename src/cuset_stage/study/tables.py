@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..files import write_atomically
-from ..jsonl import read_objects, to_line
-from ..judge.results import read_results as read_judged
+from ..jsonl import to_line
+from ..judge.results import read_results
 from ..report.cells import Column, Table, estimate_cell, interval_cell, number_column, p_cell, points, text_column
 from ..report.collection import CRITERIA
 from ..report.statistics import Estimate, Rule, crossed, holm, task_scores
@@ -29,17 +28,19 @@ PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over 
 Run = tuple[str, str]  # model, method
 
 
-def collect(settings: StudySettings) -> Path:
+def collect(settings: StudySettings) -> pd.DataFrame:
     """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order, of the runs that are judged to their end;
-    of CUDABench's tasks with `prompts`, whose wording was answered. Returns its path.
+    of CUDABench's tasks with `prompts`, whose wording was answered. Returns the rows.
 
     Raises:
         ResultsError: a judged sample lacks what `cuset evaluate` writes.
-        StudyError: two runs were judged on different tasks.
+        StudyError: two runs were judged on different tasks, or no sample is judged.
     """
-    path = settings.output / "results.jsonl"
-    write_atomically(path, map(to_line, _judged_rows(settings)))
-    return path
+    path, rows = settings.output / "results.jsonl", list(_judged_rows(settings))
+    write_atomically(path, map(to_line, rows))
+    if not rows:
+        raise StudyError(f"{path}: no sample is judged, so there is nothing to report.")
+    return pd.DataFrame(rows)
 
 
 def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
@@ -48,7 +49,7 @@ def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
         if record_of(settings.output, f"evaluate/{run.name}") is None:
             continue
         file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
-        judged = read_judged(file)
+        judged = read_results(file)
         tasks = (judged.run.get("tasks") or {}).get("sha256")
         first = first or tasks
         if tasks != first:
@@ -61,14 +62,6 @@ def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
         wording = {} if prompts is None else {"prompts": prompts}
         for line in judged.samples:
             yield {**about, **{key: line.get(key) for key in COLUMNS}, **wording}
-
-
-def read_results(path: Path) -> pd.DataFrame:
-    """The rows of a results.jsonl. StudyError: it has none."""
-    rows = pd.DataFrame([row for _, row in read_objects(path)])
-    if rows.empty:
-        raise StudyError(f"{path}: no sample is judged, so there is nothing to report.")
-    return rows
 
 
 def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[Run, pd.DataFrame]:
@@ -164,9 +157,8 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
     different = dict(zip(spread, holm([mean.p_value for mean in spread.values()]), strict=True))
     alike = dict(zip(spread, holm([mean.equivalence_p(BOUND) for mean in spread.values()]), strict=True))
     ends = [mean.interval() if mean.se else (None, None) for mean in means.values()]
-    gaps = [
-        {"value": mean.value, "low": low, "high": high} for mean, (low, high) in zip(means.values(), ends, strict=True)
-    ]
+    values = zip(means.values(), ends, strict=True)
+    gaps = [{"value": mean.value, "low": low, "high": high} for mean, (low, high) in values]
     columns = [
         text_column("method", means),
         number_column("seeds", [float(mean.seeds) for mean in means.values()]),
