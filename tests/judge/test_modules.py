@@ -66,7 +66,9 @@ def task():
 
 @pytest.fixture(scope="module")
 def judge():
-    patient = replace(BUILD_LIMITS, wall_s=3600.0)  # an answer of these tests walks the file system when it is imported
+    patient = replace(
+        BUILD_LIMITS, wall_s=3600.0
+    )  # an answer of these tests walks the file system when it is imported
     return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=600.0, processes=256), build_limits=patient)
 
 
@@ -109,6 +111,7 @@ VARIES = (
 # What a build leaves, of which each process of an answer starts with a copy.
 ENTER = "import os\nhome = os.getcwd()\nos.makedirs('extensions', exist_ok=True)\nos.chdir('extensions')\n"
 DEEP = "for _ in range(100): os.mkdir('d' * 100); os.chdir('d' * 100)\nos.chdir(home)\n"
+NESTED = "for _ in range(700): os.mkdir('d'); os.chdir('d')\nos.chdir(home)\n"
 HOLES = "[open(str(n), 'w').truncate(1 << 30) for n in range(2)]\nos.chdir(home)\n"
 LINKS = "open('0', 'w').truncate(1 << 29)\n[os.link('0', str(n)) for n in range(1, 9)]\nos.chdir(home)\n"
 
@@ -194,7 +197,7 @@ WRONG = {
 NO_MODULE = {
     "no_class": (ANSWER.replace("ModelNew", "Other"), "no class ModelNew"),
     "syntax": ("def broken(:\n", "SyntaxError"),
-    **{f"leaves_{n}": (ENTER + code + ANSWER, "leaves in TORCH_EXTENSIONS_DIR") for n, code in enumerate((DEEP, HOLES, LINKS))},
+    **{f"leaves_{n}": (ENTER + code + ANSWER, "leaves in TORCH_EXTENSIONS_DIR") for n, code in enumerate((DEEP, NESTED, HOLES, LINKS))},
 }  # fmt: skip
 
 

@@ -35,6 +35,7 @@ def test_a_full_disk_is_blamed_on_who_filled_it(tmp_path, monkeypatch):
     assert folders.out_of_room(run) is None and not run.exists()
     run.mkdir()
     assert "CUSET_SCRATCH" in folders.out_of_room(run, need=600 * 2**20) and not run.exists()
+    assert folders.out_of_room(run, need=600 * 2**20, kept=600 * 2**20) is None  # it wrote as much itself
     run.mkdir()
     assert folders.out_of_room(run) is None and run.exists()
 

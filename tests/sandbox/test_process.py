@@ -251,12 +251,14 @@ def test_what_lies_hidden_in_a_system_folder_stays_hidden(tmp_path):
     assert allowed == {str(tmp_path / "a" / "cache2"), str(tmp_path / "b")}
 
 
-def test_other_runs_stay_hidden_below_a_system_folder(folder, isolation, monkeypatch):
+@pytest.mark.parametrize("linked", [False, True])
+def test_other_runs_stay_hidden_below_a_system_folder(folder, isolation, monkeypatch, tmp_path, linked):
     if not os.access("/opt", os.W_OK):
         pytest.skip("about root, who may have a scratch folder there")
     with TemporaryDirectory(dir="/opt") as place:
         os.chmod(place, 0o755)
-        monkeypatch.setenv("CUSET_SCRATCH", place)
+        (tmp_path / "scratch").symlink_to(place)
+        monkeypatch.setenv("CUSET_SCRATCH", str(tmp_path / "scratch") if linked else place)
         with scratch_folder() as scratch, scratch_folder() as other:
             (other / "output").write_text("secret")
             (scratch / "inner").mkdir()

@@ -305,6 +305,21 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
     assert "not written to its end" in said[0] and ("another output_dir" in said[-1]) == bool(start)
 
 
+def test_a_checkpoint_that_is_half_overwritten_is_not_taken_for_the_earlier_run_s(tiny_model, llamafactory, tmp_path):
+    """An interrupt while the files are written, where an earlier run has left a whole checkpoint of the same step."""
+    from cuset_stage.stage.trainer import CusetTrainer
+
+    trainer = CusetTrainer.__new__(CusetTrainer)
+    trainer.args = SimpleNamespace(should_save=True, output_dir=str(tmp_path))
+    trainer.state = SimpleNamespace(global_step=4)
+    state = tmp_path / "checkpoint-4" / "trainer_state.json"
+    state.parent.mkdir()
+    state.write_text("{}")
+    with pytest.raises(AttributeError):  # transformers, of which nothing is set up here, is interrupted
+        trainer._save_checkpoint(None, None)
+    assert not state.exists()
+
+
 @pytest.mark.parametrize("has_instructions", [True, False])
 def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny_model, monkeypatch, has_instructions):
     import torch

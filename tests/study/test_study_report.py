@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,7 @@ def test_the_summary_says_what_is_not_there(study):
     given = study.model_copy(update={"k": (1, 5), "sweeps": None, "ablations": None})
     write_report(given)
     report = (study.output / "report" / "report.md").read_text()
+    assert re.search(r"The judge itself failed at \d+ samples \(infra_error, [1-9]\.\d%\)", report)
     assert "14 tasks, 336 samples" in report and "No Pass@5: a task has 3 samples." in report
     left = "m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, m/dft/seed6"
     assert f"Not finished: 4 of 12 runs ({left}); the tables leave" in report

@@ -77,6 +77,10 @@ def test_robust_kbench(tmp_path):
     assert "def forward_fn" in prompt and "- start=1.0, rows=2, width=5" in prompt
     assert load_tasks(tmp_path / "repo/tasks/scale").tasks[0].fingerprint == backward.fingerprint
     assert forward.fingerprint != backward.fingerprint
+    kernel = tmp_path / "repo/tasks/scale/forward.cu"
+    kernel.rename(tmp_path / "secret")  # a link in a clone can lead to any file of the machine
+    kernel.symlink_to(tmp_path / "secret")
+    assert load_tasks(tmp_path / "repo").tasks[1].solution is None
 
 
 def load_module(root: Path, only: str) -> dict:

@@ -54,8 +54,9 @@ def scratch_folder(root: Path | None = None) -> Iterator[Path]:
     try:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     except OSError as error:
+        variable = "CUSET_SCRATCH" if root == scratch_root() else "CUSET_CACHE"
         problem = f"no folder can be made in {root} ({error.strerror})"
-        raise SandboxError(f"{problem}; name another with CUSET_SCRATCH=/path") from error
+        raise SandboxError(f"{problem}; name another with {variable}=/path") from error
     owner = os.getpid()
     lock = os.open(folder, _FOLDER)
     try:
@@ -84,12 +85,13 @@ def _remove_abandoned(root: Path) -> None:
                 os.close(lock)
 
 
-def out_of_room(folder: Path, need: int = 0) -> str | None:
+def out_of_room(folder: Path, need: int = 0, kept: int = 0) -> str | None:
     """Whether a command that failed in this folder may have lacked disk space that it did not fill itself: what to say, or None.
 
-    need: bytes that it had to write. The folder is removed where that is to be found out, so nothing of it may be needed.
+    need: bytes that it had to write. kept: bytes that it wrote and that were taken out of the folder. The folder is removed where that is
+    to be found out, so nothing of it may be needed.
     """
-    need += ROOM_BYTES
+    need += ROOM_BYTES - kept
     if shutil.disk_usage(folder.parent).free >= need:
         return None
     remove_tree(folder)

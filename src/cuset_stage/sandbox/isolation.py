@@ -189,11 +189,11 @@ def closed_shell() -> Path:
 
 @functools.cache
 def special_files() -> tuple[str, ...]:
-    """Sockets and named pipes in system folders when this judge began: no read-only mount closes them to a program."""
+    """Sockets, named pipes and devices in system folders when this judge began: no read-only mount closes them to a program."""
     places = [place for place in SYSTEM if os.path.isdir(place) and not os.path.islink(place)]
     try:
         done = subprocess.run(
-            ["find", *places, "(", "-type", "s", "-o", "-type", "p", ")", "-print0"],
+            ["find", *places, "(", *["-type", "s", "-o", "-type", "p", "-o", "-type", "b", "-o", "-type", "c"], ")", "-print0"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:

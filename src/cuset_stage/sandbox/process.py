@@ -145,7 +145,7 @@ def run_sandboxed(
         if not path.is_file():
             raise SandboxError(f"{path}: this file, meant for {name}, does not exist")
     environment = _clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
-    hidden = [Path.home(), cache_root(), scratch_root()]
+    hidden = [path.resolve() for path in (Path.home(), cache_root(), scratch_root())]
     visible = [
         path
         for path in map(Path, (*_library_folders(), *visible))
@@ -290,6 +290,7 @@ def _collect(
             message = "; ".join(problem.reason for problem in problems)
     if verdict is not None and finished.stopped is None:
         need = sum(max(sizes, default=0) for sizes in outputs.values())
-        if lacking := out_of_room(scratch / "run", need):
+        kept = sum(512 * path.stat().st_blocks for path in taken.values())
+        if lacking := out_of_room(scratch / "run", need, kept):
             return Ran(Verdict.INFRA_ERROR, replace(finished, infra=lacking), {}, lacking)
     return Ran(verdict, finished, taken, message)

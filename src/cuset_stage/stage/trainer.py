@@ -5,6 +5,7 @@ import copy
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from llamafactory.extras import logging
 from llamafactory.extras.misc import is_env_enabled
 from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from peft.tuners.tuners_utils import BaseTunerLayer
-from transformers.trainer_utils import EvalLoopOutput
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR, EvalLoopOutput
 
 from .. import attention
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
@@ -104,6 +105,13 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def _give_up_padding_free(self, reason: str) -> None:
         logger.info_rank0(f"Padding is computed: {reason}.")
         self._is_padding_free, self._said_padding_free = False, True
+
+    def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:
+        # An earlier run's state would make a checkpoint that is half overwritten look whole; it is written last.
+        if self.args.should_save:
+            folder = Path(self.args.output_dir, f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}")
+            (folder / "trainer_state.json").unlink(missing_ok=True)
+        super()._save_checkpoint(*args, **kwargs)
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         for summary in self._label_summaries:

@@ -72,7 +72,7 @@ def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
         reference=frame,
         source=f"{config.parent.name}/{config.name}",
         split=direction,
-        solution=read_text(kernel) if kernel.is_file() else None,
+        solution=read_text(kernel) if kernel.is_file() and not kernel.is_symlink() else None,
         own_source=code,
         frame=frame,
         notes=_filters(config.with_name("filter_results.json")),

@@ -54,6 +54,7 @@ BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, f
 JUDGES_OWN_S = 3600.0  # what the judge may take between a module's calls, which does not count as the module's time
 EXTENSIONS = "extensions"
 MOST_EXTENSIONS, MOST_PATH = GIB, 2048  # bytes; of the paths of folders, so that no file's is longer than Linux takes
+MOST_DEPTH = 64  # of folders in each other: shutil.copytree calls itself for each
 
 
 @dataclass
@@ -237,11 +238,13 @@ def keep_extensions(folder: Path) -> str:
     left, kept = folder / "work" / EXTENSIONS, folder / EXTENSIONS
     if not left.is_dir() or left.is_symlink():
         return ""
+    for place in (left.parent, left):
+        place.chmod(0o755)  # who may not write to a folder may not move it
     left.rename(kept)
     _own(kept)
     size = 0
     for place, folders, files in os.walk(kept):
-        if len(os.fsencode(place)) > MOST_PATH:
+        if len(os.fsencode(place)) > MOST_PATH or len(Path(place).relative_to(kept).parts) > MOST_DEPTH:
             return "leaves in TORCH_EXTENSIONS_DIR folders that are too deep to copy"
         for name in (*folders, *files):
             _own(Path(place, name))

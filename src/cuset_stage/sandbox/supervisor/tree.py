@@ -152,7 +152,8 @@ def shared_fairly(threads_of: list[int]) -> tuple[int, int] | None:
             continue
         except OSError:
             return None
-        own += 1024 * (int(rollup.get(b"Pss_Anon", 0)) + int(rollup.get(b"SwapPss", 0)) + int(status.get(b"VmPTE", 0)))
+        parts = (rollup.get(b"Pss_Anon"), rollup.get(b"SwapPss"), status.get(b"VmPTE"), status.get(b"HugetlbPages"))
+        own += 1024 * sum(int(part or 0) for part in parts)
         shared += 1024 * int(rollup.get(b"Pss_Shmem", 0))
     return own, shared
 
