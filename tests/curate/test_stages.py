@@ -13,7 +13,7 @@ from cuset_stage.curate.funnel import read_funnel
 from cuset_stage.curate.parallel import in_threads
 from cuset_stage.curate.rows import CurationError, RowError
 from cuset_stage.curate.stage import locked, run_stage
-from cuset_stage.curate.store import Store
+from cuset_stage.curate.store import find_once
 
 
 def rows(count: int) -> list[dict]:
@@ -28,7 +28,7 @@ def sources(tmp_path: Path) -> list[Path]:
 def test_a_stage_takes_what_the_one_before_it_left_and_not_while_that_is_at_work(tmp_path):
     with pytest.raises(CurationError, match="run `cuset curate prove` first"):
         select(tmp_path)
-    run_stage(tmp_path / "prove", "prove", rows(3), lambda row: [row], settings={})
+    run_stage(tmp_path, "prove", rows(3), lambda row: [row], settings={})
     assert select(tmp_path).kept == 3
     assert select(tmp_path, put(tmp_path / "part.jsonl", rows(2))).kept == 2
     steps = [(step["stage"], step["read"], step["kept"]) for step in read_funnel(tmp_path)]
@@ -120,7 +120,7 @@ def test_rows_keep_their_order_and_one_that_hangs_holds_up_no_other():
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_what_was_found_before_a_stage_was_stopped_is_not_found_again(tmp_path, workers):
-    store, found, stops = Store(tmp_path / "proofs"), [], [6]
+    found, stops = [], [6]
 
     def find(number):
         if number in stops:
@@ -131,10 +131,10 @@ def test_what_was_found_before_a_stage_was_stopped_is_not_found_again(tmp_path, 
         return {"square": number**2}
 
     def work(row):
-        return [{**row, **store.finding(row["number"], lambda: find(row["number"]))}]
+        return [{**row, **find_once(tmp_path / "proofs", row["number"], lambda: find(row["number"]))}]
 
     given = [{"id": f"t:{number}", "number": number, "source": {}} for number in range(9)]
-    prove = partial(run_stage, tmp_path / "prove", "prove", given, settings={}, workers=workers)
+    prove = partial(run_stage, tmp_path, "prove", given, settings={}, workers=workers)
     with pytest.raises(CurationError, match="stopped"):
         prove(work)
     stops.clear()
