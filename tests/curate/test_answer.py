@@ -14,10 +14,8 @@ import pytest
 import yaml
 from chat_server import ChatServer, completion, sends_completion
 from curation_steps import lines, put, run
-from curation_tree import MODULE, PROGRAM, require_nvcc, task_columns
+from curation_tree import MODULE, PROGRAM, task_columns
 
-
-require_nvcc()
 
 SQUARE, CUBE = (f"```cpp\n{PROGRAM % {'expression': each}}```" for each in ("x * x", "x * x * x"))
 NO_CODE = "I would rather not."

@@ -4,10 +4,7 @@ import json
 
 import pytest
 from curation_steps import lines, run
-from curation_tree import make_tree, require_nvcc
-
-
-require_nvcc()
+from curation_tree import make_tree
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 from curation_steps import adapt, lines, prove, put, take_in
-from curation_tree import MODULE, require_nvcc, write_program
+from curation_tree import MODULE, write_program
 from fake_nvml import fake_gpus, fake_nvml
 
 from cuset_stage.curate import prove as module
@@ -10,8 +10,6 @@ from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.mutants import make_mutants
 
-
-require_nvcc()
 
 pytestmark = pytest.mark.usefixtures("options_checked_once")
 GPUS = 2

@@ -3,18 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
-from cuset_stage.sandbox import SandboxError, find_toolkit
-
-
-def require_nvcc() -> None:
-    """Skip all tests of the file that calls it where there is no compiler."""
-    try:
-        find_toolkit()
-    except SandboxError:
-        pytest.skip("nvcc is needed", allow_module_level=True)
-
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
 # A PyTorch module, to be filled with an expression of x.
