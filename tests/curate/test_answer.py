@@ -14,12 +14,9 @@ import pytest
 import yaml
 from chat_server import ChatServer, completion, sends_completion
 from curation_steps import lines, put, run
-from curation_tree import MODULE, PROGRAM, REFERENCE, require_nvcc
+from curation_tree import MODULE, PROGRAM, task_columns
 
 
-require_nvcc()
-
-SIZES = (1, 33, 1000)
 SQUARE, CUBE = (f"```cpp\n{PROGRAM % {'expression': each}}```" for each in ("x * x", "x * x * x"))
 NO_CODE = "I would rather not."
 NEW = (MODULE % "x + x").replace("class Model", "class ModelNew")
@@ -30,18 +27,8 @@ SAID = {"square": (f"<think>A product.</think>\n{SQUARE}", CUBE), "cube": (CUBE,
 def tasks(folder: Path, names=("square", "cube", "halve")) -> Path:
     """Prompts with a check, and no answer."""
     of = {"square": "x * x", "cube": "x * x * x", "halve": "0.5 * x"}
-    rows = [
-        {
-            "prompt": f"Read data/x.bin, write {name} of every element to data/y.bin.",
-            "name": name,
-            "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
-            "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
-            "cases": [{"name": f"n{size}", "parameters": {"n": size}} for size in SIZES],
-            "reference": REFERENCE % of[name],
-            "licence": "MIT",
-        }
-        for name in names
-    ]
+    prompt = "Read data/x.bin, write {} of every element to data/y.bin."
+    rows = [{**task_columns(prompt.format(name), of[name]), "name": name, "licence": "MIT"} for name in names]
     return put(folder / "tasks.jsonl", rows)
 
 
@@ -90,12 +77,8 @@ def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
     assert "return x * x;" in square["output"]
     assert all(each["sample"]["model"] == "m" for each in lines(prove / "rows.jsonl"))
     assert "| m | 2 |" in (tmp_path / "work" / "dataset" / "curated.md").read_text()
-    # What is there is not asked again, and not judged again.
-    requests = len(server.requests)
-    findings = {path: path.stat().st_mtime_ns for path in (tmp_path / "work" / "proofs").glob("*/*.json")}
     run("run", tmp_path / "curate.yaml")
-    assert requests == len(server.requests) == 6
-    assert findings == {path: path.stat().st_mtime_ns for path in (tmp_path / "work" / "proofs").glob("*/*.json")}
+    assert len(server.requests) == 6  # what is there is not asked again
 
 
 def asked(work: Path, source: Path, *keys: str) -> list[dict]:
@@ -129,15 +112,15 @@ def test_a_module_is_answered_in_python(tmp_path, server):
 
 def test_what_answers_is_checked_and_without_a_model_tasks_end_with_the_fix(tmp_path):
     given = ["run", tmp_path / "work", tasks(tmp_path), "no_gpu=true"]
-    out = run(*given, status=1)
+    out = run(*given, exit_code=1)
     assert "no_answer (3)" in out and "answer={model: FOLDER, samples: 4}" in out
-    assert "temprature: no such key; did you mean temperature" in run(*given, "answer={temprature: 1}", status=2)
-    assert "no config.json" in run(*given, f"answer={{model: {tmp_path}}}", status=2)
+    assert "temprature: no such key; did you mean temperature" in run(*given, "answer={temprature: 1}", exit_code=2)
+    assert "no config.json" in run(*given, f"answer={{model: {tmp_path}}}", exit_code=2)
     (tmp_path / "recipe.yaml").write_text("stage: sft\n")
     rounds = ["rounds", *given[1:], f"recipe={tmp_path / 'recipe.yaml'}", "rounds=2"]
-    assert "nobody answers" in run(*rounds, status=2)
+    assert "nobody answers" in run(*rounds, exit_code=2)
     asking = "answer={endpoint: 'http://h/v1', model: m}"
-    assert "endpoint serves the same model" in run(*rounds, asking, status=2)
+    assert "endpoint serves the same model" in run(*rounds, asking, exit_code=2)
 
 
 FEW = ("square", "cube")
@@ -204,7 +187,7 @@ def test_rounds_sample_train_and_sample_from_what_was_trained(tmp_path, learnt_m
     os.kill(process.pid, signal.SIGKILL)  # and not the training, which it began
     process.stdout.close()
     process.wait()
-    assert "another process is working in it" in run(*command, status=2)
+    assert "another process is working in it" in run(*command, exit_code=2)
     os.killpg(process.pid, signal.SIGKILL)
     process = start()
     out, _ = process.communicate(timeout=300)

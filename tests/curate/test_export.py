@@ -134,7 +134,7 @@ def test_the_card_counts_rows_families_licences_and_lengths(tmp_path):
     assert "| train | 3 | 3 |" in (folder / "curated.md").read_text()
     # Which rows no wrong version was tried on.
     settings = {"gpu": "H200", "mutants": 6, "compile_only": False}
-    run_stage(tmp_path / "work" / "prove", "prove", (), lambda row: [row], settings=settings)
+    run_stage(tmp_path / "work", "prove", (), lambda row: [row], settings=settings)
     given = rows(2)
     for row, found in zip(given, ("wrong index", "wrong index", None, None), strict=True):
         row["verified"]["mutants"] = {"tried": 6, "compiled": 1 if found else 0, "found": found}

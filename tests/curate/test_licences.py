@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 from curation_steps import lines, put, take_in
+from curation_tree import KERNEL
 
 from cuset_stage.curate import licences
 
 
-KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
 CASES = yaml.safe_load(Path(__file__).with_name("licences.yaml").read_text(encoding="utf-8"))
 TEXTS = Path("/usr/share/common-licenses")
 

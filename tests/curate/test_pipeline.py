@@ -1,18 +1,10 @@
 """The whole pipeline on a small tree of .cu files, through the command line, without a GPU."""
 
 import json
-from pathlib import Path
 
 import pytest
 from curation_steps import lines, run
-from curation_tree import make_tree, require_nvcc
-
-
-require_nvcc()
-
-
-def by_id(path: Path) -> dict[str, dict]:
-    return {each["id"].partition(":")[2]: each for each in lines(path)}
+from curation_tree import make_tree
 
 
 @pytest.fixture(scope="module")
@@ -39,20 +31,15 @@ def test_every_file_is_accounted_for(curated):
     assert "funnel" in out and "data card" in out
 
 
-def test_what_a_verdict_depends_on_is_in_the_row(curated):
+def test_what_a_verdict_depends_on_is_in_the_row_and_on_the_card_of_the_data_set(curated):
     work, _ = curated
-    rows = by_id(work / "prove" / "rows.jsonl")
-    verified = rows["square.cu"]["verified"]
+    (square,) = (row for row in lines(work / "prove" / "rows.jsonl") if row["id"] == "tree:square.cu")
+    verified, folder = square["verified"], work / "dataset"
     assert verified["verdict"] == "passed" and verified["times"] == 2 and len(verified["cases"]) == 5
     assert all(len(case["run_s"]) == 2 for case in verified["cases"]) and verified["toolkit"]
-    assert verified["gpu"] is None and rows["square.cu"]["task"]["family"] == "element-wise"
-    wrong = by_id(work / "prove" / "dropped.jsonl")["wrong.cu"]
+    assert verified["gpu"] is None and square["task"]["family"] == "element-wise"
+    (wrong,) = lines(work / "prove" / "dropped.jsonl")
     assert "values are wrong" in wrong["detail"]
-
-
-def test_the_data_set_and_its_card_are_written(curated):
-    work, _ = curated
-    folder = work / "dataset"
     train, held_out = (json.loads((folder / name).read_text()) for name in ("mine.json", "mine_eval.json"))
     assert len(train) + len(held_out) == 2 and train[0]["output"].startswith("```cpp\n")
     card = (folder / "mine.md").read_text()
@@ -63,9 +50,9 @@ def test_the_same_command_again_judges_nothing_again(curated):
     work, _ = curated
     findings = {path: path.stat().st_mtime_ns for path in (work / "proofs").glob("*/*.json")}
     assert len(findings) == 3
-    before = by_id(work / "prove" / "rows.jsonl")
+    before = lines(work / "prove" / "rows.jsonl")
     run("prove", work, "no_gpu=true")
     assert findings == {path: path.stat().st_mtime_ns for path in (work / "proofs").glob("*/*.json")}
-    assert by_id(work / "prove" / "rows.jsonl") == before
+    assert lines(work / "prove" / "rows.jsonl") == before
     run("prove", work, "no_gpu=true", "times=1")  # asked otherwise, it is found out anew
     assert len([*(work / "proofs").glob("*/*.json")]) == 6

@@ -21,14 +21,14 @@ CASES = yaml.safe_load(Path(__file__).with_name("presets.yaml").read_text(encodi
 
 def put_rows(folder: Path, rows: list[dict], form: str) -> Path:
     path = folder / f"rows.{form}"
+    if form in ("json", "jsonl"):
+        return put(path, rows)
+    table = pa.Table.from_pylist(rows)
     if form == "parquet":
-        pq.write_table(pa.Table.from_pylist(rows), path)
-    elif form == "arrow":
-        table = pa.Table.from_pylist(rows)
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
+        pq.write_table(table, path)
     else:
-        put(path, rows)
+        with pa.ipc.new_stream(path, table.schema) as stream:
+            stream.write_table(table)
     return path
 
 

@@ -10,14 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from curation_steps import lines, split, take_in
+from curation_tree import KERNEL
 
 from cuset_stage.curate import readers
 from cuset_stage.curate.adapt import task_identity
 from cuset_stage.curate.readers import git_revision, guess_format
 from cuset_stage.curate.rows import CurationError
-
-
-KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
 
 
 def read_in(work: Path, path: Path, columns: str = "code=text", **options):

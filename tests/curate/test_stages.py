@@ -5,28 +5,19 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from curation_steps import lines, put, select
+from curation_steps import lines, put, run, select
+from curation_tree import KERNEL
 from test_select import row
-from typer.testing import CliRunner
 
-from cuset_stage.cli import app
 from cuset_stage.curate.funnel import read_funnel
 from cuset_stage.curate.parallel import in_threads
 from cuset_stage.curate.rows import CurationError, RowError
 from cuset_stage.curate.stage import locked, run_stage
-from cuset_stage.curate.store import Store
-
-
-KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }"
+from cuset_stage.curate.store import find_once
 
 
 def rows(count: int) -> list[dict]:
     return [row(f"src:{number}", f"int main() {{ return {number}; }}", f"Return {number}.") for number in range(count)]
-
-
-def curate(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["curate", *map(str, arguments)])
-    return done.exit_code, " ".join(done.output.split())
 
 
 def sources(tmp_path: Path) -> list[Path]:
@@ -37,7 +28,7 @@ def sources(tmp_path: Path) -> list[Path]:
 def test_a_stage_takes_what_the_one_before_it_left_and_not_while_that_is_at_work(tmp_path):
     with pytest.raises(CurationError, match="run `cuset curate prove` first"):
         select(tmp_path)
-    run_stage(tmp_path / "prove", "prove", rows(3), lambda row: [row], settings={})
+    run_stage(tmp_path, "prove", rows(3), lambda row: [row], settings={})
     assert select(tmp_path).kept == 3
     assert select(tmp_path, put(tmp_path / "part.jsonl", rows(2))).kept == 2
     steps = [(step["stage"], step["read"], step["kept"]) for step in read_funnel(tmp_path)]
@@ -58,12 +49,12 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
     monkeypatch.setattr("cuset_stage.curate.adapt.run_adapt", end)
     one, two = sources(tmp_path)
     work, recipe = tmp_path / "work", tmp_path / "curate.yaml"
-    assert curate("import", work, two, "name=two", "columns=code=text", "licence=MIT")[0] == 0
+    run("import", work, two, "name=two", "columns=code=text", "licence=MIT")
     renamed = one.rename(tmp_path / "one.txt")
     other = put(tmp_path / "three.jsonl", [{"code": KERNEL, "license": "ISC"}])
     source = f"{{path: {renamed}, name: one, columns: {{code: text}}, format: jsonl, revision: abc}}"
     recipe.write_text(f"folder: {work}\nlicence: MIT\nsources:\n- {source}\n- {other}\n")
-    assert "far enough" in curate("run", recipe)[1]
+    assert "far enough" in run("run", recipe, exit_code=2)
     # And not what was imported before.
     assert {path.name for path in (work / "import").iterdir()} == {"one", "three.jsonl"}
     (row,) = lines(work / "import" / "one" / "rows.jsonl")
@@ -87,33 +78,30 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
         (("one.jsonl", "--per-gpu", "4"), "so: per_gpu=4"),
         (("one.jsonl", "workers=0"), "workers='0': expected greater than 0"),
         (("one.jsonl", "executor=ray"), "executor: no longer a key: curation runs on this machine, and Ray is gone"),
-        (("one.jsonl", "drop_long=true"), "drop_long: no longer a key: LLaMA-Factory cuts rows at its cutoff_len"),
         (("one.jsonl", "write={json_mode: true}"), "json_mode: no longer a key: replies are fenced blocks"),
         (("one.jsonl", "write=m"), "write='m': expected a valid dictionary"),
     ],
 )
 def test_what_is_wrong_with_a_run_is_said_before_it_begins(tmp_path, monkeypatch, given, said):
     monkeypatch.chdir(tmp_path)
-    code, output = curate("run", "work", *given)
-    assert code == 2 and said in output and not (tmp_path / "work").exists()
+    assert said in run("run", "work", *given, exit_code=2) and not (tmp_path / "work").exists()
 
 
 def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
     one, two = sources(tmp_path)
-    code, output = curate("run", tmp_path / "work", one, "columns=code=text", "licence=MIT")
-    assert code == 1 and "adapt kept no row; most were dropped for no_task (1)" in output
+    output = run("run", tmp_path / "work", one, "columns=code=text", "licence=MIT", exit_code=1)
+    assert "adapt kept no row; most were dropped for no_task (1)" in output
     assert "write={endpoint: URL, model: NAME}" in output
     (empty := tmp_path / "empty.jsonl").write_text("")
-    said = curate("run", tmp_path / "third", empty, "licence=MIT")[1]
+    said = run("run", tmp_path / "third", empty, "licence=MIT", exit_code=1)
     assert "import kept no row; there are none in empty.jsonl" in said
     (dropped,) = lines(tmp_path / "work" / "adapt" / "dropped.jsonl")
     assert dropped["detail"].startswith("no task: ") and "name a preset, or columns" in dropped["detail"]
-    assert curate("prove", tmp_path / "other", "no_gpu=true")[1].count("run `cuset curate answer` first") == 1
-    code, output = curate("import", tmp_path / "work", tmp_path / "gone.jsonl")
-    assert code == 2 and "nothing is downloaded" in output
+    assert run("prove", tmp_path / "other", "no_gpu=true", exit_code=2).count("run `cuset curate answer` first") == 1
+    assert "nothing is downloaded" in run("import", tmp_path / "work", tmp_path / "gone.jsonl", exit_code=2)
     for file in (one, two):  # each names its own row
-        code, output = curate("import", tmp_path / "work", file, "licence=MIT")
-        assert code == 1 and f"such as {file.name}, row 1: none of the columns" in output and "preset=" in output
+        output = run("import", tmp_path / "work", file, "licence=MIT", exit_code=1)
+        assert f"such as {file.name}, row 1: none of the columns" in output and "preset=" in output
 
 
 def test_rows_keep_their_order_and_one_that_hangs_holds_up_no_other():
@@ -132,7 +120,7 @@ def test_rows_keep_their_order_and_one_that_hangs_holds_up_no_other():
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_what_was_found_before_a_stage_was_stopped_is_not_found_again(tmp_path, workers):
-    store, found, stops = Store(tmp_path / "proofs"), [], [6]
+    found, stops = [], [6]
 
     def find(number):
         if number in stops:
@@ -143,10 +131,10 @@ def test_what_was_found_before_a_stage_was_stopped_is_not_found_again(tmp_path, 
         return {"square": number**2}
 
     def work(row):
-        return [{**row, **store.finding(row["number"], lambda: find(row["number"]))}]
+        return [{**row, **find_once(tmp_path / "proofs", row["number"], lambda: find(row["number"]))}]
 
     given = [{"id": f"t:{number}", "number": number, "source": {}} for number in range(9)]
-    prove = partial(run_stage, tmp_path / "prove", "prove", given, settings={}, workers=workers)
+    prove = partial(run_stage, tmp_path, "prove", given, settings={}, workers=workers)
     with pytest.raises(CurationError, match="stopped"):
         prove(work)
     stops.clear()

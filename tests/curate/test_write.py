@@ -2,11 +2,13 @@
 
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from curation_steps import deduplicate, lines, put, run, split, take_in, write
 from written_tasks import Writers, put_kernels, recorded
 
 from cuset_stage.curate.proofs import Proofs
-from cuset_stage.curate.questions import ask_again, ask_for_reference, read_draft, read_reference
+from cuset_stage.curate.questions import ANSWERER, read_draft, read_reference
 from cuset_stage.curate.rows import RowError
 from cuset_stage.curate.settings import WriteSettings
 
@@ -25,15 +27,8 @@ ROW_NORMS, HISTOGRAM = recorded("row_norms"), recorded("histogram")
 
 @pytest.fixture
 def serve():
-    servers = []
-
-    def start(**said):
-        servers.append(Writers(**said))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
+    with ExitStack() as ends:
+        yield lambda **said: ends.enter_context(closing(Writers(**said)))
 
 
 def kernels(work: Path, *names: str) -> Path:
@@ -66,7 +61,7 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     wrong_type = recorded("histogram_second").replace(".astype(np.uint32)", "")
     without_root = recorded("row_norms_second").replace("np.sqrt((x * x).sum(axis=1))", "(x * x).sum(axis=1)")
     server = serve(
-        row_norms=[squares], row_norms_second=[without_root], histogram=[f"<think>{HISTOGRAM}</think>\n\n{missing}"],
+        row_norms=[squares], row_norms_second=[without_root], histogram=[f"<think>{HISTOGRAM}</think>\nHere:\n{missing}"],
         histogram_second=[wrong_type],
     )  # fmt: skip
     summary = write_tasks(work, server.url)
@@ -84,6 +79,10 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     assert len(questions) == 8 and len(blind) == 4
     # Neither kernel nor program, nor what the first reference does, is in what the second one is written from.
     assert not re.search(r"rowNorm|histo\b|__global__|bincount\(inputs\[\"data\"\] % 64|make_inputs", str(blind))
+    # Again with the blocks of the last reply and what was wrong.
+    again = [texts[2:] for texts in questions if len(texts) > 2]
+    assert len(again) == 3
+    assert all(reply.startswith("```") and problem.startswith("This does not work yet:") for reply, problem in again)
     assert any("bins is int64 (64,), the task declares uint32 (64,)" in texts[-1] for texts in blind)
     assert not any("draft" in text or "<think>" in text for texts in questions for text in texts)
 
@@ -99,6 +98,28 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     (work / "replies" / gone[:2] / f"{gone}.json").unlink()
     summary = write_tasks(work, None)
     assert (summary.kept, summary.unsettled_rows[0]["reason"]) == (1, "no_endpoint")
+
+
+def test_the_commands_of_the_page_make_a_data_set_of_kernels(request, tmp_path, serve, monkeypatch):
+    """docs/write.md, with the local server in place of the one that it names."""
+    page = (request.config.rootpath / "docs" / "write.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```bash[^\n]*\n(.*?)```", page, re.DOTALL)
+    lines_of = (block.replace("\\\n", " ").splitlines() for block in blocks)
+    writing, funnel = (shlex.split(line)[1:] for each in lines_of for line in each if line.startswith("cuset "))
+    put_kernels(tmp_path / "my_kernels")
+    monkeypatch.chdir(tmp_path)
+    server = serve()
+    writing[-1] = writing[-1].replace("http://localhost:8000/v1", server.url)
+    again = [*writing[:-1], "write={model: Qwen3-Coder}"]  # without the endpoint it takes the kept replies
+    for words in (writing, funnel, again):
+        run(*words[1:])
+    assert len(server.bodies) == 4  # of each kernel both questions, once
+    rows = lines(tmp_path / "outputs" / "written" / "write" / "rows.jsonl")
+    said = {row["task"]["prompt"]: f"```cpp\n{row['code'].strip()}\n```" for row in rows}
+    dataset = tmp_path / "outputs" / "written" / "dataset"
+    made = [row for name in ("curated", "curated_eval") for row in json.loads((dataset / f"{name}.json").read_text())]
+    assert {row["instruction"]: row["output"].strip() for row in made} == said
+    assert {row["system"] for row in made} == {ANSWERER}  # prompts say what to compute, and not that it is CUDA
 
 
 def test_what_a_gpu_found_goes_back_where_there_is_none(tmp_path, serve):
@@ -151,7 +172,7 @@ def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):
 def test_replies_that_are_cut_off_name_the_key_that_ends_them(tmp_path, serve):
     work = kernels(tmp_path, "histogram")
     server = serve(histogram=["```cuda\nint main() {"] * 3)
-    output = run("write", work, f"endpoint={server.url}", "model=writer", "compile_only=true", "tries=5", status=1)
+    output = run("write", work, f"endpoint={server.url}", "model=writer", "compile_only=true", "tries=5", exit_code=1)
     (row,) = lines(work / "write" / "dropped.jsonl")
     # A model that repeats itself is not asked the same again, and its kept reply is not counted as another try.
     assert len(server.bodies) == len(row["data"]["written"]["tries"]) == 2
@@ -164,11 +185,11 @@ def test_an_endpoint_that_refuses_ends_the_run_and_one_that_fails_a_row_does_not
     server.troubles = [sends({"error": "context too long"}, 400)]
     assert write_tasks(work, server.url).unsettled_rows[0]["detail"].startswith("status 400: context too long")
     server.troubles = [sends({}, 401)]
-    output = run("write", work, f"endpoint={server.url}", "model=writer", "compile_only=true", status=2)
+    output = run("write", work, f"endpoint={server.url}", "model=writer", "compile_only=true", exit_code=2)
     assert "the API key is missing or wrong" in output
     command = ["run", tmp_path / "other", put_kernels(tmp_path / "tree"), "licence=MIT"]  # said before its first stage
     for given, said in (("'localhost:1'", "expected an address"), ("'http://a', api_key_env: NO_KEY", "NO_KEY")):
-        assert said in run(*command, f"write={{model: m, endpoint: {given}}}", status=2)
+        assert said in run(*command, f"write={{model: m, endpoint: {given}}}", exit_code=2)
     assert not (tmp_path / "other").exists()
 
 
@@ -224,13 +245,6 @@ def test_replies_that_were_cut_off_or_think_are_understood():
         read_reference("```unclear\nn may be 0\n```", False)
     assert error.value.reason == "unclear"
     assert "counts" in read_reference("```python\nold\n```\nBetter:\n```python\ncounts\n```", False)
-
-
-def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong():
-    question = ask_for_reference(draft())
-    again = ask_again(question, "<think>maybe</think>\nHere:\n```python\nx = 1\n```", "x is no array")
-    assert again[:2] == question and again[2]["content"] == "```python\nx = 1\n```"
-    assert again[3]["content"].startswith("This does not work yet:\n\nx is no array")
 
 
 SUMS = 'np.bincount(inputs["data"] % 64, minlength=64).astype(np.uint32)'

@@ -6,9 +6,8 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from typer.testing import CliRunner
+from commands import cuset
 
-from cuset_stage.cli import app
 from cuset_stage.curate.settings import STAGE_SETTINGS
 from cuset_stage.curate.stage import Summary
 
@@ -19,6 +18,7 @@ def _run(stage: str, work: Path, /, *files: Path, **keys) -> Summary:
     return getattr(module, f"run_{stage}")(STAGE_SETTINGS[stage](folder=work, **given, **keys))
 
 
+run = partial(cuset, "curate")
 take_in, split, deduplicate, write, answer, select, export = (
     partial(_run, name) for name in ("import", "split", "deduplicate", "write", "answer", "select", "export")
 )
@@ -37,13 +37,6 @@ def prove(work: Path, *files: Path, **keys) -> Summary:
     if not files:
         answer(work)
     return _run("prove", work, *files, **keys)
-
-
-def run(*arguments: str | Path, status: int = 0) -> str:
-    """The output of `cuset curate`, which ends with this status."""
-    done = CliRunner().invoke(app, ["curate", *map(str, arguments)])
-    assert done.exit_code == status, done.output
-    return done.output
 
 
 def lines(path: Path) -> list[dict]:

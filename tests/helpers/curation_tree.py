@@ -3,19 +3,8 @@
 import json
 from pathlib import Path
 
-import pytest
 
-from cuset_stage.sandbox import SandboxError, find_toolkit
-
-
-def require_nvcc() -> None:
-    """Skip all tests of the file that calls it where there is no compiler."""
-    try:
-        find_toolkit()
-    except SandboxError:
-        pytest.skip("nvcc is needed", allow_module_level=True)
-
-
+KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
 # A PyTorch module, to be filled with an expression of x.
 MODULE = """import torch
 import torch.nn as nn
@@ -41,15 +30,12 @@ __global__ void apply(const float* x, float* y, int n) {
     if (i < n) y[i] = value(x[i]);
 }
 
+float x[8192], y[8192];
+
 int main() {
     std::FILE* in = std::fopen("data/x.bin", "rb");
     if (!in) return 1;
-    std::fseek(in, 0, SEEK_END);
-    const long bytes = std::ftell(in);
-    std::rewind(in);
-    const int n = static_cast<int>(bytes / sizeof(float));
-    float *x = new float[n], *y = new float[n];
-    if (std::fread(x, sizeof(float), n, in) != static_cast<size_t>(n)) return 1;
+    const size_t n = std::fread(x, sizeof(float), 8192, in), bytes = n * sizeof(float);
     std::fclose(in);
     int devices = 0;
     if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
@@ -59,10 +45,10 @@ int main() {
         apply<<<(n + 255) / 256, 256>>>(dx, dy, n);
         if (cudaMemcpy(y, dy, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
     } else {
-        for (int i = 0; i < n; ++i) y[i] = value(x[i]);
+        for (size_t i = 0; i < n; ++i) y[i] = value(x[i]);
     }
     std::FILE* out = std::fopen("data/y.bin", "wb");
-    if (!out || std::fwrite(y, sizeof(float), n, out) != static_cast<size_t>(n)) return 3;
+    if (!out || std::fwrite(y, sizeof(float), n, out) != n) return 3;
     return std::fclose(out);
 }
 """
@@ -83,20 +69,26 @@ def reference(inputs):
 """
 
 
+def task_columns(prompt: str, numpy: str) -> dict:
+    """What makes a program that applies this to every element of x a task."""
+    return {
+        "prompt": prompt,
+        "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
+        "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
+        "cases": [{"name": f"n{size}", "parameters": {"n": size}} for size in SIZES],
+        "reference": REFERENCE % numpy,
+    }
+
+
 def write_program(folder: Path, name: str, expression: str, numpy: str, **declared) -> Path:
     """name.cu with its task beside it: inputs, outputs and cases in name.json, the reference in name.ref.py."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.cu"
     path.write_text(PROGRAM % {"expression": expression}, encoding="utf-8")
-    record = {
-        "prompt": f"Apply {name} to every element of data/x.bin and write data/y.bin: y[i] = {expression}.",
-        "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
-        "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
-        "cases": [{"name": f"n{size}", "parameters": {"n": size}} for size in SIZES],
-        **declared,
-    }
+    prompt = f"Apply {name} to every element of data/x.bin and write data/y.bin: y[i] = {expression}."
+    record = {**task_columns(prompt, numpy), **declared}
+    path.with_suffix(".ref.py").write_text(record.pop("reference"), encoding="utf-8")
     path.with_suffix(".json").write_text(json.dumps(record), encoding="utf-8")
-    path.with_suffix(".ref.py").write_text(REFERENCE % numpy, encoding="utf-8")
     return path
 
 

@@ -35,24 +35,19 @@ def test_list_gpus(monkeypatch):
 
 
 def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
-    now, most, used = {0: 0, 1: 0}, {0: 0, 1: 0}, []
-    lock = threading.Lock()
+    held, used = set(), []
 
-    def work() -> None:
-        for _ in range(5):
-            with lease_gpu(GPUS) as gpu:
-                with lock:
-                    now[gpu.index] += 1
-                    most[gpu.index] = max(most[gpu.index], now[gpu.index])
-                    used.append(gpu.index)
-                time.sleep(0.002)
-                with lock:
-                    now[gpu.index] -= 1
+    def work(_: int) -> None:
+        with lease_gpu(GPUS) as gpu:
+            assert gpu not in held
+            held.add(gpu)
+            used.append(gpu)
+            time.sleep(0.002)
+            held.remove(gpu)
 
     with ThreadPoolExecutor(6) as pool:
-        for _ in range(6):
-            pool.submit(work)
-    assert most == {0: 1, 1: 1} and len(used) == 30
+        list(pool.map(work, range(30)))
+    assert set(used) == set(GPUS) and len(used) == 30
 
 
 def test_one_of_the_threads_that_wait_asks_and_holds_up_none_who_takes_another_slot(own_caches, monkeypatch):

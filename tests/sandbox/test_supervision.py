@@ -43,12 +43,6 @@ def until(condition, seconds: float = 120.0) -> bool:
 LONG = Limits(wall_s=600)
 MARK = str(10_000_000 + os.getpid())  # the seconds that sleepers of this process's tests sleep
 SCRIPT = f"trap '' TERM INT HUP; (setsid sleep {MARK} &); sh -c 'sleep {MARK}; true'; true"
-JUDGE = """
-    import sys
-    from pathlib import Path
-    from cuset_stage.sandbox import run_sandboxed
-    run_sandboxed(["/bin/sh", "-c", sys.argv[3]], folder=Path(sys.argv[1]), isolation=sys.argv[2])
-"""
 
 
 def _sleepers() -> list[psutil.Process]:
@@ -100,12 +94,7 @@ def test_a_run_goes_on_without_the_server(folder, isolation):
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, "with its supervisor"])
 def test_nothing_outlives_a_judge_that_is_killed(folder, isolation, how):
-    judge = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(JUDGE), str(folder), str(isolation), SCRIPT],
-        stderr=subprocess.DEVNULL,
-        # tests started in the background have SIGINT ignored, and would hand that on
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    judge = _start_judge(f"shell({SCRIPT!r})", folder, isolation)
     assert until(lambda: len(_sleepers()) >= 2)
     below = psutil.Process(judge.pid).children()
     if how == "with its supervisor":  # at once: the program's children come to the server one after the other
@@ -183,8 +172,8 @@ def test_hunt_finds_what_is_forked_while_it_looks(folder):
         assert not _sleepers()
 
 
-def _judge(code: str, folder: Path, isolation) -> subprocess.CompletedProcess:
-    """A judge of its own runs this code, which has `start` and `shell`; see there."""
+def _start_judge(code: str, folder: Path, isolation) -> subprocess.Popen:
+    """A judge of its own that runs this code, which has `start` and `shell`; see there."""
     begin = f"""
 import os, signal, sys, threading, time
 import psutil
@@ -202,9 +191,15 @@ def start(script):
         time.sleep(0.02)
     return thread
 """
-    return subprocess.run(
-        [sys.executable, "-X", "dev", "-c", begin + textwrap.dedent(code)], capture_output=True, text=True, timeout=600
-    )
+    command = [sys.executable, "-X", "dev", "-c", begin + textwrap.dedent(code)]
+    # tests started in the background have SIGINT ignored, and would hand that on
+    hears = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **hears)
+
+
+def _judge(code: str, folder: Path, isolation) -> tuple[str, str]:
+    """What such a judge writes to stdout and stderr until it ends."""
+    return _start_judge(code, folder, isolation).communicate(timeout=600)
 
 
 def test_a_judge_may_block_signals_and_forks_may_leave_the_block(own_caches, isolation):
@@ -223,7 +218,7 @@ def test_a_judge_may_block_signals_and_forks_may_leave_the_block(own_caches, iso
             run.join()
             print(said[0].stdout.split()[-1])
     """
-    assert _judge(code, own_caches, isolation).stdout == "0" * 16 + "\n"
+    assert _judge(code, own_caches, isolation)[0] == "0" * 16 + "\n"
     assert not list(own_caches.iterdir())
 
 
@@ -246,7 +241,7 @@ def test_a_fork_has_supervisors_of_its_own(folder, isolation):
         for worker in workers:
             worker.join()
     """
-    assert _judge(code, folder, isolation).stdout == "[(1, 1), (2, 2), (3, 3)] 4\n9\n"
+    assert _judge(code, folder, isolation)[0] == "[(1, 1), (2, 2), (3, 3)] 4\n9\n"
 
 
 def test_a_fork_that_lives_on_keeps_no_supervisor(folder, isolation):
@@ -261,21 +256,20 @@ def test_a_fork_that_lives_on_keeps_no_supervisor(folder, isolation):
         print(fork, *(process.pid for process in below), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
     """
-    fork, *pids = map(int, _judge(code, folder, isolation).stdout.split())
+    fork, *pids = map(int, _judge(code, folder, isolation)[0].split())
     assert len(pids) >= 3 and until(lambda: not any(map(psutil.pid_exists, pids)))
     os.kill(fork, signal.SIGKILL)  # it was there all the time
 
 
 def test_a_judge_that_ends_waits_for_no_run_and_one_that_is_interrupted_until_all_is_dead(folder, isolation):
-    done = _judge(f"start('sleep {MARK} & sleep {MARK}'); print('ends')", folder, isolation)
-    assert (done.stdout, done.stderr) == ("ends\n", "") and until(lambda: not _sleepers())
+    said = _judge(f"start('sleep {MARK} & sleep {MARK}'); print('ends')", folder, isolation)
+    assert said == ("ends\n", "") and until(lambda: not _sleepers())
     (folder / "begun").unlink()
     code = f"""
         def interrupt():
             while not (options["folder"] / "begun").exists():
                 time.sleep(0.02)
             os.kill(os.getpid(), signal.SIGINT)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Thread(target=interrupt).start()
         try:
             shell("touch begun; (setsid sleep {MARK} &); sleep {MARK}")
@@ -283,8 +277,8 @@ def test_a_judge_that_ends_waits_for_no_run_and_one_that_is_interrupted_until_al
             others = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if p.pid != os.getpid()]
             print(len(psutil.Process().children()), {MARK!r} in str(others))
     """
-    done = _judge(code, folder, isolation)
-    assert done.stdout == "0 False\n", done
+    said = _judge(code, folder, isolation)
+    assert said[0] == "0 False\n", said
 
 
 def test_no_control_group_outlives_its_supervisor(folder, isolation):
@@ -295,7 +289,7 @@ def test_no_control_group_outlives_its_supervisor(folder, isolation):
         (server,) = psutil.Process().children()
         print([line for line in Path("/proc", str(server.pid), "cgroup").read_text().splitlines() if "/cuset-" in line][0])
     """
-    path = _judge(code, folder, isolation).stdout.strip().split(":", 2)[2]
+    path = _judge(code, folder, isolation)[0].strip().split(":", 2)[2]
     assert not [place for place in Path("/sys/fs/cgroup").glob("*") if place.joinpath(path.lstrip("/")).exists()]
 
 

@@ -41,7 +41,7 @@ _NO_TASK = (
 
 def run_adapt(settings: AdaptSettings) -> Summary:
     """Adapt what `write` left into `folder`/adapt/."""
-    return run_stage(settings.folder / "adapt", "adapt", input_rows(settings, "write"), adapt_row)
+    return run_stage(settings.folder, "adapt", input_rows(settings, "write"), adapt_row)
 
 
 def adapt_row(row: Row) -> list[Row]:

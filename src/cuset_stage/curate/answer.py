@@ -41,7 +41,7 @@ def run_answer(settings: AnswerSettings) -> Summary:
     samples, notes = _sample(rows, settings) if settings.model else ({}, [])
     keys = {key: getattr(settings, key) for key in ("model", "adapter", "samples", "answered")}
     work = partial(_answered, settings=settings, samples=samples)
-    return run_stage(settings.folder / "answer", "answer", rows, work, settings=keys, notes=notes)
+    return run_stage(settings.folder, "answer", rows, work, settings=keys, notes=notes)
 
 
 def _sample(rows: StageRows, settings: AnswerSettings) -> tuple[dict[str, list[Answer]], list[str]]:

@@ -31,7 +31,7 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
     Raises:
         CurationError: a benchmark cannot be read.
     """
-    rows, folder = input_rows(settings, "split"), settings.folder / "deduplicate"
+    rows = input_rows(settings, "split")
     benchmarks, sketches = Benchmarks(settings.against), Sketches(settings.near, settings.folder)
     names, programs, whole = list[str](), array("Q"), array("b")
     contaminated: dict[int, Contamination] = {}
@@ -54,7 +54,9 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
     if settings.near < 1:
         dropped |= sketches.near(clean.index[same == clean["number"]].to_numpy(), names)
     keys = settings.model_dump(exclude={"folder", "input", "against"}) | {"against": benchmarks.record}
-    summary = run_stage(folder, "deduplicate", rows, all_but(dropped), settings=keys)
+    summary = run_stage(settings.folder, "deduplicate", rows, all_but(dropped), settings=keys)
     records = ({"id": names[number], **vars(match)} for number, match in contaminated.items())
-    write_atomically(folder / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in records))
+    write_atomically(
+        settings.folder / "deduplicate" / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in records)
+    )
     return summary

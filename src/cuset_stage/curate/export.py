@@ -13,11 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
-
 from .. import __version__
 from ..files import write_atomically
 from ..jsonl import read_objects
+from ..pages import template
 from .funnel import pass_rates, read_funnel, sentences
 from .rows import CurationError, Row, RowError
 from .settings import ExportSettings
@@ -47,7 +46,7 @@ def run_export(settings: ExportSettings) -> Summary:
         return made[-1:]
 
     keys = settings.model_dump(mode="json", exclude={"folder", "input"})
-    summary = run_stage(settings.folder / "export", "export", rows, work, settings=keys, notes=notes)
+    summary = run_stage(settings.folder, "export", rows, work, settings=keys, notes=notes)
     entries = {}
     for side, path in files.items():
         records = [_record(row) for row in made if row["split"] == side]
@@ -128,16 +127,13 @@ def data_card(settings: ExportSettings, rows: Sequence[Row], entries: Mapping[st
     contaminated = settings.folder / "deduplicate" / "contamination.jsonl"
     found = read_objects(contaminated) if contaminated.is_file() else ()
     sources = [row["source"] for row in rows]
-    page = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
-        keep_trailing_newline=True,
+    page = template(
+        "curate/card.md.jinja",
+        is_html=False,
+        n="{:,}".format,
+        counts=lambda counts, sign: ", ".join(f"{what}{sign}{n:,}" for what, n in counts.items()),
     )
-    page.filters["n"] = "{:,}".format
-    page.filters["counts"] = lambda counts, sign: ", ".join(f"{what}{sign}{n:,}" for what, n in counts.items())
-    return page.get_template("card.md.jinja").render(
+    return page.render(
         name=settings.name,
         version=__version__,
         today=f"{datetime.now(UTC):%Y-%m-%d}",

@@ -24,7 +24,7 @@ import numpy as np
 from datasketch import MinHash
 
 from ..cuda_source import Function, Source, answer_code, kernel_features, normalised, tokens
-from .modules import bare, without_inputs
+from .modules import bare
 from .rows import Row, digest
 
 
@@ -75,13 +75,13 @@ def module_fingerprint(source: str) -> list[str]:
     it computes alone, and a MinHash in which names stay, which say what operator it is, and sizes do not."""
     text = bare(source)
     shape = ["0" if token.kind == "number" else token.text for token in tokens(text)]
-    computed = module_exact(without_inputs(source))
+    computed = module_exact(source, inputs=False)
     return [module_exact(source), digest(normalised(text)), computed, packed(minhash(_runs(shape, CODE_SHINGLE)))]
 
 
-def module_exact(source: str) -> str:
-    """A digest of a module's statements."""
-    return digest(" ".join(token.text for token in tokens(bare(source))))
+def module_exact(source: str, *, inputs: bool = True) -> str:
+    """A digest of a module's statements, with its sizes and inputs or without them."""
+    return digest(" ".join(token.text for token in tokens(bare(source, inputs=inputs))))
 
 
 def prose_fingerprint(text: str) -> list[str]:
@@ -130,7 +130,7 @@ def jaccard(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def device_sketch(fingerprints: dict[str, Any]) -> np.ndarray | None:
     """The MinHash of all kernels of a row together, which is the least of each of its values; None where it has no kernel."""
     sketches = [unpacked(text) for text in fingerprints["kernels"]]
-    return np.minimum.reduce(sketches) if len(sketches) > 1 else next(iter(sketches), None)
+    return np.minimum.reduce(sketches) if sketches else None
 
 
 _CHUNK = 4096  # pairs that are compared at a time

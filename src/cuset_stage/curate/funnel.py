@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..jsonl import read_objects
 from ..report.cells import Table, number_column, print_table, text_column
 from .rows import CurationError
 from .settings import STAGE_SETTINGS
-from .stage import settled_rows
 
 
 Step = dict[str, Any]
@@ -70,14 +70,16 @@ def pass_rates(prove: Path) -> list[dict[str, Any]]:
     the stage has still to settle is not counted.
     """
     rates: dict[str, dict[str, Any]] = {}
-    for row, reason in settled_rows(prove) if prove.is_dir() else ():
-        if sample := row.get("sample"):
-            new = {"of": sample["of"], "name": row.get("name"), "samples": 0, "passed": 0, "compiled": 0}
-            rate = rates.setdefault(sample["of"], {**new, "reasons": Counter()})
-            rate["samples"] += 1
-            rate["passed"] += not reason
-            rate["compiled"] += not reason and (row.get("verified") or {}).get("verdict") == "compiled"
-            rate["reasons"] += Counter([reason] if reason else [])
+    for file in ("rows", "dropped") if prove.is_dir() else ():
+        for _, line in read_objects(prove / f"{file}.jsonl"):
+            row, reason = (line, "") if file == "rows" else (line["data"], line["reason"])
+            if sample := row.get("sample"):
+                new = {"of": sample["of"], "name": row.get("name"), "samples": 0, "passed": 0, "compiled": 0}
+                rate = rates.setdefault(sample["of"], {**new, "reasons": Counter()})
+                rate["samples"] += 1
+                rate["passed"] += not reason
+                rate["compiled"] += not reason and (row.get("verified") or {}).get("verdict") == "compiled"
+                rate["reasons"] += Counter([reason] if reason else [])
     return sorted(rates.values(), key=lambda rate: (rate["passed"] / rate["samples"], rate["of"]))
 
 

@@ -193,7 +193,7 @@ def run_import(settings: ImportSettings) -> Summary:
     settled = settings.model_copy(update=found)
     column_map = choose_map(preset, columns)
     return run_stage(
-        settings.folder / "import" / settings.label,
+        settings.folder,
         "import",
         readers.read(path, kind, suffixes),
         partial(import_row, settings=settled, column_map=column_map),

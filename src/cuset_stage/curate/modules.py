@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import ast
 import re
+import symtable
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 from .rows import RowError
 
@@ -95,31 +98,23 @@ def model_new(cuda: str, functional: str) -> str:
     )
 
 
-def parse(code: str) -> ast.Module:
+def parse(code: str, parser: Callable[[str], Any] = ast.parse) -> Any:
     """Raises RowError where it is no Python."""
     try:
-        return ast.parse(code)
+        return parser(code)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise RowError("not_python", f"the module does not parse: {error}") from None
 
 
-def defined_names(tree: ast.Module) -> set[str]:
-    """The names that a module defines at its top level: classes and functions, and names that are assigned or imported."""
-    names: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {alias.asname or alias.name for alias in node.names}
-    return names
+def defined_names(code: str) -> set[str]:
+    """The names that a module defines outside of its classes and functions, imports among them. Raises RowError where it is no Python."""
+    symbols = parse(code, lambda text: symtable.symtable(text, "module", "exec")).get_symbols()
+    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
 
 
 def check_module(code: str, *names: str) -> None:
-    """Raise RowError unless Python source defines all of `names` (classes, functions, assignments) at its top level."""
-    defined = defined_names(parse(code))
+    """Raise RowError unless Python source defines all of `names`."""
+    defined = defined_names(code)
     missing = [name for name in names if name not in defined]
     if missing:
         raise RowError("not_a_module", f"the module defines no {', '.join(missing)}")
@@ -130,27 +125,35 @@ def kernelbench_form(module: str, entry: str | None) -> str:
 
     entry: the class, when it is not called Model. Raises RowError where the Python does not parse.
     """
-    tree = parse(module)
-    defined = defined_names(tree)
+    defined = defined_names(module)
     if entry and entry != "Model" and entry in defined and "Model" not in defined:
         module = re.sub(rf"\b{re.escape(entry)}\b", "Model", module)
     if "get_init_inputs" not in defined:
         return f"{module.rstrip()}\n\n\ndef get_init_inputs():\n    return []\n"
-    return f"{module.rstrip()}\n{_POSITIONS}" if _has_keywords(tree) else module
+    return f"{module.rstrip()}\n{_POSITIONS}" if _has_keywords(module) else module
 
 
-def _has_keywords(tree: ast.Module) -> bool:
+def _has_keywords(module: str) -> bool:
     """True if get_init_inputs returns `[[...], {...}]`."""
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "get_init_inputs")
-    returned = [getattr(getattr(node.body[-1], "value", None), "elts", ()) for node in functions]
+    functions = (node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef))
+    last = (node.body[-1] for node in functions if node.name == "get_init_inputs")
+    returned = (getattr(getattr(statement, "value", None), "elts", ()) for statement in last)
     return any(list(map(type, elements)) == [ast.List, ast.Dict] for elements in returned)
 
 
-def bare(source: str) -> str:
+def bare(source: str, *, inputs: bool = True) -> str:
     """The statements of a module without docstrings, annotations and comments, in words that `cuda_source.tokens` reads: to C++, what
-    follows // is a comment. As it stands when it is not Python."""
+    follows // is a comment. As it stands when it is not Python.
+
+    inputs: False leaves a module's sizes and inputs out, which a benchmark changes from version to version: of one that has a class,
+    classes and functions stay.
+    """
     try:
         tree = ast.parse(source)
+        if not inputs:
+            stated = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+            stated = [node for node in stated if node.name not in ("get_inputs", "get_init_inputs")]
+            tree.body = stated if any(isinstance(node, ast.ClassDef) for node in stated) else tree.body
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
                 node.body = node.body[1:] or [ast.Pass()]
@@ -159,17 +162,5 @@ def bare(source: str) -> str:
             if isinstance(node, ast.arg):
                 node.annotation = None
         return ast.unparse(tree).replace(" //", " floordiv")
-    except (SyntaxError, ValueError, RecursionError):
-        return source
-
-
-def without_inputs(source: str) -> str:
-    """A module's classes and functions, without its sizes and inputs, which a benchmark changes from version to version; the whole
-    where it is not Python or has no class."""
-    inputs = ("get_inputs", "get_init_inputs")
-    try:
-        nodes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-        kept = [node for node in nodes if node.name not in inputs]
-        return "\n\n".join(map(ast.unparse, kept)) if any(isinstance(node, ast.ClassDef) for node in kept) else source
     except (SyntaxError, ValueError, RecursionError):
         return source

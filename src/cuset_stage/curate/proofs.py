@@ -19,7 +19,7 @@ from .prove import CASE_LIMITS, bench_of, judged, weak_cases
 from .questions import Draft
 from .rows import RowError
 from .settings import ProofSettings
-from .store import Store
+from .store import find_once
 
 
 _SCHEMA = 1
@@ -33,7 +33,7 @@ class Proofs:
     """
 
     def __init__(self, folder: Path, settings: ProofSettings) -> None:
-        self._store, self._settings = Store(folder), settings
+        self._folder, self._settings = folder, settings
         bench = bench_of(settings)
         self._judge = bench.judge
         self._cases = bench.judge.cases or CaseCache(limits=CASE_LIMITS, isolation=Isolation(settings.isolation))
@@ -117,7 +117,7 @@ class Proofs:
     def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any] | None] | None) -> dict[str, Any]:
         """The finding about `parts`, kept or made now."""
         with self._turn:
-            return self._store.finding([_SCHEMA, *parts], find)
+            return find_once(self._folder, [_SCHEMA, *parts], find)
 
 
 def _without_task(error: OracleError, draft: Draft) -> str:

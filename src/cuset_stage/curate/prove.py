@@ -33,7 +33,7 @@ from .parallel import cpu_count
 from .rows import NotSettled, Row, RowError
 from .settings import ProofSettings, ProveSettings
 from .stage import Summary, input_rows, run_stage
-from .store import Store
+from .store import find_once
 
 
 _SCHEMA = 3
@@ -53,7 +53,6 @@ def run_prove(settings: ProveSettings) -> Summary:
     """
     rows = input_rows(settings, "answer")
     machine = _describe(settings)
-    store = Store(settings.folder / "proofs")
     given = {"schema": _SCHEMA, **machine, **{key: getattr(settings, key) for key in _ASKED}}
 
     def work(row: Row) -> list[Row]:
@@ -68,13 +67,13 @@ def run_prove(settings: ProveSettings) -> Summary:
         needed = {**passed(settings), **machine, "code_sha256": _sha256(code)}
         if any(verified.get(key) != value for key, value in needed.items()):
             about = ["prove", given, row["task"], code]
-            verified = store.finding(about, lambda: judged(settings, task, code))
+            verified = find_once(settings.folder / "proofs", about, lambda: judged(settings, task, code))
         return [{**row, "verified": verified}]
 
     # A thread that waits for a GPU must not keep a CPU from compiling.
     workers = settings.workers or cpu_count() + len(bench_of(settings).pool or ())
     folder = settings.folder / "prove"
-    summary = run_stage(folder, "prove", rows, work, settings=given, workers=workers)
+    summary = run_stage(settings.folder, "prove", rows, work, settings=given, workers=workers)
     rates = pass_rates(folder)
     write_atomically(folder / "pass_rates.jsonl", (json.dumps(rate) + "\n" for rate in rates))
     return replace(summary, notes=tuple(sentences(rates)))

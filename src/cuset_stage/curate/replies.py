@@ -6,31 +6,25 @@ kill -9, and goes on with the replies on another machine.
 
 from __future__ import annotations
 
+import json
 import threading
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..text import one_line
 from .questions import Messages
 from .rows import CurationError, NotSettled
 from .settings import WriteSettings
-from .store import Store
+from .store import find_once, key_of
 from .training_rows import token_count
 
 
-@dataclass(frozen=True)
-class Reply:
-    """A reply of a model. tokens, prompt_tokens: as the server counts them, else estimated."""
+class Reply(NamedTuple):
+    """A reply of a model. question: its hash. cut_off: at the most tokens that a reply may have."""
 
-    question: str  # its hash
+    question: str
     text: str
-    finish_reason: str | None
-    tokens: int
-    prompt_tokens: int
-
-    @property
-    def cut_off(self) -> bool:
-        return self.finish_reason == "length"
+    cut_off: bool
 
 
 class Replies:
@@ -40,9 +34,9 @@ class Replies:
     """
 
     def __init__(self, folder: Path, settings: WriteSettings) -> None:
-        self.folder, self._store, self._settings = folder, Store(folder), settings
+        self.folder, self._settings = folder, settings
         self._lock, self._backend = threading.Lock(), None
-        replies = (self._store.load(path)["reply"] for path in folder.glob("*/*.json"))
+        replies = (json.loads(path.read_text(encoding="utf-8"))["reply"] for path in folder.glob("*/*.json"))
         self.used = sum(reply["tokens"] + reply["prompt_tokens"] for reply in replies)
 
     def ask(self, messages: Messages) -> Reply:
@@ -53,26 +47,22 @@ class Replies:
             CurationError: the endpoint is not there, or refuses the key or the model: no row can go on.
         """
         asked = {"messages": list(messages), **self._settings.sampling}
-        path = self._store.file(asked)
-        if kept := self._store.load(path):
-            return Reply(**{field.name: kept["reply"][field.name] for field in fields(Reply)})
+        kept = find_once(self.folder, asked, lambda: {**asked, "reply": self._fetch(asked)})["reply"]
+        return Reply(kept["question"], kept["text"], kept["finish_reason"] == "length")
+
+    def _fetch(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The endpoint's reply as it is kept; tokens as the server counts them, else estimated."""
         most = self._settings.most_tokens
         if self._settings.endpoint is None:
             raise NotSettled("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
         if most and self.used >= most:
             used = f"{self.used:,} of most_tokens={most}"
             raise NotSettled("ceiling", f"Token budget used up ({used}). Raise most_tokens to continue.")
-        reply = self._fetch(path.stem, messages)
-        self._store.save(path, {**asked, "reply": asdict(reply)})
-        with self._lock:
-            self.used += reply.prompt_tokens + reply.tokens
-        return reply
-
-    def _fetch(self, key: str, messages: Messages) -> Reply:
         from ..generate import GenerationError
         from ..generate.backend import choose_backend
         from ..generate.plan import Failure, Request
 
+        key, messages = key_of(asked), tuple(asked["messages"])
         try:
             with self._lock:
                 self._backend = self._backend or choose_backend(self._settings.backend)[1]()
@@ -81,11 +71,13 @@ class Replies:
             raise CurationError(str(error)) from None
         if isinstance(outcome, Failure):
             raise NotSettled("endpoint", one_line(outcome.message, 500))
-        tokens, asked = outcome.tokens, outcome.prompt_tokens
-        return Reply(
-            question=key,
-            text=outcome.answer,
-            finish_reason=outcome.finish_reason,
-            tokens=token_count((outcome.reasoning or "") + outcome.answer) if tokens is None else tokens,
-            prompt_tokens=token_count("".join(each["content"] for each in messages)) if asked is None else asked,
-        )
+        tokens, sent = outcome.tokens, outcome.prompt_tokens
+        if tokens is None:
+            tokens = token_count((outcome.reasoning or "") + outcome.answer)
+        if sent is None:
+            sent = token_count("".join(each["content"] for each in messages))
+        with self._lock:
+            self.used += sent + tokens
+        return {
+            "question": key, "text": outcome.answer, "finish_reason": outcome.finish_reason, "tokens": tokens, "prompt_tokens": sent,
+        }  # fmt: skip

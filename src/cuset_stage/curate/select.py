@@ -40,7 +40,7 @@ def run_select(settings: SelectSettings) -> Summary:
     if settings.per_task is not None:
         dropped |= worse_answers(table.drop(index=list(dropped)), settings.per_task)
     keys = settings.model_dump(exclude={"folder", "input"})
-    return run_stage(settings.folder / "select", "select", rows, all_but(dropped), settings=keys)
+    return run_stage(settings.folder, "select", rows, all_but(dropped), settings=keys)
 
 
 def _measured(row: Row) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def run_split(settings: SplitSettings) -> Summary:
         CurationError: the stage before has not run.
     """
     rows = input_rows(settings, "import")
-    return run_stage(settings.folder / "split", "split", rows, split_row, workers=settings.workers, processes=True)
+    return run_stage(settings.folder, "split", rows, split_row, workers=settings.workers, processes=True)
 
 
 def is_whole(row: Row) -> bool:

@@ -9,8 +9,8 @@ stage's folder lie
     unsettled.jsonl    what is to be tried again
     summary.json       counts, times and settings, once the stage has ended
 
-A stage is done anew each time. What is dear, replies of models and findings of the judge, is kept in a `Store`, in which the next run
-finds it.
+A stage is done anew each time. What is dear, replies of models and findings of the judge, is kept by `find_once`, which finds it in
+the next run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import __version__
 from ..files import write_atomically
@@ -72,18 +72,18 @@ class Summary:
     unsettled_rows: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
 
-    def add(self, outcome: _Outcome) -> None:
+    def add(self, file: str, kept: int, account: dict[str, Any]) -> None:
+        """Count a row: see `_outcome`."""
         self.read += 1
-        if outcome.file == "rows":
-            self.kept += outcome.count
-        elif outcome.file == "dropped":
-            reason = outcome.account["reason"]
+        self.kept += kept
+        if file == "dropped":
+            reason = account["reason"]
             self.dropped += 1
             self.reasons[reason] = self.reasons.get(reason, 0) + 1
-            self.examples.setdefault(reason, outcome.account)
-        else:
+            self.examples.setdefault(reason, account)
+        elif file == "unsettled":
             self.unsettled += 1
-            self.unsettled_rows += [outcome.account] if self.unsettled <= REPORTED else []
+            self.unsettled_rows += [account] if self.unsettled <= REPORTED else []
 
 
 def run_stage(
@@ -101,7 +101,7 @@ def run_stage(
     """Take every row through `work` and write what becomes of it.
 
     Args:
-        folder: the stage's own folder.
+        folder: the curation's; the stage's own is in it.
         settings: what the results depend on, for the summary.
         name: of the source, for stages that have several folders.
         workers: rows at a time; None: one a CPU. 1: this thread.
@@ -112,6 +112,7 @@ def run_stage(
         CurationError: a second process in the same folder.
     """
     started, summary = time.perf_counter(), Summary(stage, name, settings or {}, notes)
+    folder = folder / stage / name
     folder.mkdir(parents=True, exist_ok=True)
     take = in_processes if processes else in_threads
     with locked(folder):
@@ -122,10 +123,10 @@ def run_stage(
                 for file in ("rows", "dropped", "unsettled")
             }
             bar = opened.enter_context(Progress(desc=name or stage, unit="row", total=getattr(rows, "total", None)))
-            for outcome in take(partial(_outcome, work), rows, workers or cpu_count()):
+            for file, lines, kept, account in take(partial(_outcome, work), rows, workers or cpu_count()):
                 bar.update()
-                files[outcome.file].write(outcome.lines)
-                summary.add(outcome)
+                files[file].write(lines)
+                summary.add(file, kept, account)
         summary.reasons = dict(Counter(summary.reasons).most_common())
         summary.seconds = round(time.perf_counter() - started, 3)
         write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2, default=str) + "\n")
@@ -144,49 +145,34 @@ def all_but(dropped: Mapping[int, tuple[str, str]]) -> Work:
     return work
 
 
-class _Outcome(NamedTuple):
-    """Lines for a file: `count` rows that go on, or why one does not."""
-
-    file: str
-    lines: str
-    count: int
-    account: dict[str, Any]
-
-
-def _outcome(work: Work, row: Row) -> _Outcome:
-    """Do the work on a row. Returns what becomes of it, ready to be written: the writing process has little else to do.
+def _outcome(work: Work, row: Row) -> tuple[str, str, int, dict[str, Any]]:
+    """Do the work on a row. Returns a file's name and the lines for it, ready to be written: the writing process has little else to do;
+    the number of rows that go on; and else why the row does not, with the place in its source, for people.
 
     A defect of ours in one row does not end the run. CurationError does: the settings are wrong, not the row.
     """
     try:
         kept = work(row)
-        return _Outcome("rows", "".join(map(line_of, kept)), len(kept), {})
+        return "rows", "".join(map(line_of, kept)), len(kept), {}
     except CurationError:
         raise
-    except RowError as error:
-        account = _account(row, error.reason, str(error))
-        return _Outcome("dropped", line_of({**account, "data": error.row or row.get("given", row)}), 0, account)
-    except NotSettled as error:
-        account = _account(row, error.reason, str(error))
-    except SandboxError as error:
-        account = _account(row, "judge", str(error))
+    except (RowError, NotSettled, SandboxError) as error:
+        failure, reason, detail = error, getattr(error, "reason", "judge"), str(error)
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
+        failure, reason = error, "internal_error"
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        account = _account(row, "internal_error", detail)
-    return _Outcome("unsettled", line_of(account), 0, account)
-
-
-def _account(row: Row, reason: str, detail: str) -> dict[str, Any]:
-    """The reason why a row does not go on, for people. File and number are those of the source."""
     place = row.get("source", row)
-    return {
+    account = {
         "reason": reason,
         "detail": detail,
         "file": place.get("file"),
         "row": place.get("row"),
         "id": row.get("id"),
     }
+    if isinstance(failure, RowError):
+        return "dropped", line_of({**account, "data": failure.row or row.get("given", row)}), 0, account
+    return "unsettled", line_of(account), 0, account
 
 
 # ------------------------------------------------------------------------------------------- what a stage left behind
@@ -226,14 +212,6 @@ def input_rows(settings: StageSettings, before: str) -> StageRows:
         raise CurationError(f"{settings.folder}: {what}.")
     kept = sum(json.loads(path.read_text(encoding="utf-8"))["kept"] for path in ended)
     return StageRows([path.with_name("rows.jsonl") for path in ended], kept)
-
-
-def settled_rows(folder: Path) -> Iterator[tuple[Row, str]]:
-    """Every row that a stage has settled, and why it was dropped; empty for one that goes on."""
-    for name in ("rows.jsonl", "dropped.jsonl"):
-        with (folder / name).open(encoding="utf-8") as stream:
-            for line in map(json.loads, stream):
-                yield (line, "") if name == "rows.jsonl" else (line["data"], line["reason"])
 
 
 @contextmanager

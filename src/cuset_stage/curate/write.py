@@ -14,7 +14,7 @@ the stages: the same command on a machine with a GPU asks nothing again but what
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..text import shorten
@@ -47,27 +47,23 @@ def run_write(settings: WriteSettings) -> Summary:
         SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
     """
     rows = input_rows(settings, "deduplicate")
-    folder = settings.folder / "write"
     if settings.model is None:
-        return run_stage(folder, "write", rows, lambda row: [row])
-    replies = Replies(settings.folder / "replies", settings)
-    proofs = Proofs(settings.folder / "proofs", settings.proof)
-    benchmarks = Benchmarks(settings.against)
-    writer = Writer(settings, replies, proofs, benchmarks)
-    keys = {"tries": settings.tries, "gpu": settings.runs_on_gpus, "against": benchmarks.record}
-    recorded = settings.sampling | keys
-    summary = run_stage(folder, "write", rows, writer, settings=recorded, workers=settings.concurrency)
+        return run_stage(settings.folder, "write", rows, lambda row: [row])
+    writer = Writer(settings)
+    keys = {"tries": settings.tries, "gpu": settings.runs_on_gpus, "against": writer.benchmarks.record}
+    recorded, replies = settings.sampling | keys, writer.replies
+    summary = run_stage(settings.folder, "write", rows, writer, settings=recorded, workers=settings.concurrency)
     return replace(summary, notes=(f"replies: {replies.folder} ({replies.used:,} tokens, their questions included)",))
 
 
-@dataclass(frozen=True)
 class Writer:
     """The stage's work on one row."""
 
-    settings: WriteSettings
-    replies: Replies
-    proofs: Proofs
-    benchmarks: Benchmarks
+    def __init__(self, settings: WriteSettings) -> None:
+        self.settings = settings
+        self.replies = Replies(settings.folder / "replies", settings)
+        self.proofs = Proofs(settings.folder / "proofs", settings.proof)
+        self.benchmarks = Benchmarks(settings.against)
 
     def __call__(self, row: Row) -> list[Row]:
         if is_whole(row):

@@ -215,6 +215,11 @@ def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
     return [*become, "--pdeathsig", "KILL", "--"]  # another user's process forgets bubblewrap's --die-with-parent
 
 
+def _binds(option: str, *places: str | Path) -> list[str]:
+    """Mounts of these places, each at its own path."""
+    return [part for place in places for part in (option, str(place), str(place))]
+
+
 def bubblewrap_prefix(
     how: Bubblewrap,
     folder: Path,
@@ -235,30 +240,23 @@ def bubblewrap_prefix(
         if os.path.islink(place):
             command += ["--symlink", os.readlink(place), place]
         elif os.path.isdir(place):
-            command += ["--ro-bind", place, place]
+            command += _binds("--ro-bind", place)
     for file in filter(os.path.lexists, special_files()):
         command += ["--ro-bind", "/dev/null", file]
-    command += ["--dir", "/etc"]
-    for name in ETC:
-        command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    command += ["--dir", "/etc", *_binds("--ro-bind-try", *(f"/etc/{name}" for name in ETC))]
     command += ["--ro-bind", str(closed_shell()), SHELL, "--proc", "/proc", "--dev", "/dev"]
     if how.sizes:
         command += ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
     if gpu is not None:
         command += ["--dir", "/sys"]  # open to pass through: CUPTI ends a program that may not look there
-        for place in GPU_SYSTEM:
-            command += ["--ro-bind-try", place, place]
-        for node in gpu_devices(gpu):
-            command += ["--dev-bind-try", node, node]
+        command += _binds("--ro-bind-try", *GPU_SYSTEM) + _binds("--dev-bind-try", *gpu_devices(gpu))
     covered = [str(path) for path in hidden if path.is_dir() and is_system(path)]
     for place in covered:
         command += ["--tmpfs", place]
     # mount points open to pass through; those that bubblewrap makes by itself would be closed
     for above in sorted({parent for path in (folder, *visible) for parent in path.parents[:-1]}):
         command += ["--dir", str(above)]
-    for path in dict.fromkeys(visible):
-        command += ["--ro-bind", str(path), str(path)]
-    command += ["--bind", str(folder), str(folder)]
+    command += _binds("--ro-bind", *dict.fromkeys(visible)) + _binds("--bind", folder)
     for name, path in readonly.items():
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in (*covered, "/dev", "/"):  # file systems in memory that a program could fill

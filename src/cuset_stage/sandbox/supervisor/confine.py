@@ -8,7 +8,7 @@ import signal
 import socket
 import stat
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -144,17 +144,15 @@ def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 ALLOW_ALL = _step(_RETURN, _ALLOW)
 
 
-def _answer(number: int, action: int) -> list[bytes]:
-    """What becomes of one system call whatever its arguments."""
-    return [_step(_EQUAL, number, 0, 1), _step(_RETURN, action)]
+def _answer(values: Iterable[int], action: int) -> list[bytes]:
+    """What becomes of a system call whose number, or of one whose argument that was loaded, is one of the values."""
+    return [step for value in values for step in (_step(_EQUAL, value, 0, 1), _step(_RETURN, action))]
 
 
 def _by_argument(number: int, index: int, values: Sequence[int], then: int, otherwise: int) -> list[bytes]:
     """What becomes of one system call: `then` where the lower half of an argument is one of the values."""
     steps = [_step(_EQUAL, number, 0, 2 * len(values) + 2), _step(_LOAD, _ARGUMENTS + 8 * index)]
-    for value in values:
-        steps += [_step(_EQUAL, value, 0, 1), _step(_RETURN, then)]
-    return [*steps, _step(_RETURN, otherwise)]
+    return [*steps, *_answer(values, then), _step(_RETURN, otherwise)]
 
 
 def build_filter(*, contained: bool, network: bool = False, same_user: bool = False) -> bytes | None:
@@ -172,33 +170,28 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
     refused, missing, nothing_done = _ERRNO | _EPERM, _ERRNO | _ENOSYS, _ERRNO
     steps = [_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, calls.architecture, 1, 0), _step(_RETURN, missing)]
     steps += [_step(_LOAD, _NUMBER), _step(_AT_LEAST, _X32, 0, 1), _step(_RETURN, missing)]
-    for number in (_CLONE3, calls.memfd_create):
-        steps += _answer(number, missing)
-    for number in (*calls.refused, *_NEWER):
-        steps += _answer(number, refused)
-    steps += _answer(calls.fallocate, _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
+    steps += _answer((_CLONE3, calls.memfd_create), missing)
+    steps += _answer((*calls.refused, *_NEWER), refused)
+    steps += _answer([calls.fallocate], _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
     steps += _by_argument(calls.prlimit, 0, [0], _ALLOW, refused)
     # 0 is the thread itself; any other id is accepted and ignored, since a thread may name itself by its id.
     for number in calls.scheduling:
         steps += _by_argument(number, 0, [0], _ALLOW, nothing_done)
-    for number in calls.priority:
-        steps += _answer(number, nothing_done)
+    steps += _answer(calls.priority, nothing_done)
     families = [_AF_UNIX, _AF_NETLINK, *((_AF_INET, _AF_INET6) if network else ())]
     steps += _by_argument(calls.socket, 0, families, _ALLOW, refused)
     # A small page of a huge one, which the pipe keeps whole; who copies falls back to read and write.
-    for number in calls.into_pipes:
-        steps += _answer(number, _ERRNO | _EINVAL)
+    steps += _answer(calls.into_pipes, _ERRNO | _EINVAL)
     if not network:
         connect, send_to, messages = calls.outward
-        for number in (*messages, *calls.serving):  # a file or a socket that lies in a message belongs to no process
-            steps += _answer(number, refused)
-        steps += _answer(connect, _ERRNO | _ECONNREFUSED)
+        # a file or a socket that lies in a message belongs to no process
+        steps += _answer((*messages, *calls.serving), refused)
+        steps += _answer([connect], _ERRNO | _ECONNREFUSED)
         steps += _by_argument(send_to, 5, [0], _ALLOW, refused)  # with an address, of which this is the length
     if not contained:
-        for number in (*calls.attributes, *_NEWER_ATTRIBUTES):
-            steps += _answer(number, _ERRNO | _EOPNOTSUPP)
-        for number in (*calls.changes, *_NEWER_CHANGES) if same_user else ():
-            steps += _answer(number, nothing_done)  # a linker makes its output executable: that is left to the judge
+        steps += _answer((*calls.attributes, *_NEWER_ATTRIBUTES), _ERRNO | _EOPNOTSUPP)
+        if same_user:  # a linker makes its output executable: that is left to the judge
+            steps += _answer((*calls.changes, *_NEWER_CHANGES), nothing_done)
     steps += [_step(_EQUAL, calls.clone, 0, 5), _step(_LOAD, _ARGUMENTS), _step(_ANY_BIT, _CLONE_NEWUSER, 2, 0)]
     steps += [_step(_AND, _CLONE_THREAD | _CLONE_FILES), _step(_EQUAL, _CLONE_THREAD, 0, 1), _step(_RETURN, refused)]
     return b"".join([*steps, ALLOW_ALL])
