@@ -13,11 +13,12 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends build-essential bubblewrap ca-certificates python3-dev python3-venv \
     && rm -rf /var/lib/apt/lists/*
 
-# Owned by root: neither training nor an answer can change it.
+# Owned by root: neither training nor an answer can change it. The checkout goes: every program may read /opt, and data/kernels has answers.
 COPY . /opt/cuset-stage
 RUN --mount=type=cache,target=/root/.cache/pip \
     python3 -m venv /opt/cuset \
-    && /opt/cuset/bin/pip install --constraint /opt/cuset-stage/requirements/constraints.txt /opt/cuset-stage bitsandbytes
+    && /opt/cuset/bin/pip install --constraint /opt/cuset-stage/requirements/constraints.txt /opt/cuset-stage bitsandbytes \
+    && rm -rf /opt/cuset-stage
 
 # The user that trains and judges: with your own number, so that it may write to a folder of yours. Ubuntu's image has a user 1000.
 ARG UID=1000

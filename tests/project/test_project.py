@@ -296,7 +296,7 @@ def test_a_folder_for_one_gpu(init, tmp_path):
     expected |= {"cuset_objective": "eaft", "dataset": "mine", "dataset_dir": str(folder / "data"), "val_size": 2}
     expected |= {"logging_steps": 3, "num_train_epochs": 10.0, "save_total_limit": 1, "gradient_accumulation_steps": 8}
     assert expected.items() <= recipe.items() and not {"deepspeed", "eval_dataset"} & recipe.keys()
-    assert "50 rows, alpaca form" in said and "qlora on 1 x 24 GiB, rows of 4096 tokens" in said
+    assert "50 rows, alpaca form" in said and "qlora on 1 x 24 GiB, learning rate 0.0001, rows of 4096 tokens" in said
     assert "60 steps (10 epochs of 48 rows, 2 more to evaluate), very roughly " in said and "; writes 0." in said
     assert "14.77 billion parameters, template qwen3" in said
     # What was planned in 4 bits would not fit otherwise later either.

@@ -333,6 +333,15 @@ static std::map<std::string, std::function<int()>> attacks = {
         prctl(PR_SET_NAME, name); usleep(300000); _exit(0); }
         usleep(400000); return good(); }},
     {"memory_behind_vfork", [] { hog(120 << 20); for (int i = 0; i < 10; i++) if (vfork() == 0) { usleep(50000); _exit(0); } return good(); }},
+    {"memory_behind_slow_looks", [] { int fd = full_file("data/gone", 4096); unlink("data/gone");
+        auto change = [](void*) -> void* { sched_param none{}; sched_setscheduler(0, SCHED_IDLE, &none);
+            for (;;) { auto p = static_cast<char*>(mmap(nullptr, 64 << 21, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+                for (size_t i = 0; i < 64; i += 2) mprotect(p + (i << 21), 1 << 21, PROT_READ); munmap(p, 64 << 21); } };
+        for (int i = 0; i < 50; i++) if (fork() == 0) {
+            for (int k = 0; k < 2300; k++) mmap(nullptr, 4096, PROT_READ, k % 2 ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+            pthread_t thread; for (int k = 0; k < 3; k++) pthread_create(&thread, nullptr, change, nullptr);
+            for (;;) pause(); }
+        sleep(3); hog(size_t(1500) << 20); sleep(2); return good(); }},
     {"many_mappings", [] { int fd = full_file("data/gone", 1 << 20); unlink("data/gone"); for (int i = 0; i < 49; i++) if (fork() == 0) break;
         for (int i = 0; i < 64000; i++) mmap(nullptr, 4096, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
         for (;;) pause(); return 0; }},

@@ -163,6 +163,20 @@ assert os.path.getsize("file") == 1 << 20; print("done")
     assert done.stdout == "done\n", done
 
 
+@pytest.mark.parametrize(
+    "request_number", [0x4030582A, 0x401C5820]
+)  # RESVSP64: room at once; FSSETXATTR: what keeps a file from going
+def test_files_cannot_be_changed_by_ioctl(folder, isolation, request_number):
+    code = f"""
+import errno, fcntl
+with open("file", "wb") as file:
+    try: fcntl.ioctl(file, {request_number}, bytes(48))
+    except OSError as error: print(errno.errorcode[error.errno])
+"""
+    done = python(code, folder, isolation)
+    assert done.stdout == "ENOTSUP\n", done
+
+
 def test_long_output_keeps_its_head_and_tail(folder, isolation):
     limits = Limits(output_bytes=1000)
     done = shell("echo first; seq 100000; echo last", folder, isolation, limits=limits)

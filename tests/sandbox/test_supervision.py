@@ -152,16 +152,20 @@ def test_a_program_of_which_nothing_is_heard_runs_once_more_and_alone(folder, is
         assert (ran.verdict, asked) == (verdict, [1, 1])
 
 
-def test_the_time_limit_waits_for_no_look():
-    code = """
-import sys, time; sys.path.insert(0, sys.argv[1]); import loop
+@pytest.mark.parametrize(("largest", "stopped"), [(100, "wall"), (101, "memory")])
+def test_the_limits_of_time_and_of_memory_wait_for_no_look(largest, stopped):
+    code = f"""
+import sys, threading, time, types; sys.path.insert(0, sys.argv[1]); import loop
 run = object.__new__(loop.Run)
 run.stdout = run.stderr = loop.CappedFile("/tmp", 9)
-run.most, run.ended, run.pid, run.begin, run.stopped, run.look = {"wall_s": 0.1}, {}, 1, 0, None, lambda: time.sleep(600)
+run.most, run.ended, run.pid, run.begin, run.stopped = {{"wall_s": 1, "memory_bytes": 100}}, {{}}, 1, 0, None
+run.group, run.processes, run.ended_watch, run.is_one_over = None, 1, threading.Event(), False
+loop.tree.measure = lambda pids: types.SimpleNamespace(largest={largest})
+run.look = lambda: time.sleep(600)
 run.watch(); print(run.stopped)
 """
     command = [sys.executable, "-I", "-S", "-c", code, str(Path(supervision.SUPERVISOR[-1]).parent)]
-    assert subprocess.run(command, capture_output=True, text=True, timeout=300).stdout == "wall\n"
+    assert subprocess.run(command, capture_output=True, text=True, timeout=300).stdout == f"{stopped}\n"
 
 
 def test_hunt_finds_what_is_forked_while_it_looks(folder):

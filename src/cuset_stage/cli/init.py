@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeInt
 
 from .. import bundled
 from ..project.folder import Project, next_steps, read_form, write_project
-from ..project.plan import BATCH, HELD_OUT_FROM, Tuning, choose_plan, shape_of
+from ..project.plan import BATCH, HELD_OUT_FROM, Tuning, choose_learning_rate, choose_plan, shape_of
 from ..project.template import difference, template_of
 from ..settings import Settings
 from ..stage.pretrained import Model
@@ -69,7 +69,10 @@ def init(settings: InitSettings) -> None:
     typer.echo(f"data: {file.rows:,} rows, {file.form} form{given}" if is_own else "data: the bundled kernels")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
-    typer.echo(f"plan: {way} on {where}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB")
+    rate = choose_learning_rate(shape, plan.tuning, settings.method)
+    typer.echo(
+        f"plan: {way} on {where}, learning rate {rate:g}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB"
+    )
     typer.echo(f"run: {project.length(here[0].name if here else None)}")
     if plan.batch != BATCH:
         typer.echo(f"note: {gpus} GPUs do not divide the paper's batch of {BATCH}: a step has {plan.batch} rows")

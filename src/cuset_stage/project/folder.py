@@ -239,7 +239,7 @@ def _train_recipe(project: Project, folder: Path) -> str:
     text = (bundled.recipes() / name).read_text(encoding="utf-8")
     tuning = {"full": "full fine-tuning", "lora": "LoRA", "qlora": "LoRA on 4-bit weights"}[plan.tuning]
     machine = f"{plan.gpus} GPU{'s' * (plan.gpus > 1)}, about {plan.gib:.0f} GiB" if plan.gpus else "a CPU"
-    made = f"# {project.method} on {project.model}: {tuning} on {machine}, {plan.batch} rows a step. Made by `cuset init`.\n\n"
+    made = f"# {project.method} on {project.model}: {tuning} on {machine}, {plan.batch} rows a step.\n# Made by `cuset init`; docs/one_gpu.md says how it chooses.\n\n"
     for line in text[text.index("### model") :].splitlines(keepends=True):
         key = line.strip().partition(":")[0]
         made += line if key not in changes else "" if changes[key] is None else _yaml({key: changes[key]})
@@ -284,12 +284,13 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     look = f"cuset heatmap {trained(OUTPUT)}{before}{bits} dataset={dataset} {data} output={path('confidence.html')}"
     generate, evaluate = results(OUTPUT, project.method)
     label = f"cuset label model={model} dataset={project.data.name} {data} output={path('labels.html')}"
-    trial = f"{train} max_steps=2 output_dir={path('trial')}"
+    trial = f"{train} max_steps=2 logging_steps=1 output_dir={path('trial')}"
+    few_tasks = "" if plan.gpus else ": enough to see that it works, too few to compare (more: limit=, max_tokens=)"
     steps = [
         ("see which tokens of your data are CUDA, and which rows have none", [label]),
         ("try two steps of the training, in a folder of their own, then train", [trial, train]),
-        ("look at its confidence, token by token", [look]),
-        ("write answers to held-out tasks", [generate]),
+        (f"look at its confidence in {'your rows' if project.is_own else 'held-out rows'}, token by token", [look]),
+        (f"write answers to {'' if plan.gpus else 'five of '}the package's 200 tasks{few_tasks}", [generate]),
         (f"compile {'and run them (needs nvcc and a GPU)' if plan.gpus else 'them (needs nvcc)'}", [evaluate]),
         ("talk to it", [f"llamafactory-cli chat {chat}{bits}"]),
     ]
@@ -297,7 +298,12 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
         merge = f"llamafactory-cli export {chat} export_dir={path('merged')}"
         steps.append(("merge the adapter into the model", [merge]))
     if project.method != "sft":
-        again = [f"{train} cuset_objective=sft output_dir={path('sft')}", *results("sft", "sft")]
+        again = [f"{train} cuset_objective=sft output_dir={path('sft')}"]
+        if project.schedule.held_out or not project.is_own:
+            again.append(f"grep eval_loss {path(OUTPUT, 'all_results.json')} {path('sft', 'all_results.json')}")
+        again += results("sft", "sft")
         compare = f"cuset report {path(f'{project.method}.jsonl')} {path('sft.jsonl')} output={path('report')}"
-        steps.append(("the same run with plain SFT, and both compared", [*again, compare]))
+        rows = "your held-out rows" if project.is_own else "rows held out"
+        what = f"the same run with plain SFT; compare eval_loss, which is of {rows}, and the answers to the package's tasks"
+        steps.append((what, [*again, compare]))
     return steps

@@ -43,6 +43,9 @@ _CLONE3 = 435  # its flags lie in memory, where a filter cannot look: glibc fall
 # open_tree to fspick, io_uring, pidfd_getfd, mount_setattr, memfd_secret: one number everywhere
 _NEWER = (*range(428, 434), 425, 426, 427, 438, 442, 447)
 _NEWER_ATTRIBUTES, _NEWER_CHANGES = (463, 466), (452, 469)  # setxattrat, removexattrat; fchmodat2, file_setattr
+# Of ioctl: FS_IOC_RESVSP, RESVSP64 and ZERO_RANGE, by which fallocate works as well; FS_IOC_FSSETXATTR, SETFLAGS and SETFLAGS32, which
+# can keep a file from being moved or removed.
+_OF_FILES = (0x40305828, 0x4030582A, 0x40305839, 0x401C5820, 0x40086602, 0x40046602)
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 
 
@@ -52,6 +55,7 @@ class _Calls(NamedTuple):
     architecture: int  # as audit names it
     clone: int
     socket: int
+    ioctl: int
     prlimit: int
     fallocate: int
     memfd_create: int
@@ -74,13 +78,13 @@ class _Calls(NamedTuple):
 # fmt: off
 _MACHINES = {
     "x86_64": _Calls(
-        0xC000003E, 56, 41, 302, 285, 319, (142, 144, 203, 314), (141, 251), (42, 44, (46, 307)),
+        0xC000003E, 56, 41, 16, 302, 285, 319, (142, 144, 203, 314), (141, 251), (42, 44, (46, 307)),
         (43, 288), (40, 275, 276, 278),
         (188, 189, 190, 197, 198, 199), (91, 268, 93, 260, 280, 90, 92, 94, 132, 235, 261),
         (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
     ),
     "aarch64": _Calls(
-        0xC00000B7, 220, 198, 261, 47, 279, (118, 119, 122, 274), (140, 30), (203, 206, (211, 269)),
+        0xC00000B7, 220, 198, 29, 261, 47, 279, (118, 119, 122, 274), (140, 30), (203, 206, (211, 269)),
         (202, 242), (71, 76, 77, 75),
         (5, 6, 7, 14, 15, 16), (52, 53, 55, 54, 88),
         (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
@@ -173,6 +177,7 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
     steps += _answer((_CLONE3, calls.memfd_create), missing)
     steps += _answer((*calls.refused, *_NEWER), refused)
     steps += _answer([calls.fallocate], _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
+    steps += _by_argument(calls.ioctl, 1, _OF_FILES, _ERRNO | _EOPNOTSUPP, _ALLOW)
     steps += _by_argument(calls.prlimit, 0, [0], _ALLOW, refused)
     # 0 is the thread itself; any other id is accepted and ignored, since a thread may name itself by its id.
     for number in calls.scheduling:

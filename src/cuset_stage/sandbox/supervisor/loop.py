@@ -8,6 +8,7 @@ import select
 import shutil
 import signal
 import socket
+import threading
 import time
 
 import tree
@@ -17,6 +18,7 @@ from group import SLACK, Group
 
 # between two looks at the processes: quick at first, since most programs are short
 SHORTEST_S, LONGEST_S = 0.002, 0.02
+GUARD_S = 0.1  # between two questions for the memory of the largest process
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
 # counting files may take a twentieth of the time, and more where it takes so long that a second would pass unseen
 SLOW_FACTOR, LONGEST_UNSEEN_S = 20, 1.0
@@ -84,6 +86,7 @@ class Run:
         self.seconds = self.slowest_look = 0.0
         self.next_count = 0.0
         self.in_flight = self.hidden_memory = 0.0
+        self.ended_watch, self.is_one_over = threading.Event(), False
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
         self.out_of_sight = tree.OutOfSight(
             unseen_bytes, same_user=request["uid"] is None, network=request["network"] and bool(request["prefix"])
@@ -146,7 +149,9 @@ class Run:
         A look may take as long as the program makes it; the time limit interrupts it.
         """
         signal.signal(signal.SIGALRM, _interrupt)
+        guard = threading.Thread(target=self.guard_memory, daemon=True)
         try:
+            guard.start()
             signal.setitimer(signal.ITIMER_REAL, self.most["wall_s"], 1.0)
             pause = SHORTEST_S
             while True:
@@ -167,7 +172,26 @@ class Run:
                 self.stopped = self.stopped or "wall"
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            self.ended_watch.set()
+            guard.join()
+        if self.is_one_over:
+            self.stopped = "memory"
         self.seconds = time.monotonic() - self.begin
+
+    def guard_memory(self) -> None:
+        """End the program, beside a look that the program makes last, as soon as one process has more memory than all may have.
+
+        What this reads waits for no lock of the program's, as mappings and exact sums do.
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])  # it interrupts a look
+        while self.group is None and not self.ended_watch.wait(GUARD_S):
+            pids = tree.descendants(4 * self.processes)
+            if tree.measure(pids).largest > self.most["memory_bytes"]:
+                self.is_one_over = True
+                for pid in pids:
+                    with contextlib.suppress(OSError):
+                        os.kill(pid, signal.SIGKILL)
+                return
 
     def look(self) -> str | None:
         """Whether a limit is passed now: its name, or None."""

@@ -56,8 +56,9 @@ def descendants(most: int = ALL) -> list[int]:
 
 
 class Usage(NamedTuple):
-    """Of some processes. own, shared: bytes of memory; pages that several share count for each (see `shared_fairly`). files: bytes of
-    files and of devices' memory that are mapped.
+    """Of some processes. own, shared: bytes of memory; pages that several share count for each (see `shared_fairly`). largest: the most
+    that one of them has of its own, which is never more than all have together. files: bytes of files and of devices' memory that are
+    mapped.
 
     threads_of: a living thread of each process, by which /proc tells of its memory and files: the first may have ended.
     """
@@ -66,6 +67,7 @@ class Usage(NamedTuple):
     threads: int
     cpu_seconds: float
     own: int
+    largest: int
     shared: int
     files: int
     threads_of: list[int]
@@ -105,7 +107,7 @@ def _has_memory(pid: int) -> bool:
 
 def measure(pids: list[int]) -> Usage:
     """Sum up what the processes use now."""
-    threads = own = shared = files = 0
+    threads = own = largest = shared = files = 0
     cpu_seconds = 0.0
     living = []
     for pid in pids:
@@ -122,10 +124,11 @@ def measure(pids: list[int]) -> Usage:
             cpu_seconds += sum(map(int, fields[11:15])) / TICK
             if _borrows_memory(pid, fields):
                 continue
-            own += 1024 * sum(int(status.get(name, 0)) for name in (b"RssAnon", b"VmSwap", b"VmPTE", b"HugetlbPages"))
+            its = 1024 * sum(int(status.get(name, 0)) for name in (b"RssAnon", b"VmSwap", b"VmPTE", b"HugetlbPages"))
+            own, largest = own + its, max(largest, its)
             shared += 1024 * int(status.get(b"RssShmem", 0))
             files += 1024 * int(status.get(b"RssFile", 0))
-    return Usage(len(living), threads, cpu_seconds, own, shared, files, living)
+    return Usage(len(living), threads, cpu_seconds, own, largest, shared, files, living)
 
 
 def shared_fairly(threads_of: list[int]) -> tuple[int, int] | None:
