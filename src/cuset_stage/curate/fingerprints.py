@@ -3,7 +3,7 @@
 | key | of | is |
 |---|---|---|
 | `program` | the code, else prompt and reference, else the module | a digest, equal for programs that differ in comments, layout and names |
-| `kernels` | each `__global__` function | a MinHash of its normalised subtrees (cuda_source.normal_form) |
+| `kernels` | each `__global__` function | a MinHash of its normalised subtrees (cuda_source.kernel_features) |
 | `module` | a PyTorch module | three digests (with and without its names, and without its inputs) and a MinHash of its tokens |
 | `prompt` | what the source asks | a digest and a MinHash of its words |
 
