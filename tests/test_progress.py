@@ -41,7 +41,9 @@ def test_what_is_short_leaves_no_line_in_a_log(monkeypatch, is_terminal):
 def test_a_log_hears_of_work_of_which_nothing_is_finished(monkeypatch):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.01)
     stream, told = Stream(is_terminal=False), threading.Event()
-    stream.write = lambda text: told.set() if text.startswith("answers: 0 of 3 samples in 00:0") else None
+    stream.write = lambda text: (
+        told.set() if text.startswith("answers: 0 of 3 samples in 00:0") and "7 tokens" in text else None
+    )
     monkeypatch.setattr(sys, "stderr", stream)
-    with Progress(total=3, unit="sample", desc="answers") as bar, progress.ticking(bar):
+    with Progress(total=3, unit="sample", desc="answers") as bar, progress.ticking(bar, lambda: "7 tokens"):
         assert told.wait(60)

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tqdm import tqdm
@@ -35,13 +35,13 @@ class Progress(tqdm):
 
 
 @contextlib.contextmanager
-def ticking(bar: Progress) -> Iterator[None]:
-    """Show the bar every LINE_SECONDS also while nothing is finished: the first answers of a model may take minutes."""
+def ticking(bar: Progress, note: Callable[[], str]) -> Iterator[None]:
+    """Show the bar every LINE_SECONDS also while nothing is finished, with a note: the first answers of a model may take minutes."""
     ended = threading.Event()
 
     def tick() -> None:
         while not ended.wait(LINE_SECONDS):
-            bar.refresh()
+            bar.set_postfix_str(note())
 
     thread = threading.Thread(target=tick, daemon=True)
     thread.start()

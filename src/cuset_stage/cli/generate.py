@@ -1,7 +1,7 @@
 """`cuset generate`: ask a model for the answers to a task set."""
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import typer
 from pydantic import Field
@@ -38,7 +38,17 @@ def generate(settings: GenerateSettings) -> None:
     prompts = settings.prompts and read_prompts(settings.prompts)
     wording = (prompts.label if prompts else EDITIONS[-1]) if task_set.format == "cudabench" else None
     recorded, open_backend = choose_backend(settings, prompts=wording)
-    with Progress(total=len(task_set) * samples, unit="sample", desc="answers") as bar, ticking(bar):
+    opened: list[Any] = []
+
+    def opened_backend() -> Any:
+        opened.append(open_backend())
+        return opened[0]
+
+    def note() -> str:
+        slots = getattr(opened[0], "slots", None) if opened else None
+        return f"{slots.tokens:,} tokens" if slots else ""
+
+    with Progress(total=len(task_set) * samples, unit="sample", desc="answers") as bar, ticking(bar, note):
         summary = fill(
             task_set,
             recorded,
@@ -46,7 +56,7 @@ def generate(settings: GenerateSettings) -> None:
             samples=samples,
             prompts=prompts,
             output=output,
-            open_backend=open_backend,
+            open_backend=opened_backend,
             progress=lambda done, total: bar.update(done - bar.n),
         )
     failed = len(summary.failures)

@@ -53,6 +53,7 @@ class HFBackend:
         device: cpu, one GPU such as cuda:1, or cuda: all GPUs, the model's layers spread over them.
 
     Attributes:
+        slots: what writes now, None for batches.
         continuous: whether a sample that ends makes room for the next one (`slots`); otherwise batches are generated one by one.
 
     Raises:
@@ -63,6 +64,7 @@ class HFBackend:
         self, settings: RecordedSettings, *, batch_size: int, device: str = "cpu", trust_remote_code: bool = False
     ) -> None:
         self.batch_size = batch_size
+        self.slots: Slots | None = None
         self._settings = settings
         self._sampling = {"temperature": settings.temperature, "top_p": settings.top_p}
         place = tokenizer_of(settings.model, settings.adapter)
@@ -146,7 +148,7 @@ class HFBackend:
                     yield Failure(pending.pop(next(iter(pending))), message)
 
     def _write_continuously(self, requests: list[Request], prompts: dict[str, Prompt]) -> Iterator[Answer]:
-        slots = Slots(
+        self.slots = slots = Slots(
             self.model,
             min(self.batch_size, len(requests)),
             longest=max(len(prompts[request.task].ids) for request in requests) + self._settings.max_tokens,

@@ -120,12 +120,16 @@ class Slots:
         model: a causal model that `can_write` accepts; only its own forward passes here use `attend`.
         longest: prompt tokens and answer tokens together, at most.
         sampling: temperature and top_p, see the module `sampling`; temperature 0 takes the likeliest token.
+
+    Attributes:
+        tokens: how many have been written, on a GPU up to STRIDE - 1 more an answer than it has.
     """
 
     def __init__(
         self, model: Any, count: int, *, longest: int, max_tokens: int, stop_ids: set[int], **sampling: float
     ) -> None:
         self.count = count = min(count, WIDTH)
+        self.tokens = 0
         self._model, self._stop_ids, self._max_tokens = model, stop_ids, max_tokens
         self._longest, self._sampling = longest, sampling
         self._device = model.get_input_embeddings().weight.device
@@ -161,6 +165,7 @@ class Slots:
             self._write_block(last + self._stride - 1)
             for slot, ids in zip(active.copy(), self._block[list(active)].tolist(), strict=True):
                 answer = active[slot]
+                self.tokens += len(ids)
                 for token in ids:
                     answer.ids.append(token)
                     if token in self._stop_ids or len(answer.ids) == self._max_tokens:
