@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 
-# A string literal without its prefix. One that never closes is matched once, to the end of its line or, of three quotes, of the text.
-LITERAL = (
-    r"(?P<quotes>\"\"\"|''')(?P<long>(?:[^\"'\\]++|\\[\s\S]?|(?!(?P=quotes))[\"'])*+)(?P=quotes)?"
-    r"|(?P<quote>[\"'])(?P<short>(?:[^\"'\\\n]++|\\(?:\r\n|[\s\S])?|(?!(?P=quote))[\"'])*+)(?P=quote)?"
+# No named groups: in a possessive repetition Python 3.11.2, which is Debian's, matches them wrongly.
+_NOISE = re.compile(
+    r"#[^\n]*"
+    r'|"""[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+(?:""")?'
+    r"|'''[^'\\]*+(?:(?:\\[\s\S]?|'(?!''))[^'\\]*+)*+(?:''')?"
+    r'|"[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+"?'
+    r"|'[^'\\\n]*+(?:\\(?:\r\n|[\s\S])?[^'\\\n]*+)*+'?"
 )
-_NOISE = re.compile(rf"#[^\n]*|{LITERAL}")
 _BLANKS = re.compile(r"[ \t\f\r]*")
 # What no line inside brackets starts with.
 _STATEMENT = re.compile(

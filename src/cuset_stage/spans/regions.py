@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from ..answers import NO_CODE, SHELLS, looks_like_code, read_answer, starts_as_code
 from .kinds import Extents
-from .python_source import LITERAL
 from .scrub import line_before
 
 
@@ -29,7 +28,18 @@ _EVIDENCE = re.compile(
     r"|(?:using|typedef|namespace|struct|static|inline|constexpr|const|enum|void|int|float|dim3)[ \t]+\w|\w+(?:<[^<\n]*>)?<<<))",
     re.MULTILINE,
 )
-_TOKEN = re.compile(r"#[^\n]*|(?<!\w)(?P<prefix>[rRbBuUfF]{0,2})(?:" + LITERAL + r")|(?P<bracket>[()\[\]{}])")
+_PREFIX = r"(?<![\w])(?P<prefix>[rRbBuUfF]{0,2})"
+_TOKEN = re.compile(
+    r"(?P<comment>#[^\n]*)|"
+    + _PREFIX
+    + r"(?:"
+    + r'(?P<open3d>""")(?P<body3d>[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+)(?P<close3d>""")?'
+    + r"|(?P<open3s>''')(?P<body3s>[^'\\]*+(?:(?:\\[\s\S]?|'(?!''))[^'\\]*+)*+)(?P<close3s>''')?"
+    + r'|(?P<open1d>")(?P<body1d>[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+)(?P<close1d>")?'
+    + r"|(?P<open1s>')(?P<body1s>[^'\\\n]*+(?:\\(?:\r\n|[\s\S])?[^'\\\n]*+)*+)(?P<close1s>')?"
+    + r")|(?P<bracket>[()\[\]{}])"
+)
+_FORMS = ("3d", "3s", "1d", "1s")
 _ESCAPE = re.compile(r"\\(?:\r\n|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-7]{1,3}|[\s\S])")
 _FIELD = re.compile(r"\{\{|\}\}|\{[^{}\n]*\}")
 # What may stand between the literals of one source: in Python also `+ name +` and `s +=`, in C++ also names, macros and branches.
@@ -158,8 +168,10 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
     for match in _TOKEN.finditer(text):
         if match["bracket"]:
             depth = max(0, depth + (1 if match["bracket"] in "([{" else -1))
-        if match["prefix"] is None:  # a bracket or a comment
             continue
+        if match["comment"] is not None:
+            continue
+        form = next(form for form in _FORMS if match[f"open{form}"])
         before = line_before(text, match.start())
         indent = len(before) - len(before.lstrip())
         if not (literals and _PYTHON_JOINT.fullmatch(text, literals[-1][1], match.start())):
@@ -170,9 +182,8 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
             continue  # a statement of its own
         prefix = match["prefix"].lower()
         formatted = "f" in prefix or _is_format(text, match, names)
-        form = "short" if match["long"] is None else "long"
-        source = _decode(match[form], raw="r" in prefix, formatted=formatted)
-        literals.append((*match.span(), Region(match.start(form), source)))
+        source = _decode(match[f"body{form}"], raw="r" in prefix, formatted=formatted)
+        literals.append((*match.span(), Region(match.start(f"body{form}"), source)))
     return [Region(start + at, source) for at, source in _joined(text, literals, _PYTHON_JOINT, has_code)]
 
 
