@@ -39,6 +39,11 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
         raise
 
 
+def is_regular(path: Path) -> bool:
+    """Whether it is a file and no link, which what others made (a clone, a program) can lead to any file of this machine."""
+    return path.is_file() and not path.is_symlink()
+
+
 def take_lock(path: Path, *, wait: bool = True, shared: bool = False) -> int | None:
     """A descriptor that holds a lock on a file, which is made where missing, until every process that has it closes it or dies.
 

@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ..files import is_regular
 from ..tasks import robust_kbench
 from ..text import one_line
 from .licences import UNKNOWN, of_folder
@@ -71,7 +72,7 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
         return _modules(path)
     if kind == "tasks":
         found = sorted(file for file in path.glob("*/task.json") if not file.parent.is_symlink())
-        wanted, files = ["*/task.json"], filter(_is_own, found)
+        wanted, files = ["*/task.json"], filter(is_regular, found)
     else:
         wanted = [suffix for suffix, its in _KINDS.items() if its == kind] or suffixes
         files = (file for file in _files(path) if file.suffix.lower() in wanted)
@@ -103,13 +104,8 @@ def _files(root: Path) -> Iterator[Path]:
         hidden = (".", "node_modules", "__pycache__")
         folders[:] = sorted(name for name in folders if not name.startswith(hidden))
         for path in (Path(folder, file) for file in sorted(files) if not file.startswith(".")):
-            if _is_own(path):
+            if is_regular(path):
                 yield path
-
-
-def _is_own(file: Path) -> bool:
-    """Whether it is a file and no link, which in a clone can lead to any file of this machine: its text would stand in the data."""
-    return file.is_file() and not file.is_symlink()
 
 
 def _row(file: str, number: int, given: Any) -> Row:
@@ -223,9 +219,9 @@ def _source(path: Path, name: str, root: Path) -> Row:
     except UnicodeDecodeError as error:
         raise RowError("not_utf8", f"{error}; convert it or its headers, as with iconv -t utf-8") from None
     declared, reference = path.with_suffix(".json"), path.with_suffix(".ref.py")
-    if _is_own(reference):
+    if is_regular(reference):
         row["reference"] = reference.read_text(encoding="utf-8-sig")
-    return (_object(declared, "bad_declaration") if _is_own(declared) else {}) | row
+    return (_object(declared, "bad_declaration") if is_regular(declared) else {}) | row
 
 
 def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
@@ -271,7 +267,7 @@ def _task(path: Path, name: str) -> Row:
     """A task in our own format: <task>/task.json with its prompt, reference and program."""
     row = _object(path, "bad_task") | {"id": name}
     for key, other in _TASK_FILES.items():
-        if _is_own(path.with_name(other)):
+        if is_regular(path.with_name(other)):
             row[key] = path.with_name(other).read_text(encoding="utf-8")
         elif key in ("prompt", "reference"):
             raise RowError("bad_task", f"{other} is missing")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from ..files import file_sha256, write_atomically
+from ..files import file_sha256, is_regular, write_atomically
 from ..sandbox import Isolation, SandboxError, cache_root, scratch_folder
 from ..tasks.base import Case, ModuleTask, ProgramTask, ScriptOracle, Task
 from .closeness import MODULE_TOLERANCES, values_of
@@ -284,7 +284,7 @@ class ProgramAudit:
             return {}
         work = folder / "unseeded"
         places = {output: work / path.relative_to(prepared.folder) for output, path in prepared.expected.items()}
-        return {output: path for output, path in places.items() if path.is_file() and not path.is_symlink()}
+        return {output: path for output, path in places.items() if is_regular(path)}
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..files import is_regular
 from ..sandbox import Isolation, SandboxError
 from ..tasks.base import FILE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 from .closeness import Distance, distance, element_at, first_nan
@@ -103,7 +104,7 @@ def _wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path])
     """Returns the message about an output that is missing or has a wrong size, or None."""
     for tensor in case.outputs:
         path = outputs.get(tensor.file)
-        if path is None or path.is_symlink() or not path.is_file():
+        if path is None or not is_regular(path):
             return f"{tensor.file}: not written"
         size, right = path.stat().st_size, prepared.sizes(tensor)
         if not right and not size:

@@ -27,7 +27,7 @@ from typing import Any
 
 import psutil
 
-from ..files import file_sha256
+from ..files import file_sha256, is_regular
 from ..sandbox import (
     Finished,
     Gpu,
@@ -360,7 +360,7 @@ def run_compare(task: ProgramTask, files: Mapping[str, Path], isolation: Isolati
 
 def written_files(folder: Path) -> list[str]:
     """The regular files under folder/data, as "data/x.bin". Links are not followed, and other kinds left out."""
-    files = sorted(path for path in (folder / "data").rglob("*") if not path.is_symlink() and path.is_file())
+    files = sorted(path for path in (folder / "data").rglob("*") if is_regular(path))
     return [str(path.relative_to(folder)) for path in files]
 
 

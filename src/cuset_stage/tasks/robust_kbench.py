@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from ..files import is_regular
 from ..row_checks import RowModel
 from .base import ModuleTask, TaskError
 from .kernelbench import check_defines
@@ -72,7 +73,7 @@ def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
         reference=frame,
         source=f"{config.parent.name}/{config.name}",
         split=direction,
-        solution=read_text(kernel) if kernel.is_file() and not kernel.is_symlink() else None,
+        solution=read_text(kernel) if is_regular(kernel) else None,
         own_source=code,
         frame=frame,
         notes=_filters(config.with_name("filter_results.json")),
