@@ -48,8 +48,8 @@ def train(llamafactory, eight_samples):
     return run
 
 
-def worst_difference(found, expected):
-    """The largest relative difference of what two runs log, which log the same."""
+def check_same_steps(found, expected):
+    """Two runs log the same, within TOLERANCE; returns the largest relative difference."""
     assert len(found) == len(expected) == len({step["loss"] for step in expected})
     worst = 0.0
     for step, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
@@ -81,7 +81,7 @@ def trajectory(train):
 )
 def test_the_arrangement_does_not_matter(trajectory, name):
     found = trajectory(name)
-    worst = worst_difference(found, trajectory("1x8x1"))
+    worst = check_same_steps(found, trajectory("1x8x1"))
     if os.environ.get("CUSET_INVARIANT_TABLE"):
         with open(os.environ["CUSET_INVARIANT_TABLE"], "a", encoding="utf-8") as table:
             losses = ", ".join(f"{step['loss']:.6f}" for step in found)
@@ -105,7 +105,7 @@ def test_the_baselines_are_exact_over_batches_ranks_and_rows(train, objective):
         others += [(1, 1, 2, {**PACKED, "cuset_fused": "on"}), (4, 1, 2, {"cuset_fused": "off"})]
     expected = train(8, 1, 1, keys)
     for *cut, more in others:
-        worst_difference(train(*cut, {**keys, **more}), expected)
+        check_same_steps(train(*cut, {**keys, **more}), expected)
 
 
 @pytest.mark.parametrize("zero_2", [False, True], ids=["DDP", "ZeRO-2"])
@@ -113,7 +113,7 @@ def test_a_trained_head_is_exact_over_ranks(train, zero_2):
     """Full fine-tuning: the head's gradient is formed by us, next to those that the wrappers collect."""
     keys = {"cuset_fused": "on", "cuset_window": 16, "finetuning_type": "full", "learning_rate": 1.0e-3}
     two = train(2, 2, 2, {**keys, **(ZERO_2 if zero_2 else {})})
-    worst_difference(two, train(8, 1, 1, keys))
+    check_same_steps(two, train(8, 1, 1, keys))
 
 
 OWN_RULE = """
@@ -130,7 +130,7 @@ def test_a_rule_of_one_s_own_is_exact_over_ranks(train, tmp_path):
     """Statistics of the vocabulary, places in the sample, weights of samples and a KL term to the base model, over two ranks."""
     (tmp_path / "rules.py").write_text(OWN_RULE)
     keys = {"cuset_objective": f"{tmp_path / 'rules.py'}:own", "cuset_window": 16, "max_steps": 2}
-    worst_difference(train(2, 2, 2, keys), train(8, 1, 1, keys))
+    check_same_steps(train(2, 2, 2, keys), train(8, 1, 1, keys))
 
 
 def test_the_statistics_are_within_their_bounds(trajectory):

@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeInt
 
 from .. import bundled
 from ..project.folder import Project, next_steps, read_form, write_project
-from ..project.plan import BATCH, HELD_OUT_FROM, Tuning, choose_learning_rate, choose_plan, shape_of
+from ..project.plan import BATCH, HELD_OUT_FROM, Tuning, choose_plan, shape_of
 from ..project.template import difference, template_of
 from ..settings import Settings
 from ..stage.pretrained import Model
@@ -69,9 +69,8 @@ def init(settings: InitSettings) -> None:
     typer.echo(f"data: {file.rows:,} rows, {file.form} form{given}" if is_own else "data: the bundled kernels")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
-    rate = choose_learning_rate(shape, plan.tuning, settings.method)
     typer.echo(
-        f"plan: {way} on {where}, learning rate {rate:g}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB"
+        f"plan: {way} on {where}, learning rate {project.learning_rate:g}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB"
     )
     typer.echo(f"run: {project.length(here[0].name if here else None)}")
     if plan.batch != BATCH:

@@ -160,6 +160,10 @@ class Project:
     def schedule(self) -> Schedule:
         return choose_schedule(self.data.rows, self.plan.batch, has_evaluation=not self.is_own)
 
+    @property
+    def learning_rate(self) -> float:
+        return choose_learning_rate(self.shape, self.plan.tuning, self.method)
+
     def length(self, card: str | None) -> str:
         """Steps, time and disk of the run, in words. card: the name of the GPU that is here."""
         run, gpus = self.schedule, self.plan.gpus
@@ -213,7 +217,7 @@ def _train_recipe(project: Project, folder: Path) -> str:
         "logging_steps": run.logging_steps,
         "gradient_accumulation_steps": plan.accumulation,
         "num_train_epochs": float(run.epochs),
-        "learning_rate": choose_learning_rate(project.shape, plan.tuning, project.method),
+        "learning_rate": project.learning_rate,
         "deepspeed": str(folder / f"ds_z{plan.zero}_config.json") if plan.zero else None,
     }
     added: dict[str, Any] = {"save_total_limit": 1}
@@ -285,12 +289,15 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     generate, evaluate = results(OUTPUT, project.method)
     label = f"cuset label model={model} dataset={project.data.name} {data} output={path('labels.html')}"
     trial = f"{train} max_steps=2 logging_steps=1 output_dir={path('trial')}"
-    few_tasks = "" if plan.gpus else ": enough to see that it works, too few to compare (more: limit=, max_tokens=)"
+    five = (
+        "five of the package's 200 tasks: enough to see that it works, too few to compare (more: limit=, max_tokens=)"
+    )
+    asked = "the package's 200 tasks" if plan.gpus else five
     steps = [
         ("see which tokens of your data are CUDA, and which rows have none", [label]),
         ("try two steps of the training, in a folder of their own, then train", [trial, train]),
         (f"look at its confidence in {'your rows' if project.is_own else 'held-out rows'}, token by token", [look]),
-        (f"write answers to {'' if plan.gpus else 'five of '}the package's 200 tasks{few_tasks}", [generate]),
+        (f"write answers to {asked}", [generate]),
         (f"compile {'and run them (needs nvcc and a GPU)' if plan.gpus else 'them (needs nvcc)'}", [evaluate]),
         ("talk to it", [f"llamafactory-cli chat {chat}{bits}"]),
     ]
@@ -298,12 +305,11 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
         merge = f"llamafactory-cli export {chat} export_dir={path('merged')}"
         steps.append(("merge the adapter into the model", [merge]))
     if project.method != "sft":
-        again = [f"{train} cuset_objective=sft output_dir={path('sft')}"]
+        again, compared = [f"{train} cuset_objective=sft output_dir={path('sft')}"], "the answers"
         if project.schedule.held_out or not project.is_own:
             again.append(f"grep eval_loss {path(OUTPUT, 'all_results.json')} {path('sft', 'all_results.json')}")
+            compared = "eval_loss on the held-out rows, and the answers"
         again += results("sft", "sft")
         compare = f"cuset report {path(f'{project.method}.jsonl')} {path('sft.jsonl')} output={path('report')}"
-        rows = "your held-out rows" if project.is_own else "rows held out"
-        what = f"the same run with plain SFT; compare eval_loss, which is of {rows}, and the answers to the package's tasks"
-        steps.append((what, [*again, compare]))
+        steps.append((f"the same run with plain SFT: compare {compared}", [*again, compare]))
     return steps

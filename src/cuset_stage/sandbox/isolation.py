@@ -193,7 +193,7 @@ def special_files() -> tuple[str, ...]:
     places = [place for place in SYSTEM if os.path.isdir(place) and not os.path.islink(place)]
     try:
         done = subprocess.run(
-            ["find", *places, "(", *["-type", "s", "-o", "-type", "p", "-o", "-type", "b", "-o", "-type", "c"], ")", "-print0"],
+            ["find", *places, "(", "-type", "s", "-o", "-type", "p", "-o", "-type", "b", "-o", "-type", "c", ")", "-print0"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -279,7 +279,7 @@ def landlock_rules(
     folder: Path, visible: Sequence[Path], hidden: Sequence[Path], gpu: Gpu | None, uid: int | None
 ) -> dict[str, list[str]]:
     """What a program may read, and what it may write to, too."""
-    closed = [*(path.resolve() for path in hidden), *map(Path, special_files())]
+    closed = [*hidden, *map(Path, special_files())]
     readable = [part for place in (*SYSTEM, *visible) for part in _without(os.path.realpath(place), closed)]
     readable += [*(f"/etc/{name}" for name in ETC), "/proc"]
     writable = [str(folder), *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))]

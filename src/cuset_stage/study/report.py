@@ -11,9 +11,9 @@ import pandas as pd
 
 from ..files import write_atomically
 from ..report.cells import Section, render_markdown, render_page, table_frame
+from ..report.collection import INFRA_ERROR
 from ..report.notes import counted
 from ..report.statistics import Crossed, crossed
-from ..sandbox.limits import Verdict
 from .plan import runs_of
 from .run import gpu_hours
 from .settings import StudySettings
@@ -61,7 +61,7 @@ def _summary(settings: StudySettings, rows: pd.DataFrame) -> str:
         text += f" Prompts: {'; '.join(wordings)}."
         if len(wordings) > 1:
             text += " Runs that answer different prompts do not compare: sample them again with the same."
-    if failed := int((rows["verdict"] == Verdict.INFRA_ERROR).sum()):
+    if failed := int((rows["verdict"] == INFRA_ERROR).sum()):
         text += f" The judge itself failed at {counted(failed, 'sample')} (infra_error, {failed / len(rows):.1%}): judge these again before you publish."
     every = runs_of(settings)
     if left := [run.name for run in every if gpu_hours(settings, run, "evaluate") is None]:
