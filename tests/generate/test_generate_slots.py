@@ -65,7 +65,7 @@ def plainly(model, ids, seed, *, max_tokens, stop_ids, **sampling):
 def test_writes_what_the_model_says(name, changes, monkeypatch):
     """More prompts than slots, read in parts; the cache grows twice."""
     monkeypatch.setattr(module, "CHUNK", 5)
-    monkeypatch.setattr(module, "SHORTEST", 8)
+    monkeypatch.setattr(module, "GRAIN", 8)
     model = make(name, **changes)
     assert can_write(model)
     questions = prompts(1, 2, 5, 6, 11, 23)
@@ -75,15 +75,17 @@ def test_writes_what_the_model_says(name, changes, monkeypatch):
     assert len(set(map(tuple, written))) == 6
 
 
-@pytest.mark.parametrize(("scale", "is_quick"), [(1, False), (200, True)])
+@pytest.mark.parametrize(("scale", "is_quick"), [(1, False), (30, True), (200, True)])
 def test_a_nucleus_wider_than_the_candidates_is_drawn_again(scale, is_quick, monkeypatch):
+    """Often, once and never; in blocks of four steps, as on a GPU."""
     monkeypatch.setattr(module, "draw_among", functools.partial(draw_among, count=3))
     model, questions = make("Qwen2"), prompts(3, 8, 5, 13)
     options = {"max_tokens": 9, "stop_ids": {101}, "temperature": 0.7 / scale, "top_p": 0.9}
     slots = Slots(model, 2, longest=32, **options)
+    slots._stride, slots._block = 4, slots._zeros(2, 4)
     written = [answer.ids for answer in sorted(slots.write(questions))]
     assert written == [plainly(model, *question, **options) for question in questions]
-    assert slots._is_quick is is_quick
+    assert slots._is_quick is is_quick and (slots._again > 0) is (scale < 200)
 
 
 @pytest.mark.parametrize(("name", "changes"), LEFT.items())

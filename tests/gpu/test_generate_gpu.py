@@ -85,7 +85,7 @@ def test_no_bit_depends_on_the_batch(deep_backend, monkeypatch):
     turns = [(64, questions, 512), (128, questions[::-1], 512), (1, questions[::11], 512), (7, questions[:30], 64)]
     for batch_size, asked, shortest in (*turns, (500, questions, 2048)):
         sums = torch.zeros(91, 80, dtype=torch.int64, device="cuda")
-        monkeypatch.setattr(slots, "SHORTEST", shortest)
+        monkeypatch.setattr(slots, "GRAIN", shortest)
         monkeypatch.setattr(deep_backend, "batch_size", batch_size)
         for reply in deep_backend.replies(asked):
             assert not isinstance(reply, Failure)

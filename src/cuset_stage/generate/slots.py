@@ -26,10 +26,10 @@ from .sampling import draw, draw_among
 
 
 ATTENTION = "cuset_slots"
-CHUNK = 256  # tokens of a prompt in one step
+CHUNK = 512  # tokens of a prompt in one step
 WIDTH = 128  # rows of a writing step on a GPU
 STRIDE = 8  # writing steps on a GPU between two looks at their tokens
-SHORTEST = 512  # positions that are attended to at least; doubled when an answer needs more
+GRAIN = 512  # steps attend to a multiple of so many positions; the cache has room for so many at first
 
 
 def attend(
@@ -144,8 +144,11 @@ class Slots:
         self._steps, self._seeds, self._busy = self._zeros(rows), self._zeros(rows), self._zeros(rows)
         # The tokens of the last steps, and where the next ones go.
         self._block, self._column = self._zeros(rows, self._stride), self._zeros(1)
-        # Whether tokens are drawn among few candidates, and whether these were too few in the last steps.
+        self._stops = torch.tensor(sorted(stop_ids), device=self._device)
+        # Whether tokens are drawn among few candidates, and whether these were too few in the last steps. Blocks of steps so far, and of
+        # these the ones that were written again with the whole vocabulary.
         self._is_quick, self._missed = sampling["temperature"] > 0 and sampling["top_p"] < 1, self._zeros(1)
+        self._blocks = self._again = 0
         # What a reading step reads: a slot, tokens and their positions.
         self._slot, self._chunk, self._chunk_positions = self._zeros(1), self._zeros(1, CHUNK), self._zeros(1, CHUNK)
 
@@ -175,18 +178,22 @@ class Slots:
                         break
 
     def _write_block(self, needed: int) -> None:
-        """`stride` writing steps. If the nucleus of a row was wider than the candidates, again and from now on with the whole vocabulary."""
-        state = self._tokens, self._positions, self._steps
+        """`stride` writing steps. If the nucleus of a row was wider than the candidates, the block is written again with the whole
+        vocabulary, and if that happens often, so is all that follows."""
+        state = self._tokens, self._positions, self._steps, self._busy
         before = [tensor.clone() for tensor in state]
+        step = self._write_quickly if self._is_quick else self._write_step
         for _ in range(self._stride):
-            self._run(self._write_step, needed)
+            self._run(step, needed)
+        self._blocks += 1
         if self._is_quick and self._missed:
-            self._is_quick = False
-            if self._graphs:
-                self._graphs.clear()
+            self._again += 1
+            self._missed.zero_()
             for tensor, old in zip(state, before, strict=True):
                 tensor.copy_(old)
-            self._write_block(needed)
+            for _ in range(self._stride):
+                self._run(self._write_step, needed)
+            self._is_quick = self._again <= 1 + self._blocks // 8
 
     def _read(self, slot: int, ids: list[int], seed: int) -> None:
         """Put a prompt into a slot. Its last token is left for the first writing step."""
@@ -209,18 +216,23 @@ class Slots:
         self._forward(self._chunk, self._chunk_positions, self._slot, length)
 
     def _write_step(self, length: int) -> None:
-        logits = self._forward(self._tokens, self._positions, self._every, length)
-        of_row = logits.float(), self._seeds, self._steps
-        if self._is_quick:
-            tokens, is_whole = draw_among(*of_row, **self._sampling)
-            self._missed |= (~is_whole & (self._busy > 0)).any()
-        else:
-            tokens = draw(*of_row, **self._sampling)
+        self._keep(draw(*self._of_row(length), **self._sampling))
+
+    def _write_quickly(self, length: int) -> None:
+        tokens, is_whole = draw_among(*self._of_row(length), **self._sampling)
+        self._missed |= (~is_whole & (self._busy > 0)).any()
+        self._keep(tokens)
+
+    def _of_row(self, length: int) -> tuple[Tensor, Tensor, Tensor]:
+        return self._forward(self._tokens, self._positions, self._every, length).float(), self._seeds, self._steps
+
+    def _keep(self, tokens: Tensor) -> None:
+        """The next token of each row. An answer of max_tokens goes on to the end of a block, but not beyond its cache."""
         self._tokens[:, 0] = tokens
         self._block.index_copy_(1, self._column, self._tokens)
         self._column.add_(1).remainder_(self._stride)
         self._steps.add_(self._busy)
-        # An answer goes on to the end of a block, but not beyond its cache.
+        self._busy.mul_((self._tokens != self._stops).all(1))
         self._positions.add_(self._busy[:, None]).clamp_(max=self._longest - 1)
 
     def _forward(self, ids: Tensor, positions: Tensor, slots: Tensor, length: int) -> Tensor:
@@ -245,12 +257,14 @@ class Slots:
         return output.logits[:, -1]
 
     def _run(self, step: Any, needed: int) -> None:
-        """A step that sees at least the first `needed` positions: a power of two, or all there can be."""
-        length = min(max(SHORTEST, 1 << (needed - 1).bit_length()), -(-self._longest // 64) * 64)
-        if length > self._cache.capacity:
+        """A step that sees at least the first `needed` positions. The cache grows by doubling, to all that there can be at most."""
+        most = -(-self._longest // 64) * 64
+        room = min(max(GRAIN, 1 << (needed - 1).bit_length()), most)
+        if room > self._cache.capacity:
             if self._graphs:
                 self._graphs.clear()
-            self._cache.grow(length)
+            self._cache.grow(room)
+        length = min(-(-needed // GRAIN) * GRAIN, self._cache.capacity)
         if self._graphs is None:
             step(length)
         elif (graph := self._graphs.get((step, length))) is not None:
