@@ -8,33 +8,37 @@ from . import NOTE, helper_table, table
 
 def page() -> str:
     features = helper_table("features", "FEATURES")
-    plain, others = [], []
+    working, others = [], []
     for title, group in features.items():
-        as_in_sft = [name for name, feature in group.items() if feature.outcome == "works" and not feature.note]
-        if as_in_sft:
-            plain.append([title, "; ".join(with_keys(name, group[name]) for name in as_in_sft)])
-        for name, feature in group.items():
-            if name not in as_in_sft:
-                others.append([with_keys(name, feature), str(feature.outcome), feature.note])
+        works = [
+            with_keys(name, feature, feature.note) for name, feature in group.items() if feature.outcome == "works"
+        ]
+        working.append([title, "<br>".join(works)])
+        others += [
+            [with_keys(name, feature), str(feature.outcome), feature.note]
+            for name, feature in group.items()
+            if feature.outcome != "works"
+        ]
     parts = [
         "# Features\n",
         NOTE.format("`tests/helpers/features.yaml`, which has the test of each, or names it"),
         "LLaMA-Factory's features that work under `stage: cuset` as under SFT: with CuSeT's three parts off, `loss`, `grad_norm` and the results\n"
         "of evaluation are those of `stage: sft` at every step, within 1e-5, on a tiny model on a CPU; or a test of their own holds them.\n"
         "A key shown without a value is `true`.\n",
-        table(["", "works"], plain) + "\n",
-        "And those with a remark. **Refused**: the run stops before the first step and says why. **Fails in SFT as well**: with the versions in\n"
+        table(["", "works"], working) + "\n",
+        "The others. **Refused**: the run stops before the first step and says why. **Fails in SFT as well**: with the versions in\n"
         "`requirements/constraints.txt`. **Not tested here**: it may work.\n",
         table(["feature", "under `stage: cuset`", "remark"], others) + "\n",
     ]
     return "\n".join(parts)
 
 
-def with_keys(name: str, feature: Any) -> str:
-    """The feature's name and what turns it on; feature: a Feature of tests/helpers/features.py."""
+def with_keys(name: str, feature: Any, note: str = "") -> str:
+    """The feature's name, what turns it on, and a note; feature: a Feature of tests/helpers/features.py."""
     keys = [f"`{key}`" if value is True else f"`{key}: {value}`" for key, value in feature.keys.items()]
     keys = [re.sub(r"{\w+}", "FOLDER", key).replace(": False", ": false") for key in keys]
     keys += [f"`{key}={value}`" for key, value in feature.environment.items() if "{" not in value]
     if keys == [f"`{name}`"]:
-        return keys[0]
-    return f"{name} ({', '.join(keys)})" if keys else name
+        name, keys = keys[0], []
+    within = [", ".join(keys)] * bool(keys) + [note] * bool(note)
+    return f"{name} ({'; '.join(within)})" if within else name
