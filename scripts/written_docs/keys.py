@@ -68,6 +68,7 @@ def command_keys() -> list[str]:
     import cuset_stage.cli  # noqa: F401 - registers the commands
     from cuset_stage.cli._app import COMMANDS
 
+    assert {name.split()[0] for name in COMMANDS} - {"init", "spans"} == {name for group in GROUPS for name in group}
     parts, written = [], set()
     for group in GROUPS:
         commands_of: dict[tuple[str, ...], list[str]] = {}  # a key with its value, default and meaning -> its commands
@@ -95,8 +96,6 @@ def command_keys() -> list[str]:
             header, rows = header[:-1], [row[:-1] for row in rows]
         parts += [f"### cuset {', '.join(group)}\n", table(header, rows) + "\n"]
         if named:
-            also = "; ".join(f"{of}: {', '.join(keys)}" for of, keys in named.items())
-            parts += [
-                f"Also, as above: {also}.\n" if len(named) > 1 else f"Also, as above: {', '.join(*named.values())}.\n"
-            ]
+            also = [f"**{of}**: {', '.join(keys)}" for of, keys in named.items()]
+            parts += [f"Also, as above: {'; '.join(also)}.\n"]
     return parts
