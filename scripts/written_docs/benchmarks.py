@@ -1,26 +1,10 @@
 """The tables of docs/benchmarks.md whose records a script of scripts/ measures anew; the others stand in the page as they are."""
 
-from typing import Any
-
 from . import ROOT, between, filled, record, source, table
 
 
-STEP_RUNS = {  # title -> name in the records
-    "`stage: sft`": "sft",
-    "`stage: sft`, Liger": "sft + liger",
-    "`stage: cuset`, logits (`cuset_fused: off`)": "cuset unfused",
-    "`stage: cuset`": "cuset",
-    "`stage: cuset`, Liger": "cuset + liger",
-    "`cuset_objective: eaft`": "stage: cuset eaft",
-    "`cuset_objective: asft`": "stage: cuset asft",
-}
+STEP_RUNS = ("sft", "sft + liger", "cuset", "cuset + liger")
 METHODS = {"lora": "LoRA, bf16", "qlora": "QLoRA, 4-bit", "full": "full"}
-SETS = {
-    "cudabench": "CUDABench",
-    "without_restated": "CUDABench, without operations that training ones restated",
-    "develop": "development",
-    "mini": "cuset-mini 2, in our own words",
-}
 
 
 def page() -> str:
@@ -28,28 +12,31 @@ def page() -> str:
 
 
 def step() -> str:
-    """Seconds a step and peak memory of every run: now, of an earlier version, and of that with long rows."""
+    """Seconds a step and peak memory, at two lengths; then what other objectives take beside CuSeT in one record."""
     runs = "sft cuset 'cuset + liger' 'sft + liger' 'sft + liger' 'cuset + liger' cuset sft"
-    commands = {"": f"--runs {runs}", "objectives_": "--runs all", "32k_": "--cutoff-len 32768"}
+    commands = {"": f"--runs {runs}", "32k_": "--cutoff-len 32768", "objectives_": "--runs all"}
     names = {
         f"step_7b_{name}h200.json": f"python scripts/bench_step.py {options}" for name, options in commands.items()
     }
-    records = [record(name)["results"] for name in names]
+    now, long, others = (record(name)["results"] for name in names)
     rows = []
-    for title, run in STEP_RUNS.items():
-        measured = [results.get(run) for results in records]
-        cells = [(f"{one['seconds_per_step']:.3f}", f"{one['peak_gib']:.2f}") if one else ("", "") for one in measured]
-        rows.append([title, *(cell for pair in cells for cell in pair)])
-    header = [
-        "run",
-        "4096 tokens: s a step",
-        "peak GiB",
-        "earlier: s a step",
-        "peak GiB",
-        "32768 tokens: s a step",
-        "peak GiB",
-    ]
-    return table(header, rows) + "\n\n" + "\n".join(source(name, command) for name, command in names.items())
+    for run in STEP_RUNS:
+        title = f"`stage: {run.partition(' ')[0]}`" + (", Liger" if run.endswith("liger") else "")
+        results = [results[run] for results in (now, long)]
+        rows.append(
+            [title, *(cell for r in results for cell in (f"{r['seconds_per_step']:.3f}", f"{r['peak_gib']:.2f}"))]
+        )
+    header = ["run", "4096 tokens: s a step", "peak GiB", "32768 tokens: s a step", "peak GiB"]
+    relative = {
+        run: f"{others[run]['seconds_per_step'] / others['cuset']['seconds_per_step']:.2f} x the time and {others[run]['peak_gib']:.2f} GiB"
+        for run in ("cuset unfused", "stage: cuset eaft", "stage: cuset asft")
+    }
+    text = (
+        f"Beside `stage: cuset` at 4096 tokens, in one earlier run: from logits (`cuset_fused: off`) {relative['cuset unfused']},\n"
+        f"`cuset_objective: eaft` {relative['stage: cuset eaft']}, `asft`, with its further forward pass, {relative['stage: cuset asft']}."
+    )
+    sources = "\n".join(source(name, command) for name, command in names.items())
+    return "\n\n".join([table(header, rows), text, sources])
 
 
 def memory() -> str:
@@ -64,41 +51,38 @@ def memory() -> str:
 
 def head() -> str:
     (path,) = (ROOT / "benchmarks").glob("head_h*.json")
-    versions = [f"{name} {of}" for name, of in record(path.name)["versions"].items() if of != "absent"]
-    measured = source(path.name, "python scripts/bench_head.py") + f", with {', '.join(versions)}"
-    return "\n\n".join([head_table(path.name, "frozen"), head_table(path.name, "trained"), measured])
-
-
-def head_table(name: str, kind: str) -> str:
-    cases = [case for case in record(name)["cases"] if case["head"] == kind]
-    rows = []
-    for method in cases[0]["methods"]:
+    saved = record(path.name)
+    versions = ", ".join(f"{name} {of}" for name, of in saved["versions"].items() if of != "absent")
+    cases = saved["cases"]
+    methods = list(dict.fromkeys(method for case in cases for method in case["methods"]))
+    methods.sort(key=lambda method: not method.endswith("products"))
+    rows, spread = [], 0.0
+    for method in methods:
         results = [case["methods"].get(method, {}) for case in cases]
-        if any("ms" in result for result in results):
-            cells = [
-                f"{r['ms']:.2f} ({r['ms_min']:.2f} to {r['ms_max']:.2f}) / {r['extra_gib']:.2f}" if "ms" in r else "-"
-                for r in results
+        timed = [result for result in results if "ms" in result]
+        if timed:
+            spread = max([spread, *(max(r["ms_max"] / r["ms"], r["ms"] / r["ms_min"]) - 1 for r in timed)])
+            cells = [f"{r['ms']:.2f} / {r['extra_gib']:.2f}" if "ms" in r else "" for r in results]
+            errors = [
+                error
+                for case, r in zip(cases, results, strict=True)
+                if case["hidden_size"] == 3584
+                for error in r.get("error", {}).values()
             ]
-            error = max(results[0].get("error", {}).values(), default=None)
-            loss = results[0].get("loss") or ""
-            rows.append([method, "" if loss == "another" else loss, *cells, "" if error is None else f"{error:.1e}"])
-    shapes = [f"{case['hidden_size']} x {case['vocab_size']}" for case in cases]
-    return table([f"{kind} head", "loss", *shapes, "error"], rows)
+            loss = timed[0].get("loss") or ""
+            rows.append([method, "" if loss == "another" else loss, *cells, f"{max(errors):.1e}" if errors else ""])
+    shapes = [f"{case['head']}, {case['hidden_size']} x {case['vocab_size']}" for case in cases]
+    measured = source(path.name, "python scripts/bench_head.py") + f", with {versions}"
+    text = f"Over the rounds no time is further than {100 * spread:.0f} % from its median."
+    return "\n\n".join([table(["head", "loss", *shapes, "error"], rows), text, measured])
 
 
 def judge() -> str:
-    host, user, device = (record(f"{name}.json")["attacks"] for name in ("attacks", "attacks_user", "attacks_h100"))
     speed = record("judge_h200.json")
     single, cold, warm = (speed[run] for run in ("single", "cold", "warm"))
     many = f"`per_gpu={speed['per_gpu']}`"
 
-    def contained(attacks: list[dict[str, Any]]) -> str:
-        return f"{sum(one['contained'] for one in attacks)} contained"
-
     rows = [
-        [f"{len(host)} attacks by programs and sources on the host, the judge as root", contained(host)],
-        [f"{len(user)} attacks by programs and sources, of an ordinary user", contained(user)],
-        [f"{len(device)} attacks on the device, each followed by a right program", contained(device)],
         [
             f"judge's own time for a sample of five cases, one program at a time ({speed['samples']} samples)",
             f"{single['own_ms']['median']:.0f} ms (median)",
@@ -128,12 +112,12 @@ def percent(share: dict[str, float]) -> str:
 
 
 def data() -> str:
+    """The model as it is, and after the last round of the data."""
     [untrained] = [row for row in record("prompts_h100.json")["rows"] if "edition" not in row["prompts"]]
-    rows = [["as it is", "", "", "CUDABench", percent(untrained["compiled"]), percent(untrained["passed"])]]
-    for one in record("data_rounds.json")["rounds"]:
-        for key, name in SETS.items():
-            if key in one:
-                label = f"round {one['round']}" if one["round"] else "as it is"
-                trained = [label, one["trained"] if one["round"] else "", str(len(one[key]["seeds"])), name]
-                rows.append([*trained, percent(one[key]["compiled"]), percent(one[key]["function"])])
-    return table(["round", "trained on", "seeds", "tasks", "compile", "right"], rows)
+    last = record("data_rounds.json")["rounds"][-1]
+    trained = last["cudabench"]
+    rows = [
+        ["not trained", percent(untrained["compiled"]), percent(untrained["passed"])],
+        [last["trained"], percent(trained["compiled"]), percent(trained["function"])],
+    ]
+    return table(["trained on", "compile", "right"], rows)

@@ -1,9 +1,12 @@
-"""The table of what weights are held to, in docs/data.md."""
+"""The list of what weights are held to, in docs/data.md."""
 
-from . import filled, helper_table, table
+from . import filled, helper_table
 
 
 def page() -> str:
     exactness = helper_table("exactness", "EXACTNESS")
-    rows = [[name, "to the last bit" if one.is_bitwise else "to 5e-5"] for name, one in exactness.items()]
-    return filled("data.md", exactness=table(["runs", "equal"], rows))
+    lines = [
+        f"- {how}: " + "; ".join(name for name, one in exactness.items() if one.is_bitwise == bitwise)
+        for how, bitwise in (("to the last bit", True), ("to 5e-5", False))
+    ]
+    return filled("data.md", exactness="\n".join(lines))

@@ -6,6 +6,15 @@ from dataclasses import fields
 from . import NOTE, table
 
 
+# The commands that have a section together; those of `cuset init` and `spans` are for `--help` alone.
+GROUPS = (
+    ("generate", "evaluate", "audit-tasks", "report"),
+    ("label", "heatmap", "analyze", "pairs"),
+    ("curate",),
+    ("study",),
+)
+
+
 def page() -> str:
     from cuset_stage.objective.rules import STATISTICS
     from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
@@ -18,7 +27,8 @@ def page() -> str:
         "# Keys\n",
         NOTE.format("the settings in the code"),
         "## In a recipe\n",
-        "Beside LLaMA-Factory's own keys, a recipe with `stage: cuset` takes:\n",
+        "Beside LLaMA-Factory's own keys, of which `eaft_alpha` and `asft_alpha` count for [their objectives](methods.md), a recipe with\n"
+        "`stage: cuset` takes:\n",
         recipe_keys() + "\n",
         "A value out of range stops the run before a model is loaded, and names the range.\n",
         "## Kinds of span\n",
@@ -28,9 +38,8 @@ def page() -> str:
         "Attributes of the `tokens` that [an objective of your own](objectives.md) gets, each a vector with one entry a supervised token:\n",
         table(["attribute", "meaning"], attributes) + "\n",
         "## Of the commands\n",
-        "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins. A key that several\n"
-        "commands have is [below](#of-several-commands). `--help` prints a command's keys; those of `cuset init`\n"
-        "and `spans` stand nowhere else.\n",
+        "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins. `--help` prints a\n"
+        "command's keys; those of `cuset init` and `spans` stand nowhere else.\n",
         *command_keys(),
     ]
     return "\n".join(parts)
@@ -42,10 +51,10 @@ def prose(text: str) -> str:
 
 
 def recipe_keys() -> str:
-    """The keys that the stage adds to LLaMA-Factory's, and those of its own losses that it reads."""
+    """The keys that the stage adds to LLaMA-Factory's."""
     from llamafactory.hparams.finetuning_args import FinetuningArguments
 
-    own = {"prob_threshold", "threshold_direction", "eaft_alpha", "asft_alpha"}
+    own = {"prob_threshold", "threshold_direction"}
     rows = [
         [f"`{one.name}`", "" if one.default is None else f"`{str(one.default).lower()}`", prose(one.metadata["help"])]
         for one in fields(FinetuningArguments)
@@ -55,39 +64,38 @@ def recipe_keys() -> str:
 
 
 def command_keys() -> list[str]:
-    """A section a command, or group of them such as `cuset curate`, each key in it once; those of several sections come last."""
+    """A section a group of commands, each key of one meaning in it once; what an earlier section has is named."""
     import cuset_stage.cli  # noqa: F401 - registers the commands
     from cuset_stage.cli._app import COMMANDS
 
-    listed = {name: settings for name, settings in COMMANDS.items() if name.split()[0] not in ("init", "spans")}
-    commands_of: dict[tuple[str, ...], list[str]] = {}
-    for command, settings in listed.items():
-        for row in settings.describe():
-            commands_of.setdefault(row, []).append(command)
-    sections: dict[str, list[list[str]]] = {command.split()[0]: [] for command in listed}
-    several: dict[str, list[str]] = {section: [] for section in sections}
-    shared = []
-    for (key, kind, default, text), commands in commands_of.items():
-        cells = [f"`{key}`", kind, "required" if default == "required" else f"`{default}`" if default else ""]
-        cells.append(prose(text))
-        names = list(dict.fromkeys(command.split()[0] for command in commands))
-        if len(names) > 1:
-            shared.append([*cells, ", ".join(names)])
-            for name in names:
-                several[name].append(f"`{key}`")
-        else:
-            *meaning, group = *cells[1:], ", ".join(command.partition(" ")[2] or command for command in commands)
-            alike = [row for row in sections[names[0]] if row[1:] == [*meaning, group]]
+    assert {name.split()[0] for name in COMMANDS} - {"init", "spans"} == {name for group in GROUPS for name in group}
+    parts, written = [], set()
+    for group in GROUPS:
+        commands_of: dict[tuple[str, ...], list[str]] = {}  # a key with its value, default and meaning -> its commands
+        for command in (name for first in group for name in COMMANDS if name.split()[0] == first):
+            for row in COMMANDS[command].describe():
+                commands_of.setdefault(row, []).append(command.partition(" ")[2] or command)
+        rows: list[list[str]] = []
+        named: dict[str, list[str]] = {}  # commands -> keys of an earlier section
+        for (key, kind, default, text), commands in commands_of.items():
+            of = ", ".join(commands)
+            if (key, kind, default, text) in written:
+                named.setdefault(of, []).append(f"`{key}`")
+                continue
+            cells = [kind, "required" if default == "required" else f"`{default}`" if default else "", prose(text), of]
+            alike = [row for row in rows if row[1:] == cells]
             if alike:  # two keys of one meaning, such as `ablations: of` and `sweeps: of`
-                alike[0][0] += f", {cells[0]}"
+                alike[0][0] += f", `{key}`"
             else:
-                sections[names[0]].append([*cells, group])
-    parts = []
-    for section, rows in sections.items():
+                rows.append([f"`{key}`", *cells])
+        written |= set(commands_of)
+        if len(group) > 1:  # first what several commands have, then a command after another
+            rows.sort(key=lambda row: -row[-1].count(","))
         header = ["key", "value", "default", "meaning", "of"]
-        if sum(command.split()[0] == section for command in listed) == 1:
+        if len({row[-1] for row in rows}) == 1:
             header, rows = header[:-1], [row[:-1] for row in rows]
-        parts += [f"### cuset {section}\n", table(header, rows) + "\n"]
-        if several[section]:
-            parts += [f"Also {', '.join(dict.fromkeys(several[section]))}.\n"]
-    return [*parts, "### Of several commands\n", table(["key", "value", "default", "meaning", "of"], shared) + "\n"]
+        parts += [f"### cuset {', '.join(group)}\n", table(header, rows) + "\n"]
+        if named:
+            also = [f"**{of}**: {', '.join(keys)}" for of, keys in named.items()]
+            parts += [f"Also, as above: {'; '.join(also)}.\n"]
+    return parts

@@ -1,6 +1,6 @@
 """What weights in the data are held to: pairs of runs that have to be equal.
 
-tests/invariant/test_weights.py runs them; scripts/write_docs.py writes the table of docs/data.md from the same list.
+tests/invariant/test_weights.py runs them; scripts/write_docs.py writes the list in docs/data.md from the same entries.
 """
 
 from collections.abc import Mapping

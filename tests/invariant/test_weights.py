@@ -1,6 +1,6 @@
 """Weights in the data multiply the loss and leave its divisor alone, to the last bit or the rounding of a sum, however the data reach it.
 
-`EXACTNESS` says what is held equal to what; scripts/write_docs.py writes docs/data.md's table from it.
+`EXACTNESS` says what is held equal to what; scripts/write_docs.py writes the list in docs/data.md from it.
 """
 
 import copy

@@ -33,7 +33,7 @@ Template = Annotated[
         description="LLaMA-Factory's chat template, as in the recipe; not given: the run's, where its training_args.yaml has it"
     ),
 ]
-Device = Annotated[str, Field(description="auto, cpu, cuda:0, ...")]
+Device = Annotated[str, Field(description="auto, cpu, cuda, cuda:1, ...")]
 DEFAULT_KINDS = ("kernel_body", "launch_config")
 MASK_KEYS = {
     "tau": "cuset_tau",
@@ -54,7 +54,7 @@ class RowSettings(Settings):
     dataset: Names = Field(description="names in dataset_info.json", min_length=1)
     dataset_dir: DatasetDir = "data"
     template: Template = "qwen"
-    cutoff_len: int = Field(4096, description="tokens a row is cut to, as in the recipe", ge=2)
+    cutoff_len: int = Field(4096, description="tokens a row or file is cut to, as in the recipe", ge=2)
     kinds: Kinds = Field(DEFAULT_KINDS, description="kinds of span the CUDA mask covers, as cuset_sensitive_kinds")
     aliases: Aliases = ()
     language: Language = "cuda"
@@ -172,7 +172,7 @@ class ModelsSettings(Settings):
     )
     template: Template = "qwen"
     device: Device = "auto"
-    trust_remote_code: bool = Field(False, description="run code that comes with the models")
+    trust_remote_code: bool = Field(False, description="run code that comes with the model")
     quantization_bit: QuantizationBit = None
 
     @model_validator(mode="after")
@@ -208,7 +208,7 @@ class AnalyzeSettings(ModelsSettings):
     tau: float = Field(0.1, description="shares of tokens whose confidence is at most this", ge=0, lt=1)
     window: int = Field(64, description="length of the sliding window in tokens", ge=1)
     resamples: int = Field(1000, description="draws of the bootstrap over files", ge=100)
-    seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
+    seed: NonNegativeInt = Field(0, description="of the bootstrap, and of tests")
     output: Path = Field(Path("confidence"), description="the folder for the page, the pictures and the JSON")
 
     @model_validator(mode="after")

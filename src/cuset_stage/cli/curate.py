@@ -87,7 +87,7 @@ def _import_all(settings: RunSettings) -> None:
 class FunnelSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("folder",)
 
-    folder: Path = Field(description="the folder of a curation")
+    folder: Path = Field(description="the folder of this curation; each stage has a folder in it")
     format: Literal["table", "json"] = Field("table", description="how it is printed")
 
 

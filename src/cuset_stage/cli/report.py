@@ -31,7 +31,7 @@ class ReportSettings(Settings):
         (1, 3), description="the k of pass@k; without it 1, and 3 where a task has so many samples", min_length=1
     )
     only: Names = Field((), description="report these tasks alone, by id")
-    limit: PositiveInt | None = Field(None, description="report the first so many tasks alone")
+    limit: PositiveInt | None = Field(None, description="only the first so many tasks")
     title: str | None = Field(None, description="the report's title")
 
 

@@ -192,9 +192,9 @@ class Writing(Settings):
 
     model: str | None = Field(None, description="the name it is served by; without it no tasks are written of kernels")
     endpoint: str | None = Field(None, description="an OpenAI-compatible server; without it kept replies are used")
-    temperature: float = Field(0.0, ge=0, allow_inf_nan=False, description="sampling temperature of the model")
+    temperature: float = Field(0.0, ge=0, allow_inf_nan=False, description="sampling temperature; 0 is greedy")
     max_tokens: PositiveInt = Field(16384, description="most tokens of a reply, reasoning included")
-    extra_body: ExtraBody = Field(None, description="further keys of the requests, such as {top_k: -1}")
+    extra_body: ExtraBody = Field(None, description="further keys of requests to the endpoint, such as {top_k: -1}")
     tries: PositiveInt = Field(3, description="replies to a question before a kernel is given up")
     concurrency: PositiveInt = Field(32, description="kernels at a time, each with one request in flight")
     timeout: PositiveFloat = Field(600.0, description="seconds a request may take")

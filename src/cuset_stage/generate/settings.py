@@ -54,7 +54,7 @@ class Sampling(Settings):
     template_args: dict[str, Any] | None = Field(
         None, description="for the tokenizer's chat template, such as {enable_thinking: false}"
     )
-    extra_body: ExtraBody = Field(None, description="further keys of an endpoint's requests, such as {top_k: -1}")
+    extra_body: ExtraBody = Field(None, description="further keys of requests to the endpoint, such as {top_k: -1}")
 
 
 class BackendSettings(Sampling):

@@ -17,7 +17,7 @@ class PairsSettings(ModelsSettings):
     tasks: Path | None = Field(None, description="the task set with the prompts of pairs that bring none")
     samples: PositiveInt | None = Field(None, description="only so many pairs, evenly over tasks")
     output: OutputFile = Field(Path("pairs.json"), description="the results (JSON)")
-    seed: NonNegativeInt = Field(0, description="of the bootstrap over tasks and of the test")
+    seed: NonNegativeInt = Field(0, description="of the bootstrap, and of tests")
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> Self:
