@@ -17,6 +17,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <linux/aio_abi.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -106,7 +107,7 @@ static char* shared_block(size_t bytes, int fd = -1) {
 static int full_file(const std::string& path, size_t bytes) {
     static char block[1 << 20];
     memset(block, 'x', sizeof block);
-    int fd = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+    int fd = open(path.c_str(), O_CREAT | O_RDWR, 0700);
     if (fd < 0) _exit(1);
     for (size_t done = 0; done < bytes; done += sizeof block)
         if (write(fd, block, sizeof block) != ssize_t(sizeof block)) _exit(1);
@@ -199,6 +200,22 @@ static int fill_in_thread(void*) {
     for (int i = 0; i < 32; i++) full_file("data/thread", 16 << 20), unlink("data/thread");
     exit(held());
 }
+static void* unshare_and_fill(void*) {
+    if (syscall(436, ~0u, ~0u, 2)) exit(1);  // close_range
+    return fill_in_thread(nullptr) ? nullptr : nullptr;
+}
+// Only the kernel's note of which program this is still holds the file.
+static void remove_own_program(const char* path) {
+    unsigned long begin = ~0ul, end = 0, from, to;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.find(path) != std::string::npos && sscanf(line.c_str(), "%lx-%lx", &from, &to) == 2) begin = std::min(begin, from), end = to;
+    const unsigned char code[] = {0xb8, 11, 0, 0, 0, 0x0f, 0x05, 0xb8, 34, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7};  // munmap, pause without end
+    void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(page, code, sizeof code);
+    unlink(path);
+    reinterpret_cast<void (*)(unsigned long, unsigned long)>(page)(begin, end - begin);
+}
 static void daemon_in_background(bool noisy) {
     if (fork() != 0) return;
     setsid();
@@ -237,7 +254,7 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"memory_hog_family", [] { for (int i = 0; i < 7; i++) if (fork() == 0) break; hog(48 << 20); pause(); return 0; }},
     {"memory_in_memfd", [] { for (;;) { int fd = memfd_create("x", 0); if (fd < 0) return 1; for (int i = 0; i < 8; i++) {
         static char block[1 << 20]; if (write(fd, block, sizeof block) < 0) return 1; } usleep(1000); } return 0; }},
-    {"memory_in_dev_shm", [] { fill(open("/dev/shm/hog", O_CREAT | O_WRONLY, 0600)); return 1; }},
+    {"memory_in_dev_shm", [] { full_file("/dev/shm/hog", 240 << 20); return held(); }},
     {"memory_let_go", [] { char* block = shared_block(TOO_MUCH); for (size_t at = 0; at < TOO_MUCH; at += PIECE) {
         memset(block + at, 1, PIECE); madvise(block + at, PIECE, MADV_DONTNEED); } return held(); }},
     {"memory_unmapped", [] { char* block = shared_block(TOO_MUCH); for (size_t at = 4096; at < TOO_MUCH; at += PIECE) {
@@ -259,6 +276,17 @@ static std::map<std::string, std::function<int()>> attacks = {
             setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
             for (ssize_t count; (count = write(ends[0], piece, sizeof piece)) > 0;) total += count; }
         return total < TOO_MUCH ? 1 : held(); }},
+    {"memory_behind_aio", [] { size_t total = 0; static char piece[16384]; int ends[2]; aio_context_t context = 0; iocb poll{}, *list = &poll;
+        if (syscall(SYS_io_setup, 16384, &context)) return 1;
+        for (poll.aio_lio_opcode = IOCB_CMD_POLL, poll.aio_buf = 2; total < TOO_MUCH && socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0;) {
+            for (ssize_t count; (count = write(ends[0], piece, sizeof piece)) > 0;) total += count;
+            for (int end : ends) { poll.aio_fildes = end; if (syscall(SYS_io_submit, context, 1, &list) != 1) return 1; }
+            close(ends[0]), close(ends[1]); }
+        return held(); }},
+    {"memory_in_named_pipes", [] { size_t total = 0; static char piece[65536]; for (int i = 0; i < 60; i++) {
+        std::string name = "data/" + std::to_string(i); int fd = mkfifo(name.c_str(), 0600) ? -1 : open(name.c_str(), O_RDWR | O_NONBLOCK);
+        fcntl(fd, F_SETPIPE_SZ, 1 << 20); for (ssize_t count; (count = write(fd, piece, sizeof piece)) > 0;) total += count; }
+        return total < size_t(50) << 20 ? 1 : held(); }},
     {"memory_in_pipes", [] { size_t total = 0; static char piece[65536]; int ends[2];
         while (total < TOO_MUCH && pipe2(ends, O_NONBLOCK) == 0) { fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
             for (ssize_t count; (count = write(ends[1], piece, sizeof piece)) > 0;) total += count; }
@@ -305,6 +333,13 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"disk_sent_files", [] { for (int i = 0; i < 32; i++) { int fd = full_file("data/gone", 16 << 20); unlink("data/gone"); send_away(fd); } return held(); }},
     {"disk_thread_files", [] { for (int i = 0; i < 1; i++) if (clone(fill_in_thread, thread_stack + sizeof thread_stack,
         CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, nullptr) < 0) return 1; for (;;) pause(); return 0; }},
+    {"disk_unshared_files", [] { pthread_t thread; pthread_create(&thread, nullptr, unshare_and_fill, nullptr); for (;;) pause(); return 0; }},
+    {"disk_removed_programs", [] { char self[4096] = {}; if (readlink("/proc/self/exe", self, 4095) > 0 && strstr(self, "/data/copy")) remove_own_program(self);
+        std::ifstream program("program"); std::string bytes((std::istreambuf_iterator<char>(program)), {});
+        for (int i = 0; i < 32; i++) { std::string copy = "data/copy" + std::to_string(i); int fd = full_file(copy, 15 << 20);
+            if (pwrite(fd, bytes.data(), bytes.size(), 0) < 0 || close(fd) || fork() == 0) _exit(execl(copy.c_str(), copy.c_str(), nullptr));
+            while (access(copy.c_str(), F_OK) == 0) usleep(1000); }
+        return held(); }},
     {"disk_fallocate", [] { for (int i = 0; i < 32; i++) { int fd = open(("data/" + std::to_string(i)).c_str(), O_CREAT | O_WRONLY, 0600);
         if (fallocate(fd, 0, 0, 16 << 20)) return 1; } return good(); }},
     {"disk_closed_folder", [] { mkdir("data/closed", 0700); int fds[32]; for (int i = 0; i < 32; i++)

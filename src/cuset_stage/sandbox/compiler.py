@@ -19,7 +19,7 @@ from .cache import Cache, Held
 from .folders import cache_root, out_of_room, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
-from .process import run_sandboxed
+from .process import run_sandboxed, until_heard
 
 
 MESSAGE_CHARS = 16_000
@@ -176,7 +176,8 @@ class Compiler:
             for name, text in sources.items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="")
-            finished = run_sandboxed(
+            compilation = functools.partial(
+                run_sandboxed,
                 self.command(options),
                 folder=folder,
                 visible=(*self.toolkit.visible, *self.visible),
@@ -184,6 +185,7 @@ class Compiler:
                 environment=self._settings,
                 isolation=self.isolation,
             )
+            finished = until_heard(compilation)
 
             def result(verdict: Verdict | None, message: str) -> Compiled:
                 return Compiled(verdict, None if verdict else entry / "program", finished.seconds, False, message)
