@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string>
+#include <sys/inotify.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -287,6 +288,10 @@ static std::map<std::string, std::function<int()>> attacks = {
         std::string name = "data/" + std::to_string(i); int fd = mkfifo(name.c_str(), 0600) ? -1 : open(name.c_str(), O_RDWR | O_NONBLOCK);
         fcntl(fd, F_SETPIPE_SZ, 1 << 20); for (ssize_t count; (count = write(fd, piece, sizeof piece)) > 0;) total += count; }
         return total < size_t(50) << 20 ? 1 : held(); }},
+    {"memory_in_events", [] { std::string name = "data/" + std::string(250, 'a'), other = "data/" + std::string(250, 'b'); write_file(name.c_str(), "x", 1);
+        int watches = 0; for (int fd; (fd = inotify_init1(IN_NONBLOCK)) >= 0; watches++) inotify_add_watch(fd, "data", IN_MOVE);
+        for (int i = 0; watches && i < 8000; i++, name.swap(other)) rename(name.c_str(), other.c_str());
+        return watches ? held() : 1; }},
     {"memory_in_pipes", [] { size_t total = 0; static char piece[65536]; int ends[2];
         while (total < TOO_MUCH && pipe2(ends, O_NONBLOCK) == 0) { fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
             for (ssize_t count; (count = write(ends[1], piece, sizeof piece)) > 0;) total += count; }
