@@ -110,10 +110,7 @@ def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, messag
         KEY,
         KEY.upper(),
         KEY[:9] + "\n" + KEY[9:],
-        *(
-            "".join(escape % ord(character) for character in KEY)
-            for escape in ("%%%02x", "%%25%02x", "\\u%04x", "&#%d;")
-        ),
+        *("".join(form % ord(letter) for letter in KEY) for form in ("%%%02x", "%%25%02x", "\\u%04x", "&#%d;")),
         KEY.encode().hex(),
         *(base64.b64encode(before + KEY.encode() + b"!").decode() for before in (b"", b"k", b"k=")),
     ],

@@ -4,7 +4,7 @@ import os
 import socket
 import stat
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -182,16 +182,6 @@ def run_sandboxed(
         return supervise(request, gpu, limits, channel, stop)
 
 
-def until_heard(run: Callable[[], Finished]) -> Finished:
-    """run(). Where the judge does not learn in time how that ended, once more, alone; then the command is out of time."""
-    for turn in (nullcontext(), alone(10.0)):
-        with turn:
-            finished = run()
-        if not finished.late:
-            return finished
-    return replace(finished, infra=None, stopped="wall")
-
-
 @dataclass(frozen=True)
 class Ran:
     """One run of a program.
@@ -237,9 +227,8 @@ def run_program(
     if not os.access(binary, os.X_OK):
         raise SandboxError(f"{binary}: no program that may be run")
     with ExitStack() as ends:
-
-        def run() -> Finished:
-            nonlocal scratch
+        # where the judge does not learn in time how a program ended, it runs once more, alone
+        for turn in (nullcontext(), alone(10.0)):
             scratch, channel = ends.enter_context(scratch_folder()), None
             folder = scratch / "run"
             if stdin:
@@ -249,21 +238,25 @@ def run_program(
             for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
                 (folder / name).mkdir(parents=True, exist_ok=True)
             place = str(folder.resolve())
-            return run_sandboxed(
-                [*under, "./program"],
-                folder=folder,
-                readonly={"program": binary, **inputs},
-                visible=visible,
-                limits=limits,
-                environment={name: value.replace("{folder}", place) for name, value in (environment or {}).items()},
-                gpu=gpu,
-                isolation=isolation,
-                channel=channel,
-                network=network,
-            )
-
-        scratch = Path()
-        finished = until_heard(run)
+            with turn:
+                finished = run_sandboxed(
+                    [*under, "./program"],
+                    folder=folder,
+                    readonly={"program": binary, **inputs},
+                    visible=visible,
+                    limits=limits,
+                    environment={
+                        name: value.replace("{folder}", place) for name, value in (environment or {}).items()
+                    },
+                    gpu=gpu,
+                    isolation=isolation,
+                    channel=channel,
+                    network=network,
+                )
+            if not finished.late:
+                break
+        else:
+            finished = replace(finished, infra=None, stopped="wall")
         yield _collect(finished, scratch, outputs, optional, limits)
 
 

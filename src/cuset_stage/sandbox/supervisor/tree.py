@@ -186,7 +186,7 @@ class OutOfSight:
     def __init__(self, unseen_bytes: float, *, same_user: bool, contained: bool, network: bool) -> None:
         self._unseen_bytes = unseen_bytes
         self._contained, self._network = contained, network
-        self._shared_memory = b""  # the device of that /dev/shm, as _device has it
+        self._shared_memory = -1  # the device of that /dev/shm
         self._may_look = same_user or bool(int(table("/proc/self/status")[b"CapEff"], 16) & _CAP_SYS_PTRACE)
         self._sizes: dict[object, tuple[bool, float]] = {}  # what -> whether it is in memory, bytes
         self._before = self._sizes
@@ -207,7 +207,7 @@ class OutOfSight:
             try:
                 if self._contained and self._shared_memory not in self._sizes:
                     place = f"/proc/{pid}/root/dev/shm"
-                    room, self._shared_memory = os.statvfs(place), _device(os.stat(place))
+                    room, self._shared_memory = os.statvfs(place), os.stat(place).st_dev
                     self._sizes[self._shared_memory] = True, (room.f_blocks - room.f_bfree) * room.f_bsize
                 self._look_at(pid)
                 if self._network and not sockets:
@@ -247,7 +247,8 @@ class OutOfSight:
                     return
                 if line.endswith(_DELETED + b"\n"):
                     place, _, offset, device, inode, target = line.split(maxsplit=5)
-                    if (device, inode) in self._measured or device == self._shared_memory:
+                    numbers = (int(part, 16) for part in device.split(b":"))
+                    if (device, inode) in self._measured or os.makedev(*numbers) == self._shared_memory:
                         continue
                     begin, end = (int(part, 16) for part in place.split(b"-"))
                     with contextlib.suppress(FileNotFoundError):
@@ -260,16 +261,11 @@ class OutOfSight:
             info = os.stat(path)
             self.held += DELETED_HELD
             self._measured.add(name)
-            if stat.S_ISREG(info.st_mode) and _device(info) != self._shared_memory:
+            if stat.S_ISREG(info.st_mode) and info.st_dev != self._shared_memory:
                 self._sizes[info.st_dev, info.st_ino] = in_memory, info.st_blocks * 512
         except PermissionError:
             known = (seen[name][1] for seen in (self._before, self._sizes) if name in seen)
             self._sizes[name] = in_memory, max(mapped, *known, 0) if in_memory else self._unseen_bytes
-
-
-def _device(info: os.stat_result) -> bytes:
-    """The file system of a file, as /proc/PID/maps names it."""
-    return b"%02x:%02x" % (os.major(info.st_dev), os.minor(info.st_dev))
 
 
 def _setting(name: str, default: int) -> int:
