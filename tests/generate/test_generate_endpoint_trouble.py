@@ -110,7 +110,7 @@ def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, messag
         KEY,
         KEY.upper(),
         KEY[:9] + "\n" + KEY[9:],
-        "".join(f"%{ord(character):02x}" for character in KEY),
+        *("".join(form % ord(letter) for letter in KEY) for form in ("%%%02x", "%%25%02x", "\\u%04x", "&#%d;")),
         KEY.encode().hex(),
         *(base64.b64encode(before + KEY.encode() + b"!").decode() for before in (b"", b"k", b"k=")),
     ],
@@ -127,6 +127,11 @@ def test_a_key_that_the_server_repeats_is_written_nowhere(server, fill, where, s
     for text in (summary.failures[0].message, (tmp_path / "answers.jsonl").read_text()):
         assert spelled not in text and not ({KEY, KEY.upper()} & set(text.split()))
     assert "API key" in summary.failures[0].message
+
+
+def test_a_key_in_a_broken_header_is_written_nowhere(server, fill):
+    server.always = lambda handler, body: handler.wfile.write(f"HTTP/1.1 200 OK\r\nno header {KEY}\r\n\r\n".encode())
+    assert fill(api_key=KEY, retries=0)[0].failures[0].message == "RemoteProtocolError (1 tries)"
 
 
 def test_a_key_that_is_a_word_may_stand_in_answers(server, fill):

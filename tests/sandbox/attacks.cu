@@ -22,6 +22,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string>
+#include <sys/inotify.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -106,7 +107,7 @@ static char* shared_block(size_t bytes, int fd = -1) {
 static int full_file(const std::string& path, size_t bytes) {
     static char block[1 << 20];
     memset(block, 'x', sizeof block);
-    int fd = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+    int fd = open(path.c_str(), O_CREAT | O_RDWR, 0700);
     if (fd < 0) _exit(1);
     for (size_t done = 0; done < bytes; done += sizeof block)
         if (write(fd, block, sizeof block) != ssize_t(sizeof block)) _exit(1);
@@ -147,31 +148,6 @@ static int send_by_message(int fd, sockaddr_un address) {
     message.msg_name = &address, message.msg_namelen = length_of(address), message.msg_iov = &data, message.msg_iovlen = 1;
     return sendmsg(fd, &message, 0) < 0;
 }
-// Pages of a file that are in no process and in no folder any more: one of each two megabytes is given to a pipe, and holds the rest.
-static bool one_pipe(std::function<bool(int, size_t)> give) {
-    int ends[2];
-    if (pipe2(ends, O_NONBLOCK)) return false;
-    for (size_t at = 0; at < size_t(32) << 20; at += 2 << 20)
-        if (!give(ends[1], at)) return false;
-    return true;
-}
-static bool gives_huge_pages() {
-    const size_t span = 34 << 20;
-    char* block = static_cast<char*>(mmap(nullptr, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (block == MAP_FAILED) return false;
-    char* begin = block + (-reinterpret_cast<uintptr_t>(block) & ((2 << 20) - 1));
-    madvise(begin, 32 << 20, MADV_HUGEPAGE);
-    bool given = one_pipe([&](int end, size_t at) { memset(begin + at, 1, 2 << 20); iovec page{begin + at, 4096}; return vmsplice(end, &page, 1, 0) == 4096; });
-    munmap(block, span);
-    return given;
-}
-static bool sends_file_pages() {
-    int fd = full_file("data/gone", 32 << 20);
-    bool given = one_pipe([&](int end, size_t at) { off_t from = at; return sendfile(end, fd, &from, 4096) == 4096; });
-    unlink("data/gone");
-    close(fd);
-    return given;
-}
 // Code that ends a process with 0, behind steps that do nothing, into all that its parents run.
 static void overwrite_parents() {
     for (pid_t pid = 1; pid < 100000; pid++) {
@@ -198,6 +174,16 @@ static char thread_stack[1 << 16];
 static int fill_in_thread(void*) {
     for (int i = 0; i < 32; i++) full_file("data/thread", 16 << 20), unlink("data/thread");
     exit(held());
+}
+static void remove_own_program(const char* path) {  // only the kernel's note of which program this is still holds the file
+    unsigned long begin = ~0ul, end = 0, from, to;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.find(path) != std::string::npos && sscanf(line.c_str(), "%lx-%lx", &from, &to) == 2) begin = std::min(begin, from), end = to;
+    const unsigned char code[] = {0xb8, 11, 0, 0, 0, 0x0f, 0x05, 0xb8, 34, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7};  // munmap, pause without end
+    void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unlink(path), memcpy(page, code, sizeof code);
+    reinterpret_cast<void (*)(unsigned long, unsigned long)>(page)(begin, end - begin);
 }
 static void daemon_in_background(bool noisy) {
     if (fork() != 0) return;
@@ -237,17 +223,11 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"memory_hog_family", [] { for (int i = 0; i < 7; i++) if (fork() == 0) break; hog(48 << 20); pause(); return 0; }},
     {"memory_in_memfd", [] { for (;;) { int fd = memfd_create("x", 0); if (fd < 0) return 1; for (int i = 0; i < 8; i++) {
         static char block[1 << 20]; if (write(fd, block, sizeof block) < 0) return 1; } usleep(1000); } return 0; }},
-    {"memory_in_dev_shm", [] { fill(open("/dev/shm/hog", O_CREAT | O_WRONLY, 0600)); return 1; }},
+    {"memory_in_dev_shm", [] { full_file("/dev/shm/hog", 240 << 20); return held(); }},
     {"memory_let_go", [] { char* block = shared_block(TOO_MUCH); for (size_t at = 0; at < TOO_MUCH; at += PIECE) {
         memset(block + at, 1, PIECE); madvise(block + at, PIECE, MADV_DONTNEED); } return held(); }},
     {"memory_unmapped", [] { char* block = shared_block(TOO_MUCH); for (size_t at = 4096; at < TOO_MUCH; at += PIECE) {
         size_t count = std::min(PIECE, TOO_MUCH - at); memset(block + at, 1, count); munmap(block + at, count); } return held(); }},
-    {"memory_memfd_mapped", [] { int fd = memfd_create("x", 0); if (fd < 0) return 1; for (size_t at = 0; at < TOO_MUCH; at += PIECE) {
-        static char piece[PIECE]; if (write(fd, piece, PIECE) < 0) return 1; } shared_block(4096, fd); close(fd); return held(); }},
-    {"memory_memfd_sent", [] { for (size_t at = 0; at < TOO_MUCH; at += PIECE) { int fd = memfd_create("x", 0);
-        static char piece[PIECE]; if (fd < 0 || write(fd, piece, PIECE) < 0) return 1; send_away(fd); } return held(); }},
-    {"memory_system_v", [] { for (size_t at = 0; at < TOO_MUCH; at += PIECE) { int id = shmget(IPC_PRIVATE, PIECE, IPC_CREAT | 0600);
-        if (id < 0) return 1; void* block = shmat(id, nullptr, 0); memset(block, 1, PIECE); shmdt(block); } return held(); }},
     {"memory_page_tables", [] { const size_t span = size_t(1) << 38, step = 2 << 20;
         char* block = static_cast<char*>(mmap(nullptr, span, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
         if (block == MAP_FAILED) return 1;
@@ -259,31 +239,17 @@ static std::map<std::string, std::function<int()>> attacks = {
             setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
             for (ssize_t count; (count = write(ends[0], piece, sizeof piece)) > 0;) total += count; }
         return total < TOO_MUCH ? 1 : held(); }},
+    {"memory_in_no_process", [] { int ends[2], fd = full_file("data/x", 1 << 20); char byte = 0; iovec page{&byte, 1}; unsigned long context = 0, rules[3] = {1};
+        off_t at = 0; if (pipe(ends)) return 2;
+        const bool won[] = {memfd_create("x", 0) >= 0, shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0, mkfifo("data/pipe", 0600) == 0,
+            syscall(SYS_io_setup, 8, &context) == 0, inotify_init1(0) >= 0, syscall(SYS_fanotify_init, 0x200, 0) >= 0, syscall(444, rules, 8, 0) >= 0,
+            syscall(436, 1000, ~0u, 2) == 0, sendfile(ends[1], fd, &at, 1) > 0, splice(fd, &at, ends[1], nullptr, 1, 0) > 0,
+            vmsplice(ends[1], &page, 1, 0) > 0, socket(AF_INET, SOCK_STREAM, 0) >= 0};
+        return std::count(std::begin(won), std::end(won), true) ? good() : 1; }},
     {"memory_in_pipes", [] { size_t total = 0; static char piece[65536]; int ends[2];
         while (total < TOO_MUCH && pipe2(ends, O_NONBLOCK) == 0) { fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
             for (ssize_t count; (count = write(ends[1], piece, sizeof piece)) > 0;) total += count; }
         return total < TOO_MUCH ? 1 : held(); }},
-    {"memory_in_netlink", [] { int size = 64 << 20; static char piece[16384]; size_t total = 0;
-        while (total < 2 * TOO_MUCH / 3) {
-            int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_USERSOCK); sockaddr_nl own{}; own.nl_family = AF_NETLINK; socklen_t length = sizeof own;
-            auto* address = reinterpret_cast<sockaddr*>(&own);
-            if (fd < 0 || bind(fd, address, length) || getsockname(fd, address, &length)) return 1;
-            setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-            ssize_t count, before = total;
-            while ((count = sendto(fd, piece, sizeof piece, MSG_DONTWAIT, address, length)) > 0) total += count;
-            if (total == size_t(before)) return 1; }
-        return held(); }},
-    {"memory_in_tcp", [] { int listener = socket(AF_INET, SOCK_STREAM, 0); sockaddr_in address{}; address.sin_family = AF_INET;
-        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr); socklen_t length = sizeof address; static char piece[65536]; size_t total = 0;
-        if (bind(listener, reinterpret_cast<sockaddr*>(&address), length) || listen(listener, 8)) return 1;
-        getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
-        for (int i = 0; i < 450 && total < TOO_MUCH; i++) { int fd = socket(AF_INET, SOCK_STREAM, 0);
-            if (connect(fd, reinterpret_cast<sockaddr*>(&address), length)) return 1;
-            int other = accept(listener, nullptr, nullptr); fcntl(fd, F_SETFL, O_NONBLOCK);
-            (void)other; for (int tries = 0; tries < 20; tries++) { ssize_t sent; while ((sent = write(fd, piece, sizeof piece)) > 0) total += sent; usleep(500); } }
-        return total < TOO_MUCH ? 1 : held(); }},
-    {"memory_in_huge_pages", [] { for (int i = 0; i < 16; i++) if (!gives_huge_pages()) return 1; return held(); }},
-    {"memory_sent_from_files", [] { for (int i = 0; i < 16; i++) if (!sends_file_pages()) return 1; return held(); }},
     {"memory_not_accepted", [] { size_t total = 0; static char piece[16384]; int size = 64 << 20;
         while (total < TOO_MUCH) { int listener = socket(AF_UNIX, SOCK_STREAM, 0); sockaddr_un address{}; address.sun_family = AF_UNIX;
             socklen_t length = sizeof(sa_family_t); size_t before = total;
@@ -305,6 +271,12 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"disk_sent_files", [] { for (int i = 0; i < 32; i++) { int fd = full_file("data/gone", 16 << 20); unlink("data/gone"); send_away(fd); } return held(); }},
     {"disk_thread_files", [] { for (int i = 0; i < 1; i++) if (clone(fill_in_thread, thread_stack + sizeof thread_stack,
         CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, nullptr) < 0) return 1; for (;;) pause(); return 0; }},
+    {"disk_removed_programs", [] { char self[4096] = {}; if (readlink("/proc/self/exe", self, 4095) > 0 && strstr(self, "/data/copy")) remove_own_program(self);
+        std::ifstream program("program"); std::string bytes((std::istreambuf_iterator<char>(program)), {});
+        for (int i = 0; i < 32; i++) { std::string copy = "data/copy" + std::to_string(i); int fd = full_file(copy, 15 << 20);
+            if (pwrite(fd, bytes.data(), bytes.size(), 0) < 0 || close(fd) || fork() == 0) _exit(execl(copy.c_str(), copy.c_str(), nullptr));
+            while (access(copy.c_str(), F_OK) == 0) usleep(1000); }
+        return held(); }},
     {"disk_fallocate", [] { for (int i = 0; i < 32; i++) { int fd = open(("data/" + std::to_string(i)).c_str(), O_CREAT | O_WRONLY, 0600);
         if (fallocate(fd, 0, 0, 16 << 20)) return 1; } return good(); }},
     {"disk_closed_folder", [] { mkdir("data/closed", 0700); int fds[32]; for (int i = 0; i < 32; i++)

@@ -26,6 +26,7 @@ from cuset_stage.sandbox import isolation as isolation_module
 from cuset_stage.sandbox import process as process_module
 from cuset_stage.sandbox.background import BackgroundRun
 from cuset_stage.sandbox.isolation import bubblewrap_here
+from cuset_stage.sandbox.supervisor.tree import socket_bytes
 
 
 (GPU,) = fake_gpus(1)
@@ -147,6 +148,25 @@ def test_bad_requests(folder, isolation, tmp_path):
     with pytest.raises(SandboxError, match="meant for x, does not exist"):
         shell("true", folder, isolation, readonly={"x": tmp_path / "missing"})
     assert run_sandboxed(["./missing"], folder=folder, isolation=isolation).infra
+    (folder / "broken").write_bytes(b"\x7fELF")  # as a program may make itself (`.interp`)
+    (folder / "broken").chmod(0o755)
+    done = run_sandboxed(["./broken"], folder=folder, isolation=isolation)
+    assert done.infra is None and done.returncode in (126, 127) and "Exec format error" in done.stderr
+
+
+def test_no_socket_holds_more_than_counts_for_it(folder, isolation):
+    """The kernel takes a message while the buffer is not full, and the largest makes it twice as full as it may be."""
+    code = """
+import socket
+end, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 26)
+size = end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+for count in [size // 5 - 2000] * 5 + [size - 1000]:
+    end.send(bytes(count))
+print(int.from_bytes(end.getsockopt(socket.SOL_SOCKET, 55, 12)[8:], "little"), size)
+"""
+    held, size = map(int, python(code, folder, isolation).stdout.split())
+    assert 2 * size < held <= socket_bytes(network=False)
 
 
 def test_programs_run_in_threads_of_any_affinity_and_priority(folder, isolation):
@@ -163,9 +183,8 @@ assert os.path.getsize("file") == 1 << 20; print("done")
     assert done.stdout == "done\n", done
 
 
-@pytest.mark.parametrize(
-    "request_number", [0x4030582A, 0x401C5820]
-)  # RESVSP64: room at once; FSSETXATTR: what keeps a file from going
+# RESVSP64: room at once; FSSETXATTR, btrfs's SNAP_CREATE_V2: what keeps a file from going
+@pytest.mark.parametrize("request_number", [0x4030582A, 0x401C5820, 0x50009417])
 def test_files_cannot_be_changed_by_ioctl(folder, isolation, request_number):
     code = f"""
 import errno, fcntl

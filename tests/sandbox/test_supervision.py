@@ -14,8 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 from fake_nvml import fake_gpus, fake_nvml
+from host_programs import HOST_FLAGS
 
 from cuset_stage.sandbox import Limits, memory_account, run_program, run_sandboxed, scratch_folder, supervision
+from cuset_stage.sandbox.compiler import Compiler
 
 
 def shell(script: str, folder: Path, isolation, **options):
@@ -150,6 +152,9 @@ def test_a_program_of_which_nothing_is_heard_runs_once_more_and_alone(folder, is
     (folder / "program").chmod(0o755)
     with run_program(folder / "program", inputs={}, outputs={}, isolation=isolation) as ran:
         assert (ran.verdict, asked) == (verdict, [1, 1])
+    asked.clear()
+    compiled = Compiler(flags=HOST_FLAGS, isolation=isolation).compile("int main() {}")
+    assert (compiled.verdict, asked) == (verdict and f"compile_{verdict}", [1, 1])
 
 
 @pytest.mark.parametrize(("largest", "stopped"), [(100, "wall"), (101, "memory")])
@@ -162,6 +167,8 @@ run.most, run.ended, run.pid, run.begin, run.stopped = {{"wall_s": 1, "memory_by
 run.group, run.processes, run.ended_watch, run.is_one_over = None, 1, threading.Event(), False
 loop.tree.measure = lambda pids: types.SimpleNamespace(largest={largest})
 run.look = lambda: time.sleep(600)
+arm = loop.signal.setitimer  # one alarm more comes as the clock is stopped
+loop.signal.setitimer = lambda kind, after, *every: arm(kind, after, *every) if after else loop.os.kill(loop.os.getpid(), 14)
 run.watch(); print(run.stopped)
 """
     command = [sys.executable, "-I", "-S", "-c", code, str(Path(supervision.SUPERVISOR[-1]).parent)]

@@ -1,8 +1,10 @@
 """What goes to an OpenAI-compatible server and comes back, as data: nothing is sent here. Imports httpx."""
 
+import html
 import json
 import math
 import os
+import re
 from base64 import b64encode
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -99,15 +101,17 @@ def excerpt(response: httpx.Response) -> str:
     return one_line("(left out: it repeats the API key)" if repeats_key(text, response) else text)
 
 
-def repeats_key(text: str, response: httpx.Response) -> bool:
-    """Whether a text holds the request's key: as it is, in capitals, broken into pieces, percent-encoded, in hexadecimal or in base64."""
+def repeats_key(text: str, response: httpx.Response | httpx.RequestError) -> bool:
+    """Whether a text holds the request's key: as it is, in capitals, broken into pieces, as URLs, HTML and JSON escape it, in hexadecimal or
+    in base64."""
     raw = response.request.headers.get("authorization", "").removeprefix("Bearer ").encode()
     if len(raw) < LEAST_SECRET:
         return False
     # In base64 the key may begin at each of three places in a group of four characters; what shares a group with others differs.
     base64 = (b64encode(bytes(shift) + raw)[shift and shift + 1 : (shift + len(raw)) // 3 * 4] for shift in range(3))
     spellings = (spelling.decode() for spelling in (raw, raw.hex().encode(), *base64))
-    found = _letters(unquote(text))
+    text = html.unescape(unquote(unquote(text)))
+    found = _letters(re.sub(r"\\+(?:u00|x)([0-9a-fA-F]{2})", lambda escape: chr(int(escape[1], 16)), text))
     return any(_letters(spelling) in found for spelling in spellings)
 
 

@@ -101,7 +101,8 @@ class EndpointBackend:
             except TimeoutError:
                 again, wait = f"no answer within {self.timeout_s:g} s (timeout)", 0.0
             except httpx.RequestError as error:
-                again, wait = f"{type(error).__name__}: {error}".removesuffix(": "), 0.0
+                said = "" if repeats_key(str(error), error) else str(error)  # a broken header is shown as it came
+                again, wait = f"{type(error).__name__}: {said}".removesuffix(": "), 0.0
                 if isinstance(error, httpx.ConnectError) and not self._has_answered:
                     raise GenerationError(
                         f"endpoint={self.url}: nothing answers there ({again}). Start the server first, such as "

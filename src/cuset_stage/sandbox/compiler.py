@@ -20,6 +20,7 @@ from .folders import cache_root, out_of_room, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
 from .process import run_sandboxed
+from .supervision import alone
 
 
 MESSAGE_CHARS = 16_000
@@ -170,7 +171,9 @@ class Compiler:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _build(self, sources: Mapping[str, str], options: Sequence[str], entry: Path) -> Compiled:
+    def _build(
+        self, sources: Mapping[str, str], options: Sequence[str], entry: Path, *, once_more: bool = False
+    ) -> Compiled:
         with scratch_folder() as scratch:
             folder = scratch / "compile"
             for name, text in sources.items():
@@ -184,6 +187,10 @@ class Compiler:
                 environment=self._settings,
                 isolation=self.isolation,
             )
+            if finished.late and not once_more:  # as a program does
+                with alone(10.0):
+                    return self._build(sources, options, entry, once_more=True)
+            finished = replace(finished, infra=None, stopped="wall") if finished.late else finished
 
             def result(verdict: Verdict | None, message: str) -> Compiled:
                 return Compiled(verdict, None if verdict else entry / "program", finished.seconds, False, message)

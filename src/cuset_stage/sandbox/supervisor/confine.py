@@ -33,20 +33,24 @@ _SCOPES = 0b11  # abstract sockets and signals reach no process outside
 # needs what is refused: new namespaces and mounts, other processes' memory and limits, memory and messages that stay or that nobody
 # counts (System V, POSIX queues, memfd, threads with descriptors of their own), kernel interfaces with a long record of holes.
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
-_EPERM, _EINVAL, _ENOSYS, _EOPNOTSUPP, _ECONNREFUSED = 1, 22, 38, 95, 111
+_EPERM, _ENOEXEC, _EINVAL, _ENOSYS, _EOPNOTSUPP, _ECONNREFUSED = 1, 8, 22, 38, 95, 111
 _LOAD, _AND, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in seccomp_data
 _X32 = 0x40000000  # the first number of x86's third interface
 _CLONE_FILES, _CLONE_THREAD, _CLONE_NEWUSER = 0x400, 0x10000, 0x10000000
+_CLOSE_RANGE, _CLOSE_ON_EXEC = 436, 4  # another flag gives a thread descriptors of its own
 _CLONE3 = 435  # its flags lie in memory, where a filter cannot look: glibc falls back to clone
-# open_tree to fspick, io_uring, pidfd_getfd, mount_setattr, memfd_secret: one number everywhere
-_NEWER = (*range(428, 434), 425, 426, 427, 438, 442, 447)
+# open_tree to fspick, io_uring, pidfd_getfd, mount_setattr, memfd_secret, landlock_create_ruleset: one number everywhere
+_NEWER = (*range(428, 434), 425, 426, 427, 438, 442, 447, 444)
 _NEWER_ATTRIBUTES, _NEWER_CHANGES = (463, 466), (452, 469)  # setxattrat, removexattrat; fchmodat2, file_setattr
 # Of ioctl: FS_IOC_RESVSP, RESVSP64 and ZERO_RANGE, by which fallocate works as well; FS_IOC_FSSETXATTR, SETFLAGS and SETFLAGS32, which
-# can keep a file from being moved or removed.
+# can keep a file from being moved or removed, as a read-only snapshot of btrfs is: SNAP_CREATE, SUBVOL_CREATE, their second versions,
+# SUBVOL_SETFLAGS.
 _OF_FILES = (0x40305828, 0x4030582A, 0x40305839, 0x401C5820, 0x40086602, 0x40046602)
+_OF_FILES += (0x50009401, 0x5000940E, 0x50009417, 0x50009418, 0x4008941A)
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
+_BUFFERS = (7, 8)  # SO_SNDBUF, SO_RCVBUF
 
 
 class _Calls(NamedTuple):
@@ -55,6 +59,7 @@ class _Calls(NamedTuple):
     architecture: int  # as audit names it
     clone: int
     socket: int
+    setsockopt: int
     ioctl: int
     prlimit: int
     fallocate: int
@@ -71,23 +76,26 @@ class _Calls(NamedTuple):
     # of a file: fchmod, fchmodat, fchown, fchownat, utimensat; where they are, chmod, chown, lchown, utime, utimes, futimesat
     changes: tuple[int, ...]
     # shmget, semget, msgget, mq_open; unshare, setns, mount, umount2, pivot_root, ptrace, process_vm_readv, process_vm_writev, bpf,
-    # perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module, finit_module, delete_module
+    # perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module, finit_module, delete_module; io_setup, by which
+    # a closed socket lives on; mknodat and mknod, for named pipes hold data; fanotify_init, inotify_init1 and inotify_init, for events wait
     refused: tuple[int, ...]
 
 
 # fmt: off
 _MACHINES = {
     "x86_64": _Calls(
-        0xC000003E, 56, 41, 16, 302, 285, 319, (142, 144, 203, 314), (141, 251), (42, 44, (46, 307)),
+        0xC000003E, 56, 41, 54, 16, 302, 285, 319, (142, 144, 203, 314), (141, 251), (42, 44, (46, 307)),
         (43, 288), (40, 275, 276, 278),
         (188, 189, 190, 197, 198, 199), (91, 268, 93, 260, 280, 90, 92, 94, 132, 235, 261),
-        (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
+        (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176,
+         206, 259, 133, 300, 294, 253),
     ),
     "aarch64": _Calls(
-        0xC00000B7, 220, 198, 29, 261, 47, 279, (118, 119, 122, 274), (140, 30), (203, 206, (211, 269)),
+        0xC00000B7, 220, 198, 208, 29, 261, 47, 279, (118, 119, 122, 274), (140, 30), (203, 206, (211, 269)),
         (202, 242), (71, 76, 77, 75),
         (5, 6, 7, 14, 15, 16), (52, 53, 55, 54, 88),
-        (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
+        (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106,
+         0, 33, 262, 26),
     ),
 }
 # fmt: on
@@ -179,6 +187,8 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
     steps += _answer([calls.fallocate], _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
     steps += _by_argument(calls.ioctl, 1, _OF_FILES, _ERRNO | _EOPNOTSUPP, _ALLOW)
     steps += _by_argument(calls.prlimit, 0, [0], _ALLOW, refused)
+    steps += _by_argument(_CLOSE_RANGE, 2, [0, _CLOSE_ON_EXEC], _ALLOW, refused)
+    steps += _by_argument(calls.setsockopt, 2, _BUFFERS, nothing_done, _ALLOW)
     # 0 is the thread itself; any other id is accepted and ignored, since a thread may name itself by its id.
     for number in calls.scheduling:
         steps += _by_argument(number, 0, [0], _ALLOW, nothing_done)
@@ -302,7 +312,9 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
         command = [*request["prefix"], *request["command"]]
         os.execvpe(command[0], command, request["environment"])
     except BaseException as error:
+        # what the kernel does not take for a program is the program's fault, and no failure to start it
+        place = 2 if not request["prefix"] and getattr(error, "errno", None) == _ENOEXEC else report
         with contextlib.suppress(OSError):
-            os.write(report, f"{type(error).__name__}: {error}".encode())
+            os.write(place, f"{type(error).__name__}: {error}".encode())
     finally:
         os._exit(127)

@@ -89,7 +89,10 @@ class Run:
         self.ended_watch, self.is_one_over = threading.Event(), False
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
         self.out_of_sight = tree.OutOfSight(
-            unseen_bytes, same_user=request["uid"] is None, network=request["network"] and bool(request["prefix"])
+            unseen_bytes,
+            same_user=request["uid"] is None,
+            contained=bool(request["prefix"]),
+            network=request["network"] and bool(request["prefix"]),
         )
         self.own = 2 if request["prefix"] else 0  # bubblewrap and its shell
         self.processes = self.most["processes"] + self.own
@@ -167,7 +170,10 @@ class Run:
                     break
                 signal.sigtimedwait([signal.SIGCHLD], pause)
                 pause = min(LONGEST_S, pause * 1.5)
+            # still inside: an alarm before this is caught, and none comes after it
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
         except OutOfTime:
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
             if self.pid not in self.ended:
                 self.stopped = self.stopped or "wall"
         finally:

@@ -179,12 +179,14 @@ class OutOfSight:
 
     same_user: the processes have our user, and closed to us are only those that hide something; else we need CAP_SYS_PTRACE. Only root
     may look at a file that is mapped and not open. For another user memory counts up to the end of what has been seen mapped, and a
-    file on the disk for `unseen_bytes`. network: the processes have a network of their own, where sockets may belong to none of them.
+    file on the disk for `unseen_bytes`. contained: the processes have a /dev/shm of their own, which counts with all that is in it.
+    network: and a network of their own, where sockets may belong to none of them.
     """
 
-    def __init__(self, unseen_bytes: float, *, same_user: bool, network: bool) -> None:
+    def __init__(self, unseen_bytes: float, *, same_user: bool, contained: bool, network: bool) -> None:
         self._unseen_bytes = unseen_bytes
-        self._network = network
+        self._contained, self._network = contained, network
+        self._shared_memory = -1  # the device of that /dev/shm
         self._may_look = same_user or bool(int(table("/proc/self/status")[b"CapEff"], 16) & _CAP_SYS_PTRACE)
         self._sizes: dict[object, tuple[bool, float]] = {}  # what -> whether it is in memory, bytes
         self._before = self._sizes
@@ -203,6 +205,10 @@ class OutOfSight:
         sockets = 0
         for pid in threads_of:
             try:
+                if self._contained and self._shared_memory not in self._sizes:
+                    place = f"/proc/{pid}/root/dev/shm"
+                    room, self._shared_memory = os.statvfs(place), os.stat(place).st_dev
+                    self._sizes[self._shared_memory] = True, (room.f_blocks - room.f_bfree) * room.f_bsize
                 self._look_at(pid)
                 if self._network and not sockets:
                     for name in _NETWORK:
@@ -220,11 +226,11 @@ class OutOfSight:
         memory, disk = (sum(size for in_memory, size in both if in_memory is wanted) for wanted in (True, False))
         pipes = sum(name.startswith(b"pipe:") for name in self._in_flight)
         sockets = max(sockets, len(self._in_flight) - pipes)
-        return sockets * socket_bytes() + pipe_bytes(pipes), memory, disk
+        return sockets * socket_bytes(self._network) + pipe_bytes(pipes), memory, disk
 
     def _look_at(self, pid: int) -> None:
-        for name in os.listdir(f"/proc/{pid}/fd"):
-            link = f"/proc/{pid}/fd/{name}".encode()
+        for name in (*(f"fd/{number}" for number in os.listdir(f"/proc/{pid}/fd")), "exe"):
+            link = f"/proc/{pid}/{name}".encode()
             with contextlib.suppress(OSError):
                 self.held += 1
                 target = os.readlink(link)
@@ -241,7 +247,8 @@ class OutOfSight:
                     return
                 if line.endswith(_DELETED + b"\n"):
                     place, _, offset, device, inode, target = line.split(maxsplit=5)
-                    if (device, inode) in self._measured:
+                    numbers = (int(part, 16) for part in device.split(b":"))
+                    if (device, inode) in self._measured or os.makedev(*numbers) == self._shared_memory:
                         continue
                     begin, end = (int(part, 16) for part in place.split(b"-"))
                     with contextlib.suppress(FileNotFoundError):
@@ -254,7 +261,7 @@ class OutOfSight:
             info = os.stat(path)
             self.held += DELETED_HELD
             self._measured.add(name)
-            if stat.S_ISREG(info.st_mode):
+            if stat.S_ISREG(info.st_mode) and info.st_dev != self._shared_memory:
                 self._sizes[info.st_dev, info.st_ino] = in_memory, info.st_blocks * 512
         except PermissionError:
             known = (seen[name][1] for seen in (self._before, self._sizes) if name in seen)
@@ -262,16 +269,18 @@ class OutOfSight:
 
 
 def _setting(name: str, default: int) -> int:
-    """A number below /proc/sys."""
+    """A number below /proc/sys, the last of several."""
     with contextlib.suppress(OSError, ValueError):
-        return int(_read(f"/proc/sys/{name}"))
+        return int(_read(f"/proc/sys/{name}").split()[-1])
     return default
 
 
 @functools.cache
-def socket_bytes() -> int:
-    """What may lie in a socket, as the kernel counts it: twice what a program may ask for, up to 16 MiB."""
-    return min(2 * _setting("net/core/wmem_max", 212_992), 16 * 2**20)
+def socket_bytes(network: bool) -> int:
+    """What may lie in a socket, as the kernel counts it: a buffer that no program may make larger (confine.py), and one message beyond, in up
+    to twice its size. A buffer of TCP grows by itself."""
+    most = 3 * max(_setting(f"net/core/{way}mem_default", 212_992) for way in "rw")
+    return max(most, _setting("net/ipv4/tcp_wmem", 4 * 2**20)) if network else most
 
 
 def pipe_bytes(count: int) -> int:
