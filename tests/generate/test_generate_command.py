@@ -6,6 +6,9 @@ import pytest
 import torch
 from commands import cuset
 
+from cuset_stage.generate import backend
+from cuset_stage.generate.settings import BackendSettings
+
 
 @pytest.fixture
 def command(tiny_model, request, tmp_path):
@@ -32,6 +35,13 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
     assert all(recorded.items() <= line.items() for line in lines)
     said = command("split=eval", "limit=3", *sampled)
     assert "(6 made, 0 there before, 0 failed)" in said or "(4 made, 2 there before, 0 failed)" in said
+
+
+@pytest.mark.parametrize(("device", "size"), [("cpu", 8), ("cuda", 128)])
+def test_the_device_decides_how_many_are_written_at_a_time(device, size, tiny_model, monkeypatch):
+    monkeypatch.setattr(backend, "chosen_device", lambda *_, **__: device)
+    _, opened = backend.choose_backend(BackendSettings(model=str(tiny_model), dtype="float32"))
+    assert opened.keywords["batch_size"] == size
 
 
 @pytest.mark.parametrize(
