@@ -39,20 +39,8 @@ def models(tmp_path_factory, load_script) -> Path:
 @pytest.fixture
 def page() -> tuple[list[Sample], HeatmapSettings]:
     """Two turns with everything that HTML could trip over, and a window in each of them."""
-    texts = [
-        "<|im_start|>user\n",
-        "Sum & scan. More",
-        "</script>",
-        "<b>",
-        'a"b',
-        "\n",
-        "\tx\r\n",
-        "'&amp;'",
-        "é",
-        "",
-        "q",
-        "end\0",
-    ]
+    texts = ["<|im_start|>user\n", "Sum & scan. More", "</script>", "<b>", 'a"b', "\n", "\tx\r\n", "'&amp;'"]
+    texts += ["é", "", "q", "end\0"]
     supervised = [False, False, True, True, True, True, True, True, True, True, False, True]
     cuda = [False, False, True, True, False, False, True, False, False, False, False, False]
 
