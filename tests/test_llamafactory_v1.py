@@ -59,10 +59,8 @@ def by_hand(tmp_path, tiny_model, settings, kinds):
         mask = token_mask(read["offset_mapping"], find_spans(text, **kinds))
         assert any(mask) and len(prompt) + len(mask) <= 512
         ids = torch.tensor([prompt + read["input_ids"]])
-        columns = [
-            torch.tensor([[fill] * len(prompt) + list(values)])
-            for fill, values in ((-100, read["input_ids"]), (0, mask))
-        ]
+        filled = ((-100, read["input_ids"]), (0, mask))
+        columns = [torch.tensor([[fill] * len(prompt) + list(values)]) for fill, values in filled]
         logits = model(ids).logits
         total += objective_loss(logits, *columns, None, settings, num_items_in_batch=1).item()
         count += len(mask)

@@ -17,21 +17,13 @@ def models(tmp_path_factory, load_script) -> Path:
     """A folder with `before` and `after` (the same tokenizer, other weights), `deeper`, and `adapter` (LoRA on `before`)."""
 
     def make(folder: Path) -> None:
-        import torch
-        from peft import LoraConfig, get_peft_model
-        from tiny_models import make_another
-        from transformers import AutoModelForCausalLM
+        from tiny_models import make_adapter, make_another
 
         before = folder / "before"
         load_script("make_tiny_model").make_model(before, ROOT / "data", hidden_size=32, layers=1, vocab_size=512)
         make_another(before, folder / "after", seed=1)
         deeper = make_another(before, folder / "deeper", num_hidden_layers=2, hidden_size=64, intermediate_size=128)
-        torch.manual_seed(0)
-        model = get_peft_model(
-            AutoModelForCausalLM.from_pretrained(deeper),
-            LoraConfig(r=2, target_modules="all-linear", init_lora_weights=False),
-        )
-        model.save_pretrained(folder / "adapter")
+        make_adapter(deeper, folder / "adapter")
 
     return shared_folder(tmp_path_factory, "analysis-models", make)
 
@@ -39,20 +31,8 @@ def models(tmp_path_factory, load_script) -> Path:
 @pytest.fixture
 def page() -> tuple[list[Sample], HeatmapSettings]:
     """Two turns with everything that HTML could trip over, and a window in each of them."""
-    texts = [
-        "<|im_start|>user\n",
-        "Sum & scan. More",
-        "</script>",
-        "<b>",
-        'a"b',
-        "\n",
-        "\tx\r\n",
-        "'&amp;'",
-        "é",
-        "",
-        "q",
-        "end\0",
-    ]
+    texts = ["<|im_start|>user\n", "Sum & scan. More", "</script>", "<b>", 'a"b', "\n", "\tx\r\n", "'&amp;'"]
+    texts += ["é", "", "q", "end\0"]
     supervised = [False, False, True, True, True, True, True, True, True, True, False, True]
     cuda = [False, False, True, True, False, False, True, False, False, False, False, False]
 

@@ -127,14 +127,6 @@ def heatmap_arguments(models, tmp_path, **changes):
     return [f"{key}={value}" for key, value in settings.items()]
 
 
-def test_heatmap_writes_page_and_numbers(run, models, tmp_path):
-    result = run("heatmap", *heatmap_arguments(models, tmp_path, before=models / "before", numbers="true"))
-    assert result.exit_code == 0, result.output + str(result.exception)
-    assert "before" in result.output and (tmp_path / "page.html").stat().st_size > 10_000
-    numbers = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
-    assert list(numbers["samples"][0]["readings"]) == ["before", "after"]
-
-
 def test_the_output_is_tried_out_before_the_model_is_loaded(run, models, tmp_path, monkeypatch):
     monkeypatch.setattr("cuset_stage.analysis.confidence.open_tokenizer", lambda *_, **__: pytest.fail("loaded"))
     result = run("heatmap", *heatmap_arguments(models, tmp_path, output="/proc/page.html"))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from commands import cuset
 from data_sets import write_data_set
 from typer.testing import CliRunner
 
@@ -110,18 +111,13 @@ def test_processes_change_nothing(tiny_model, dataset):
     assert one == two
 
 
-def run(*settings, **named):
-    return CliRunner().invoke(app, ["label", *settings, *(f"{key}={value}" for key, value in named.items())])
-
-
 def test_the_command_writes_a_page_and_a_summary(tiny_model, dataset, tmp_path):
     page, numbers = tmp_path / "out" / "page.html", tmp_path / "out" / "numbers.json"
     keys = {"model": tiny_model, "dataset": "rows", "dataset_dir": dataset, "cutoff_len": 512, "workers": 1}
-    done = run(**keys, output=page, numbers=numbers)
-    assert done.exit_code == 0, done.output
+    said = cuset("label", **keys, output=page, numbers=numbers)
     record = json.loads(numbers.read_text())
     assert record["truncation"]["rows"] == 1
-    assert f"CUDA tokens: {record['cuda_tokens']:,}" in done.output
+    assert f"CUDA tokens: {record['cuda_tokens']:,}" in said
     html = page.read_text(encoding="utf-8")
     assert '<mark class="launch_config" title="launch_config">&lt;&lt;&lt;1, 32&gt;&gt;&gt;</mark>' in html
     assert "<script" not in html and "http" not in html
@@ -129,8 +125,7 @@ def test_the_command_writes_a_page_and_a_summary(tiny_model, dataset, tmp_path):
 
 def test_the_package_s_data_are_found_from_any_folder(tiny_model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run(model=tiny_model, dataset="cuset_kernels_eval", max_samples=2, workers=1)
-    assert done.exit_code == 0 and "rows: 2\n" in done.output, done.output
+    assert "rows: 2\n" in cuset("label", model=tiny_model, dataset="cuset_kernels_eval", max_samples=2, workers=1)
     source = ImportSettings.read([str(tmp_path / "made"), "data/cuset_train_tasks.jsonl", "preset=cuset"])
     assert source.path.is_file() and read_yaml(Path("yaml_configs/studies/cpu.yaml"))["tasks"]
     with pytest.raises(SettingsError, match=r"none/data\.yaml: cannot be read"):
@@ -140,7 +135,8 @@ def test_the_package_s_data_are_found_from_any_folder(tiny_model, tmp_path, monk
 @pytest.mark.parametrize(("response", "said"), [("Hello.", "not one CUDA token"), ("", "not one row with a response")])
 def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path, response, said):
     data = write_data_set(tmp_path, "rows", [{"instruction": "Hi", "input": "", "output": response}])
-    done = run(model=tiny_model, **data, numbers="-")
+    keys = [f"{key}={value}" for key, value in {"model": tiny_model, **data, "numbers": "-"}.items()]
+    done = CliRunner().invoke(app, ["label", *keys])
     assert not json.loads(done.stdout)["cuda_share"]
     assert done.exit_code == 1 and said in done.stderr
 
@@ -178,10 +174,8 @@ def test_weights_that_the_data_give_are_counted_and_shown(tiny_model, tmp_path):
         {"start": start, "end": start + 10, "weight": 4, "kind": "kernel_body"},
         {"start": 0, "end": 4, "kind": "launch_config"},
     ]
-    rows = [
-        {"instruction": "Go.", "output": said, "w": 0.5, "s": spans},
-        {"instruction": "Why?", "output": "So.", "w": 1, "s": []},
-    ]
+    rows = [{"instruction": "Go.", "output": said, "w": 0.5, "s": spans}]
+    rows.append({"instruction": "Why?", "output": "So.", "w": 1, "s": []})
     columns = {"prompt": "instruction", "response": "output", "weight": "w", "spans": "s"}
     write_data_set(tmp_path, "rows", rows, columns=columns)
     summary = labels_of(tiny_model, tmp_path)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from commands import cuset
 from data_sets import write_data_set
 from llamafactory.data import get_template_and_fix_tokenizer
 from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArguments
@@ -14,11 +15,9 @@ from llamafactory.train.callbacks import PissaConvertCallback
 from peft import LoraConfig, get_peft_model
 from tiny_models import make_another
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
-from typer.testing import CliRunner
 
 from cuset_stage.analysis.readers import open_reader
 from cuset_stage.analysis.requests import LabelSettings, ModelRequest
-from cuset_stage.cli import app
 from cuset_stage.generate import RecordedSettings
 from cuset_stage.generate.hf import HFBackend
 from cuset_stage.generate.prompting import Prompter
@@ -193,8 +192,7 @@ def test_every_command_takes_the_tokenizer_of_the_run(bases, run, tmp_path):
     assert saved > 0
 
     def ask(command, *arguments, output):
-        result = CliRunner().invoke(app, [command, *map(str, arguments), f"output={tmp_path / output}"])
-        assert result.exit_code == 0, result.output
+        cuset(command, *arguments, output=tmp_path / output)
         return tmp_path / output
 
     counts = []

@@ -86,15 +86,8 @@ def test_a_draft_in_reasoning_is_neither_judged_nor_labelled(opening, ending, dr
         assert extract_code(answer) is None and labelled(answer) == []
 
 
-MENTIONS = (
-    '"<think>"',
-    "`</think>`",
-    "'</think>'",
-    'puts("</think>\\n");',
-    '"<think>\\n"',
-    "`</think> first`",
-    "its'</think>'",
-)
+MENTIONS = ('"<think>"', "`</think>`", "'</think>'", 'puts("</think>\\n");', '"<think>\\n"')
+MENTIONS += ("`</think> first`", "its'</think>'")
 
 
 @pytest.mark.parametrize("mention", MENTIONS)
@@ -240,12 +233,7 @@ def test_a_main_counts_where_a_whole_program_is_asked_for():
     assert extract_code(f"{answer}```cuda\n{DRAFT}```\n", rule="last") == DRAFT
 
 
-FENCES = (
-    "```cuda\nCODE```\n",
-    "Text.\n```cuda\nCODE```\n",
-    "<think>a</think>\n```cuda\nCODE```\n",
-    "```markdown\n```cuda\nCODE```\n",
-)
+FENCES = tuple(f"{before}```cuda\nCODE```\n" for before in ("", "Text.\n", "<think>a</think>\n", "```markdown\n"))
 ANYWHERE = (*FENCES, "CODE", "<answer>\nCODE</answer>\n")
 
 

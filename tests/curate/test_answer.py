@@ -51,14 +51,9 @@ def server():
 
 
 def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
-    recipe = {
-        "folder": str(tmp_path / "work"),
-        "sources": str(tasks(tmp_path)),
-        "answer": {"endpoint": server.url, "model": "m", "samples": 2},
-        "no_gpu": True,
-        "validation": 0,
-        "reasoning": True,
-    }
+    asked = {"endpoint": server.url, "model": "m", "samples": 2}
+    recipe = {"folder": str(tmp_path / "work"), "sources": str(tasks(tmp_path)), "answer": asked}
+    recipe |= {"no_gpu": True, "validation": 0, "reasoning": True}
     (tmp_path / "curate.yaml").write_text(yaml.safe_dump(recipe))
     out = run("run", tmp_path / "curate.yaml")
     prove = tmp_path / "work" / "prove"

@@ -16,19 +16,15 @@ from cuset_stage.spans import find_spans
 
 def rows(count: int, answers: int = 2) -> list[dict]:
     """`count` tasks with `answers` rows each."""
-    return [
-        {
-            "id": f"src:{task}.{answer}",
-            "kind": "program",
-            "family": "scan" if task % 2 else "sort",
-            "program": f"__global__ void k{task}_{answer}() {{}}\n",
-            "task": {"id": f"task{task}", "prompt": f"Write program number {task}."},
-            "verified": {"verdict": "passed"},
-            "source": {"name": "src", "revision": "abc", "licence": "MIT"},
-        }
-        for task in range(count)
-        for answer in range(answers)
-    ]
+
+    def row(task: int, answer: int) -> dict:
+        source = {"name": "src", "revision": "abc", "licence": "MIT"}
+        made = {"id": f"src:{task}.{answer}", "kind": "program", "source": source, "verified": {"verdict": "passed"}}
+        made |= {"task": {"id": f"task{task}", "prompt": f"Write program number {task}."}}
+        made |= {"program": f"__global__ void k{task}_{answer}() {{}}\n", "family": "scan" if task % 2 else "sort"}
+        return made
+
+    return [row(task, answer) for task in range(count) for answer in range(answers)]
 
 
 def export(tmp_path, given: list[dict], **options):

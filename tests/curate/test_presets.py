@@ -108,15 +108,8 @@ def get_init_inputs():
     ],
 )
 def test_kernelbook_modules_get_kernelbenchs_arguments(tmp_path, given, made):
-    row = {
-        "entry_point": "Scaled",
-        "python_code": KERNELBOOK % given,
-        "triton_code": "import triton",
-        "repo_name": "somebody/something",
-        "uuid": 7,
-        "licenses": ["MIT", "Apache-2.0"],
-        "sha": "0" * 40,
-    }
+    row = {"entry_point": "Scaled", "python_code": KERNELBOOK % given, "triton_code": "import triton", "uuid": 7}
+    row |= {"repo_name": "somebody/something", "licenses": ["MIT", "Apache-2.0"], "sha": "0" * 40}
     kept, dropped = adapted(tmp_path / "work", put(tmp_path / "book.jsonl", [row]), preset="kernelbook")
     assert not dropped and len(kept) == 1 and kept[0]["answer_code"] is None
     module, source = kept[0]["module_code"], kept[0]["source"]

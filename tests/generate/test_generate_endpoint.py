@@ -100,12 +100,9 @@ def test_addresses_that_are_none(given):
 @pytest.fixture
 def command(request, tmp_path):
     def run(url, *options, model="m", exit_code=0):
-        fixed = (
-            request.config.rootpath / "data" / "kernels",
-            "only=tiled_sgemm",
-            f"output={tmp_path / 'answers.jsonl'}",
-        )
-        return cuset("generate", *fixed, f"endpoint={url}", f"model={model}", *options, exit_code=exit_code)
+        tasks, output = request.config.rootpath / "data" / "kernels", tmp_path / "answers.jsonl"
+        fixed = (tasks, "only=tiled_sgemm", f"output={output}", f"endpoint={url}", f"model={model}")
+        return cuset("generate", *fixed, *options, exit_code=exit_code)
 
     return run
 

@@ -67,17 +67,15 @@ def reference(inputs):
 
 def task_row(name: str, *modes: str, split: str = "eval", reference: str = REFERENCE) -> dict[str, Any]:
     """A task with a case for each of the modes, named as the mode is."""
+    values = {"dtype": "float32", "shape": ["n"]}
     return {
         "id": name,
         "family": "element-wise",
         "split": split,
         "prompt": "double x",
         "system": None,
-        "inputs": [
-            {"name": "mode", "dtype": "int32", "shape": [1]},
-            {"name": "x", "dtype": "float32", "shape": ["n"]},
-        ],
-        "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
+        "inputs": [{"name": "mode", "dtype": "int32", "shape": [1]}, {"name": "x", **values}],
+        "outputs": [{"name": "y", **values}],
         "cases": [
             {"name": mode, "parameters": {"n": 100 + number, "mode": MODES[mode]}} for number, mode in enumerate(modes)
         ],

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import cuset
 from host_programs import HOST_FLAGS, TASKS, arguments
-from typer.testing import CliRunner
 from worker_folders import shared_folder
 
-from cuset_stage.cli import app
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Finished, Isolation, SandboxError, resolve_isolation, run_sandboxed
 
@@ -114,9 +113,8 @@ def run(tmp_path: Path, cache: Path, options_checked_once: None, monkeypatch: py
         answers: list[dict[str, Any]], *options: str, tasks: list[dict[str, Any]] = TASKS, code: int = 0
     ) -> tuple[str, Results | None]:
         output = tmp_path / "results.jsonl"
-        result = CliRunner().invoke(app, [*arguments(tmp_path, answers, tasks), *options])
-        assert result.exit_code == code, result.output
-        return result.output, read_results(output) if output.exists() else None
+        said = cuset(*arguments(tmp_path, answers, tasks), *options, exit_code=code)
+        return said, read_results(output) if output.exists() else None
 
     return run
 

@@ -26,6 +26,8 @@ def computeeval_row(**changes) -> dict:
 
     What comes with it is C++, which nvcc compiles in a tenth of the time.
     """
+    files = [{"path": "solution.cu", "content": TWICE}]
+    solution = {"schema_version": 1, "type": "file", "task_id": "CUDA/7", "files": files}
     return {
         "type": "cuda_cpp",
         "schema_version": 2,
@@ -48,12 +50,7 @@ def computeeval_row(**changes) -> dict:
         "compute_capability": None,
         "requires_datacenter_gpu": False,
         "timeout_seconds": 45.0,
-        "baseline_solution": {
-            "schema_version": 1,
-            "type": "file",
-            "task_id": "CUDA/7",
-            "files": [{"path": "solution.cu", "content": TWICE}],
-        },
+        "baseline_solution": solution,
     } | changes
 
 

@@ -23,10 +23,7 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
 
 def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, Any]:
     compiled = verdict not in ("no_code", "compile_error", "compile_timeout", "infra_error")
-    passed, code = (
-        verdict == "passed",
-        f"// {task} {number} {verdict}\n__global__ void k(float* x) {{ x[0] = 1.0f; }}\n",
-    )
+    passed, kernel = verdict == "passed", "__global__ void k(float* x) { x[0] = 1.0f; }\n"
     record = {"type": "sample", "task": task, "name": f"kernel {task}", "family": "reduction", "sample": number}
     record |= {"level": 1, "code_sha256": f"{abs(hash((task, number))):064x}"[:64], "same_as_sample": None, "key": ""}
     record |= {"verdict": verdict, "compiled": compiled, "passed": passed, "cases": [], "flags": []}
@@ -34,7 +31,7 @@ def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, An
     record |= {"compile_s": 1.25, "compile_cached": False, "run_s": 0.5, "compare_s": 0.1, "overhead_s": 0.02}
     record |= {"speedup": None, "reference_s": None, "kernel_s": None}
     record |= {"tokens": 700, "prompt_tokens": 400, "finish_reason": "stop"}
-    record["code"] = None if verdict == "no_code" else code
+    record["code"] = None if verdict == "no_code" else f"// {task} {number} {verdict}\n{kernel}"
     return {**record, **changes}
 
 

@@ -5,11 +5,10 @@ import json
 
 import numpy as np
 import pytest
+from commands import cuset
 from forked_runs import run_forked
 from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row, write_lines
-from typer.testing import CliRunner
 
-from cuset_stage.cli import app
 from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.wrong_outputs import CHUNK, Output
@@ -234,25 +233,20 @@ def test_audits_are_kept_by_content(tmp_path):
 
 
 def test_the_command(tmp_path):
-    rows = [
-        cuset_row(),
-        cuset_row(id="weak", reference=DOUBLE.replace("1e-5", "0.2")),
-        cuset_row(id="out", split="eval"),
-    ]
+    weak = cuset_row(id="weak", reference=DOUBLE.replace("1e-5", "0.2"))
+    rows = [cuset_row(), weak, cuset_row(id="out", split="eval")]
     tasks, output = write_lines(tmp_path / "set.jsonl", *rows), tmp_path / "new" / "audit.jsonl"
-    command = ["audit-tasks", str(tasks), f"output={output}", "split=train", "jobs=2"]
-    result = CliRunner().invoke(app, command)
-    assert result.exit_code == 0, result.output
-    assert "2 tasks, 1 with an error or a warning" in result.output
-    assert "noise_passes" in result.output
+    command = ["audit-tasks", tasks, f"output={output}", "split=train", "jobs=2"]
+    said = cuset(*command)
+    assert "2 tasks, 1 with an error or a warning" in said and "noise_passes" in said
     header, *lines = [json.loads(line) for line in output.read_text().splitlines()]
     assert header["tasks"]["count"] == 2
     assert [line["task"] for line in lines] == ["double", "weak"]
     (finding,) = lines[1]["findings"]
     assert finding.pop("message") and finding == {"task": "weak", "code": "noise_passes", "severity": "error"}
-    assert CliRunner().invoke(app, [*command, "strict=true"]).exit_code == 1
-    assert CliRunner().invoke(app, [*command, "strict=true", "only=double"]).exit_code == 0
-    assert CliRunner().invoke(app, [*command, "strict=true", "limit=1"]).exit_code == 0
+    cuset(*command, "strict=true", exit_code=1)
+    for part in ("only=double", "limit=1"):
+        cuset(*command, "strict=true", part)
     assert [json.loads(line).get("task") for line in output.read_text().splitlines()] == [None, "double"]
-    refused = CliRunner().invoke(app, ["audit-tasks", str(tasks), f"output={tasks}"])
-    assert refused.exit_code == 2 and "this is the task file; findings go to another one" in refused.output
+    refused = cuset("audit-tasks", tasks, f"output={tasks}", exit_code=2)
+    assert "this is the task file; findings go to another one" in refused

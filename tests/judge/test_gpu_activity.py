@@ -109,14 +109,9 @@ def told(tmp_path_factory):
     rng = np.random.default_rng(0)
     for name, size in (("x", X), ("y", Y)):
         rng.integers(1, 255, size, np.uint8).tofile(folder / name)  # no byte is zero
-    done = subprocess.run(
-        [folder / "calls", folder / "x", folder / "y", folder],
-        env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
+    command, environment = [folder / "calls", folder / "x", folder / "y", folder], {"LD_LIBRARY_PATH": str(folder)}
+    options = {"env": os.environ | environment, "capture_output": True, "text": True, "timeout": 300, "check": True}
+    done = subprocess.run(command, **options)
     lines = [line.rsplit(" ", 6) for line in done.stdout.splitlines()]
     return {name: tuple(map(int, numbers)) for name, *numbers in lines}
 

@@ -86,11 +86,8 @@ def test_calls_are_found_in_a_record():
     for record, count in ((recorded(*names), 3), (recorded(*names, complete=False), 2), (Activity(), 1)):
         assert calls_of(record, count) is None
     # No work is hidden before a mask of the answer's own, or after a hash of its own.
-    for hidden in (
-        [UNMASK, ADD, UNMASK, MINE, HASH],
-        [UNMASK, MINE, HASH, ADD, HASH],
-        [UNMASK, MINE, HASH, UNMASK, ADD, HASH],
-    ):
+    for hidden in ([ADD, UNMASK, MINE], [MINE, HASH, ADD], [MINE, HASH, UNMASK, ADD]):
+        hidden = [UNMASK, *hidden, HASH]
         calls = calls_of(recorded(*hidden, *hidden), 2)
         assert calls is None or all(ADD in [kernel.name for kernel in call.kernels] for call in calls)
 

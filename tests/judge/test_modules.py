@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 import torch
 from cheats import HELD
-from typer.testing import CliRunner
+from commands import cuset
 
-from cuset_stage.cli import app
 from cuset_stage.judge.gpu_activity import Activity
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
@@ -416,10 +415,8 @@ def test_from_the_command_line(tmp_path, monkeypatch):
     (tmp_path / "tasks/level1/1_x.py").write_text(REFERENCE)
     answers, output = tmp_path / "answers.jsonl", tmp_path / "results.jsonl"
     answers.write_text(json.dumps({"task": "level1_1_x", "sample": 0, "code": ANSWER}) + "\n")
-    command = ["evaluate", str(answers), f"tasks={tmp_path / 'tasks'}", f"output={output}"]
     for said in ("(1 judged", "1 taken from an earlier run"):
-        result = CliRunner().invoke(app, [*command, "no_gpu=true"])
-        assert (result.exit_code, said in result.output) == (0, True), result.output
+        assert said in cuset("evaluate", answers, tasks=tmp_path / "tasks", output=output, no_gpu=True)
     results = read_results(output)
     assert [(s["task"], s["verdict"], s["speedup"]) for s in results.samples] == [("level1_1_x", "passed", None)]
     assert results.run["tasks"]["format"] == "kernelbench" and torch.__version__.startswith(results.run["torch"])

@@ -52,10 +52,8 @@ def test_its_own_solution_passes_and_wrong_answers_do_not(judge, task, tmp_path)
     assert "twice(x) == x + x" in wrong.message
     assert judge.judge(task, TWICE + "int main() { return 0; }").verdict is Verdict.COMPILE_ERROR
     unused = judge.judge(task, TWICE.replace("std::size_t", "int") + '// std::size_t\nauto text = "cudaMalloc";\n')
-    assert (unused.verdict, unused.message) == (
-        Verdict.MISMATCH,
-        "does not use cudaMalloc or std::size_t, which the task asks for",
-    )
+    said = "does not use cudaMalloc or std::size_t, which the task asks for"
+    assert (unused.verdict, unused.message) == (Verdict.MISMATCH, said)
 
 
 def test_what_the_machine_lacks_is_not_charged(judge, task):

@@ -14,7 +14,7 @@ from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks.answers_file import Answer
 
 
-HEADER = {"run": "r", "method": "sft"}
+HEADER, RUN = {"run": "r", "method": "sft"}, '{"type": "run", "format": 1}'
 
 
 def line(task: str, sample: int, verdict: str = "passed", **more: Any) -> dict[str, Any]:
@@ -72,10 +72,7 @@ def test_torn_last_line(path, cut):
     ("text", "says"),
     [
         ("", "no header"),
-        (
-            f'{{"type": "run", "format": 1}}\n{{broken\n{json.dumps(line("a", 0))}\n',
-            r":2: not JSON.*its sample is judged again",
-        ),
+        (f"{RUN}\n{{broken\n{json.dumps(line('a', 0))}\n", r":2: not JSON.*its sample is judged again"),
         ('{"type": "run", "format": 99}\n', "format 99"),
         ('{"task": "a", "sample": 0}\n', r":1: not a line of a file that `cuset evaluate` wrote"),
         ('{"type": "sample", "task": "a"}\n', r":1: .*sample is missing; .*take it out"),

@@ -44,19 +44,6 @@ def test_every_option_matches_the_oracle(options):
     assert_matches_oracle(make_batch((3, 123, 8, 17), seed=2), **{"window": 8, **options})
 
 
-@pytest.mark.parametrize("normalization", ["tokens", "samples"])
-def test_all_parts_off_is_sft(normalization):
-    logits, labels, *columns = make_batch(seed=3)
-    options = {**dict.fromkeys(PARTS, False), "normalization": normalization, "num_items_in_batch": 100}
-    loss, gradient = value_and_gradient(logits, labels, *columns, **options)
-
-    plain = logits.clone().requires_grad_()
-    sft = F.cross_entropy(plain[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), reduction="sum") / 100
-    sft.backward()
-    torch.testing.assert_close(loss, sft.detach(), rtol=1e-6, atol=0)
-    assert torch.equal(gradient, plain.grad)  # what trains is the same to the last bit
-
-
 def test_masks_that_are_all_plain_all_cuda_or_empty():
     logits, labels, mask, ids = make_batch(seed=5)
     plain, doubled = (

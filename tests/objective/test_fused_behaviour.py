@@ -132,10 +132,8 @@ def test_probabilities_on_a_threshold(options, expected):
     """Of two tokens whose probabilities are exactly 0 and 1."""
     hidden, weight = torch.full((1, 3, 1), 200.0), torch.tensor([[0.0], [1.0]])
     batch, settings = (torch.tensor([[-100, 0, 1]]), None, None), ObjectiveSettings(**options)
-    for terms in (
-        fused_objective(hidden, weight, *batch, settings)[1],
-        token_terms(hidden @ weight.T, *batch, settings),
-    ):
+    fused = fused_objective(hidden, weight, *batch, settings)[1]
+    for terms in (fused, token_terms(hidden @ weight.T, *batch, settings)):
         assert terms.confidence.tolist() == [0.0, 1.0]
         assert terms.weight.tolist() == expected
 

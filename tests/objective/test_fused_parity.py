@@ -50,12 +50,8 @@ for name in OBJECTIVES:
 TRAINED = [("hidden",), ("hidden", "weight", "bias"), ("hidden", "weight"), ("weight",)]
 POINTS = [(name, trained) for name in GRID for trained in (TRAINED if "(2, 47, 31, 123)" in name else TRAINED[:2])]
 for lam in (200.0, 2000.0):  # large weights stay within float16
-    GRID[f"lambda {lam}"] = Point(
-        {"lam": lam, "tau": 0.05},
-        {"shape": (2, 40, 64, 97), "dtype": torch.float16},
-        {"num_items_in_batch": 4096},
-        4e-3,
-    )
+    wide = {"shape": (2, 40, 64, 97), "dtype": torch.float16}
+    GRID[f"lambda {lam}"] = Point({"lam": lam, "tau": 0.05}, wide, {"num_items_in_batch": 4096}, 4e-3)
     POINTS.append((f"lambda {lam}", TRAINED[0]))
 
 

@@ -40,15 +40,6 @@ def test_check_notices_a_module_that_slipped_through(installed, pretend):
     assert "llamafactory.train.sft.run_sft (RuntimeError: the module was loaded without" in done.stderr
 
 
-def test_reload_clears_the_error(installed, pretend):
-    code = (
-        "import importlib, os, llamafactory.train.sft as sft; from cuset_stage import _compatibility\n"
-        "assert _compatibility.errors; os.environ.pop('FAILS'); importlib.reload(sft); _compatibility.check()\n"
-        "print(sft.patched)"
-    )
-    assert installed.run("-c", code, path=pretend, FAILS="llamafactory.train.sft").stdout.strip() == "1"
-
-
 def test_cuset_recipe_stops_at_the_arguments(installed, pretend, recipe):
     """LLaMA-Factory would go on to reject `cuset` as an unknown stage, without a word about versions."""
     code = IMPORT_ALL + "print('imported')"

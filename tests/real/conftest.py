@@ -38,19 +38,10 @@ def weights(request, tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def train(weights, llamafactory, eight_samples):
     """Run a recipe's keys; every optimizer step sees two rows of uneven length, and they are the same in all steps."""
-    keys = {
-        "model_name_or_path": str(weights),
-        "dataset_dir": str(eight_samples),
-        "dataset": "eight",
-        "max_samples": ROWS,
-        "cutoff_len": 256,
-        "per_device_train_batch_size": ROWS,
-        "learning_rate": 1.0e-4 if ON_GPU else 1.0e-3,  # in bf16 a large step makes rounding visible in the next
-        "max_steps": STEPS,
-        "disable_gradient_checkpointing": True,
-        "use_cpu": not ON_GPU,
-        "bf16": ON_GPU,
-    }
+    keys = {"model_name_or_path": str(weights), "dataset_dir": str(eight_samples), "dataset": "eight"}
+    keys |= {"max_samples": ROWS, "cutoff_len": 256, "per_device_train_batch_size": ROWS, "max_steps": STEPS}
+    keys |= {"disable_gradient_checkpointing": True, "use_cpu": not ON_GPU, "bf16": ON_GPU}
+    keys["learning_rate"] = 1.0e-4 if ON_GPU else 1.0e-3  # in bf16 a large step makes rounding visible in the next
     environment = {"OMP_NUM_THREADS": str(len(os.sched_getaffinity(0))), "CUDA_VISIBLE_DEVICES": "0" * ON_GPU}
 
     def run(**more):

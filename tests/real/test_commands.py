@@ -83,14 +83,8 @@ def test_analyze(models, trained, rows, tmp_path):
 
 def test_heatmap(weights, trained, rows, tmp_path):
     page = tmp_path / "page.html"
-    given = [
-        f"model={weights}",
-        f"adapter={trained.output_dir}",
-        f"samples={ROWS}",
-        "numbers=true",
-        f"device={DEVICE}",
-    ]
-    cuset("heatmap", *given, *rows, f"output={page}")
+    given = [f"model={weights}", f"adapter={trained.output_dir}", f"samples={ROWS}", f"device={DEVICE}"]
+    cuset("heatmap", *given, *rows, "numbers=true", f"output={page}")
     assert "<html" in page.read_text(encoding="utf-8")
     samples = json.loads(page.with_suffix(".json").read_text())["samples"]
     assert len(samples) == ROWS
@@ -144,13 +138,7 @@ def test_init_writes_a_recipe_that_trains(weights, train, tmp_path):
     folder = tmp_path / "project"
     cuset("init", folder, f"model={weights}", f"gpus={int(ON_GPU)}", "template=qwen", "tuning=lora")
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
-    short = {
-        "logging_steps": 1,
-        "gradient_accumulation_steps": 1,
-        "max_steps": STEPS,
-        "max_samples": ROWS,
-        "cutoff_len": 256,
-    }
-    run = train(**recipe | short)
+    short = {"logging_steps": 1, "gradient_accumulation_steps": 1, "max_steps": STEPS, "max_samples": ROWS}
+    run = train(**recipe | short | {"cutoff_len": 256})
     assert all(0 < loss < 4 for loss in [*run.losses, run.evaluations[0]["eval_loss"]]) and len(run.losses) == STEPS
     assert (folder / "output" / "adapter_model.safetensors").is_file()

@@ -191,17 +191,6 @@ def test_comparison_says_what_the_test_allows(write, capsys):
     assert pairs == [("SFT", "CuSeT"), ("SFT", "DFT"), ("CuSeT", "DFT")]
 
 
-@pytest.mark.parametrize(("audited", "covered"), [(0, None), (1, 1), (4, 4)])
-def test_an_audit_of_a_part_says_so(write, audited, covered):
-    report = build_report(collect([write("SFT", {name: [P] for name in "abcd"}, audited=audited)]), ks=(1,))
-    for text in (render_markdown(report), render_html(report)):
-        if covered is None:
-            assert "No audit of the task set was given" in text
-        else:
-            assert f"The audit covers {covered} of 4 tasks and flags none of them" in text
-            assert ("of the others nothing is known" in text) == (covered < 4)
-
-
 def test_tokens_families_and_speed_ups(write):
     def change(record):
         family = "scan" if record["task"] in "ab" else "sort"

@@ -30,29 +30,31 @@ def test_an_audit_reaches_the_header_and_the_report(run: Any, tmp_path: Path) ->
     blind = task_row("blind", "right", reference=REFERENCE.replace("(1e-6, 1e-6)", "(0, 1e9)"))
     tasks, answers = [TASKS[0], blind], [answer_row("one", 0), answer_row("blind", 0)]
 
-    def flagged() -> str:
+    def check(said: str) -> str:
+        """Both pages say this of the audit; returns the Markdown."""
         cuset("report", tmp_path / "results.jsonl", output=tmp_path / "report")
-        return (tmp_path / "report" / "report.md").read_text()
+        markdown, page = ((tmp_path / "report" / f"report.{kind}").read_text() for kind in ("md", "html"))
+        assert said in markdown and said in page
+        return markdown
 
     _, results = run(answers, tasks=tasks)
     assert (results.run["audited"], results.run["findings"]) == (0, {})
-    assert "No audit of the task set was given" in flagged()
+    check("No audit of the task set was given")
 
     command = ["audit-tasks", tmp_path / "tasks.jsonl", f"output={tmp_path / 'audit.jsonl'}"]
     cuset(*command, "only=one")
     _, results = run(answers, tasks=tasks)
     assert (results.run["audited"], results.run["findings"]) == (1, {})
-    assert "The audit covers 1 of 2 tasks" in flagged()
+    check("The audit covers 1 of 2 tasks and flags none of them: of the others nothing is known")
 
     cuset(*command, "only=one,blind")
     said, results = run(answers, tasks=tasks)
     assert "nothing new to judge" in said
     assert results.run["audited"] == 2 and "zeros pass as y" in results.run["findings"]["blind"]
-    assert re.search(r"\| blind \| blind \| .*zeros pass as y", flagged())
-    assert "The audit covers 2 of 2 tasks." in flagged()
+    assert re.search(r"\| blind \| blind \| .*zeros pass as y", check("The audit covers 2 of 2 tasks."))
 
     run([answer_row("one", 0)], tasks=[TASKS[0]])
-    assert "The audit covers 1 of 1 tasks and flags none of them." in flagged()
+    check("The audit covers 1 of 1 tasks and flags none of them.")
 
 
 def test_a_part_of_the_tasks_is_reported_as_a_part(run: Any, tmp_path: Path) -> None:

@@ -38,17 +38,13 @@ def conversations(answers):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"padding_side": "right"},
-        {"padding_side": "left"},
-        {"cutoff_len": 1000, "packing": True},
-        {"cutoff_len": 1000, "neat_packing": True},
-    ],
+    [*({"padding_side": side} for side in ("right", "left")), {"packing": True}, {"neat_packing": True}],
     ids=str,
 )
 def test_columns_are_where_the_tokens_are(collate, answers, options):
     """Each unpadded row is found again at the positions whose labels are its own."""
-    before, batch = collate(*conversations(answers), **options)
+    is_packed = "padding_side" not in options
+    before, batch = collate(*conversations(answers), **options, **({"cutoff_len": 1000} if is_packed else {}))
     assert batch["cuda_mask"].shape == batch["sample_ids"].shape == batch["labels"].shape
     assert batch["labels"].size(1) % 8 == 0
     for row, feature in enumerate(before):
@@ -58,7 +54,7 @@ def test_columns_are_where_the_tokens_are(collate, answers, options):
             assert batch[name].dtype == DTYPES[name]
             assert batch[name][row][keep].tolist() == torch.as_tensor(feature[name])[expected].tolist()
         assert int(batch["cuda_mask"][row].sum()) == int(feature["cuda_mask"].sum())
-    assert "cutoff_len" not in options or batch["sample_ids"].max() == 3
+    assert not is_packed or batch["sample_ids"].max() == 3
 
 
 def test_neat_packing_with_flash_attention_trims_the_padding(collate, answers):

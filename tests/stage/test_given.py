@@ -50,10 +50,8 @@ def messages(*said):
 
 
 def test_a_row_gives_a_weight_and_spans_of_its_last_response(alpaca):
-    spans = [
-        {"start": 0, "end": 1, "weight": 0.5, "kind": None},
-        {"start": 2, "end": 7, "weight": None, "kind": "atomic"},
-    ]
+    spans = [{"start": 0, "end": 1, "weight": 0.5, "kind": None}]
+    spans.append({"start": 2, "end": 7, "weight": None, "kind": "atomic"})
     found = read_given(row(passages=spans, history=[["Hi.", "Hello."]]), alpaca)
     said = GivenResponse(1.0, (GivenSpan(0, 1, 0.5), GivenSpan(2, 7, None, "atomic")))
     assert found == GivenRow(2.0, (GivenResponse(), said))
@@ -167,10 +165,8 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
 MESSAGES = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS}
 TURNS = {"prompt": "instruction", "response": "output", "history": "history"}
 SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # a row that training drops
-RIGHT = {
-    "messages": {"messages": [{"role": "user", "content": "Go on."}, SILENT]},
-    "history": row(history=[["Hi.", "Hello."]]),
-}
+ASKED = {"role": "user", "content": "Go on."}
+RIGHT = {"messages": {"messages": [ASKED, SILENT]}, "history": row(history=[["Hi.", "Hello."]])}
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,6 @@ class Options:
 def focal(tokens, options: Options):
     """Focal loss."""
     return (1 - tokens.confidence) ** options.gamma
-
-
-def of_the_base(tokens):
-    return tokens.base_probability + tokens.base_mass
 '''
 
 
@@ -28,13 +24,6 @@ def focal(tmp_path_factory):
     file = tmp_path_factory.mktemp("rules") / "rules.py"
     file.write_text(RULE)
     return {"stage": "cuset", "cuset_objective": f"{file}:focal", "cuset_options": {"gamma": 1.5}}
-
-
-def test_a_rule_that_reads_the_base_model_trains_fused_as_from_logits(llamafactory, focal):
-    rule = focal["cuset_objective"].replace(":focal", ":of_the_base")
-    keys = {"stage": "cuset", "cuset_objective": rule, "max_samples": 8, "max_steps": 2}
-    fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
-    assert fused.losses == pytest.approx(logits.losses, rel=1e-5) and fused.losses[0] > 0
 
 
 def test_a_rule_of_one_s_own_with_options(llamafactory, focal):

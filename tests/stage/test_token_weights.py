@@ -54,14 +54,6 @@ def expected_weights(tokenizer, text, spans, base):
     return np.float32(found)
 
 
-def test_without_weights_there_is_no_column(process, answers):
-    _, ours = process(["Scale.", answers.answer])
-    assert "token_weights" not in ours
-    _, ours = process(["Scale.", answers.answer], given=[None])
-    assert np.array_equal(ours["token_weights"][0], np.ones(len(ours["input_ids"][0]), np.float32))
-    assert ours["token_weights"][0].dtype == np.float32
-
-
 def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
     text = THOUGHT + answers.answer
     given = one(text, ("threadIdx.x", 0.25), ("int main()", 0.0), ("One thread", 8.0), weight=0.5, row=3.0)

@@ -29,13 +29,8 @@ def study(tmp_path, monkeypatch):
     recipe.write_text("stage: cuset\ntemplate: qwen\nlearning_rate: 0.1\noutput_dir: elsewhere\n")
 
     def make(of_model=(), **keys):
-        model = {
-            "model": "base",
-            "recipe": str(recipe),
-            "gpus": {"train": 2},
-            "hours": {"train": 3.0},
-            **dict(of_model),
-        }
+        model = {"model": "base", "recipe": str(recipe), "gpus": {"train": 2}, "hours": {"train": 3.0}}
+        model |= dict(of_model)
         methods = {"vanilla": None, "sft": {"stage": "sft"}, "cuset": {"cuset_tau": 0.1}}
         given = {"models": {"m": model}, "methods": methods, "seeds": [3, 4], "tasks": "tasks.jsonl", **keys}
         return StudySettings.checked({"output": tmp_path / "out", **given})

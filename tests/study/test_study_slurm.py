@@ -43,17 +43,9 @@ def asked(tmp_path):
         sampled.write_text('{"seconds": 1, "gpus": 1}')
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "SNAKEMAKE_"))}
         environment |= {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "ASKED": str(tmp_path / "asked")}
-        command = [
-            sys.executable,
-            "-m",
-            "cuset_stage.cli",
-            "study",
-            "run",
-            tmp_path / "study.yaml",
-            *keys,
-            f"only={only}",
-        ]
-        command += [f"output={tmp_path / 'out'}", "executor=slurm", f"snakemake={json.dumps(snakemake)}"]
+        command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", tmp_path / "study.yaml", *keys]
+        command += [f"only={only}", f"output={tmp_path / 'out'}", "executor=slurm"]
+        command.append(f"snakemake={json.dumps(snakemake)}")
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         found = {}
         for file in (tmp_path / "asked").iterdir():

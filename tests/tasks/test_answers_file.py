@@ -38,11 +38,8 @@ def test_round_trip_of_every_field(tmp_path):
 
 
 def test_code_that_is_given_is_not_extracted(tmp_path):
-    rows = (
-        line(code="int main() {}"),
-        line(sample=1, answer="```cpp\nmain(1)\n```"),
-        {"task": 7, "sample": 2, "code": "c"},
-    )
+    fenced = line(sample=1, answer="```cpp\nmain(1)\n```")
+    rows = (line(code="int main() {}"), fenced, {"task": 7, "sample": 2, "code": "c"})
     given_code, extracted, code_only = read_answers(write_lines(tmp_path / "a.jsonl", *rows))
     assert given_code.program(language="cuda") == "int main() {}"
     assert extracted.program(language="cuda") == "main(1)\n"
