@@ -52,6 +52,12 @@ def test_the_address_of_an_elements_field_is_not_the_elements():
     assert features(code.format("&t[i].a")) != features(code.format("&t[i]"))
 
 
+def test_the_field_of_a_product_is_one_factor():
+    code = "__global__ void k(complex* x, float* y, float s) {{ y[0] = {}; }}"
+    assert features(code.format("s * (x[0] * x[1]).re")) == features(code.format("(x[1] * x[0]).re * s"))
+    assert features(code.format("s * (x[0] * x[1]).re")) != features(code.format("s * x[0] * x[1]"))
+
+
 def test_an_excerpt_has_what_the_kernel_needs_and_nothing_else():
     code = (
         "#include <cstdio>\n#define SIZE 8\n#define UNUSED 9\nnamespace a {\nusing real = float;\nstruct Pair { real x, y; };\n"

@@ -382,7 +382,8 @@ def _joined(operator: str, parts: list[str]) -> str:
         head = f"({operator} "
         flat: list[str] = []
         for part in parts:
-            flat += _operands(part[len(head) : -1]) if part.startswith(head) else [part]
+            is_whole = part.startswith(head) and part.endswith(")")  # and not a field of one, as in (a * b).x
+            flat += _operands(part[len(head) : -1]) if is_whole else [part]
         parts = sorted(flat)
     return f"({operator} {' '.join(parts)})"
 
