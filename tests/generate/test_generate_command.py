@@ -47,7 +47,7 @@ def test_the_device_decides_how_many_are_written_at_a_time(device, size, tiny_mo
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["samples=3"], "greedy decoding writes the same answer every time"),
+        (["samples=2"], "greedy decoding writes the same answer every time"),
         (["samples=0"], "samples='0': expected greater than 0"),
         (["only=tiled_sgem"], "tiled_sgemm"),
         (["dtype=bf16"], "dtype='bf16': expected 'auto', 'bfloat16', 'float16' or 'float32'"),
