@@ -339,6 +339,7 @@ def test_markdown_names_what_a_paper_has_to(write):
         (["format=md"], "format: no longer a key: all formats are written"),
         (["baseline=EAFT"], "one of SFT"),
         (["none.jsonl"], "none.jsonl"),
+        (["output=/dev/null/r"], "report: /dev/null/r/csv: Not a directory."),
     ],
 )
 def test_cli_refuses_bad_options(write, tmp_path, options, message):

@@ -18,6 +18,7 @@ from host_programs import HOST_FLAGS
 
 from cuset_stage.sandbox import Limits, memory_account, run_program, run_sandboxed, scratch_folder, supervision
 from cuset_stage.sandbox.compiler import Compiler
+from cuset_stage.sandbox.supervisor.tree import _has_memory
 
 
 def shell(script: str, folder: Path, isolation, **options):
@@ -173,6 +174,12 @@ run.watch(); print(run.stopped)
 """
     command = [sys.executable, "-I", "-S", "-c", code, str(Path(supervision.SUPERVISOR[-1]).parent)]
     assert subprocess.run(command, capture_output=True, text=True, timeout=300).stdout == f"{stopped}\n"
+
+
+def test_what_is_ending_has_no_memory():
+    with subprocess.Popen(["true"]) as ending:
+        os.waitid(os.P_PID, ending.pid, os.WEXITED | os.WNOWAIT)
+        assert _has_memory(os.getpid()) and not _has_memory(ending.pid)
 
 
 def test_hunt_finds_what_is_forked_while_it_looks(folder):
