@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers import TrainerCallback
 
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")]
@@ -44,6 +45,33 @@ def test_the_fused_head_trains_as_materialised_logits_do(llamafactory, precision
         assert ("Liger kernel has been applied to the model" in run.output) == liger
     # Confidences near the threshold may fall on either side in bf16; at tau = 0 none does.
     assert_same(trajectory(fused), trajectory(logits), 1e-4 if precision == "fp32" else 1e-2)
+
+
+class Watched(TrainerCallback):
+    """From the third step to the fifth torch raises where the host waits for the device, but for events that are waited for by name."""
+
+    def on_step_end(self, args, state, control, **kwargs):
+        torch.cuda.set_sync_debug_mode("error" if 2 <= state.global_step < 5 else "default")
+
+
+@pytest.mark.parametrize("liger", [False, True], ids=["", "liger"])
+def test_no_step_waits_for_the_device(tiny_model, tmp_path, liger):
+    from llamafactory.train.tuner import run_exp
+
+    keys = {"model_name_or_path": str(tiny_model), "output_dir": str(tmp_path), "dataset_dir": str(ROOT / "data")}
+    keys |= {
+        **KEYS,
+        "dataset": "cuset_kernels",
+        "template": "qwen",
+        "do_train": True,
+        "finetuning_type": "lora",
+        "bf16": True,
+    }
+    keys |= {"max_steps": 6, "logging_steps": 6, "save_strategy": "no", "report_to": "none", "overwrite_cache": True}
+    try:
+        run_exp({**keys, "per_device_train_batch_size": 3, "enable_liger_kernel": liger}, callbacks=[Watched()])
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])

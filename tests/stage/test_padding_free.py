@@ -65,6 +65,18 @@ def test_other_models_are_laid_or_say_why_not(llamafactory, tiny_model, tmp_path
     assert run.losses_and_norms == pytest.approx(padded.losses_and_norms, rel=1e-5)
 
 
+def test_no_step_asks_the_device_for_the_rows(recipe, monkeypatch):
+    from llamafactory.train.tuner import run_exp
+
+    from cuset_stage.stage import collator, padding_free
+
+    assert (
+        collator.row_lengths is padding_free.row_lengths
+    )  # the collator has counted them, by its own name for the function
+    monkeypatch.setattr(padding_free, "row_lengths", lambda mask: pytest.fail("a step asked for the lengths of rows"))
+    run_exp({**recipe, "per_device_train_batch_size": 3, "cutoff_len": 1100})
+
+
 def test_padding_that_is_supervised_is_computed(llamafactory):
     run = llamafactory({**KEYS, "ignore_pad_token_for_loss": False, "max_steps": 1})
     assert "Padding is computed: ignore_pad_token_for_loss: false supervises it." in run.output

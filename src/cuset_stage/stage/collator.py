@@ -7,6 +7,7 @@ import torch
 from llamafactory.data import SFTDataCollatorWith4DAttentionMask
 from llamafactory.extras.constants import IGNORE_INDEX
 
+from .padding_free import LENGTHS, row_lengths
 from .processors import COLUMNS, WEIGHTS
 
 
@@ -22,7 +23,11 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
 
     They are padded on the tokenizer's side, and trimmed where FlashAttention's neat packing removed padding. It would also cast
     those of them that are no integers to the model's type.
+
+    gives_lengths: a batch also has its `row_lengths`, which is no tensor: not where accelerate sends batches from process to process.
     """
+
+    gives_lengths: bool = False
 
     def __call__(self, features: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
         if COLUMNS[0] not in features[0]:  # rows for generation carry no labels
@@ -50,6 +55,8 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
                 "cuda_mask and sample_ids do not line up with the labels of this batch: the data set was changed after it was "
                 "labelled. Set overwrite_cache: true, and report it if it stays."
             )
+        if self.gives_lengths:
+            batch[LENGTHS] = row_lengths(batch["attention_mask"])
         return batch
 
     def _fit(self, row: torch.Tensor, attention: torch.Tensor, length: int, padding: int) -> torch.Tensor:

@@ -8,7 +8,7 @@ rows in the same order, so the loss and gradients are those of the padded batch 
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..objective.cuset import IGNORE_INDEX
 from .processors import COLUMNS, WEIGHTS
 
 
+LENGTHS = "row_lengths"  # of a batch, where the host knows them
 # A batch with other columns has positions, images or the like of its own.
 TEXT = {"input_ids", "attention_mask", "labels", *COLUMNS, WEIGHTS}
 
@@ -77,22 +78,31 @@ def reason_against(model: torch.nn.Module, args: Any) -> str | None:
     return None
 
 
-def lay(batch: dict[str, Any], full: bool = False) -> tuple[dict[str, Any], Rows] | None:
-    """A padded batch of tensors [batch, length] as one row [1, tokens], and where its tokens stood; waits for the device.
+def row_lengths(mask: torch.Tensor) -> tuple[int, ...] | None:
+    """The number of tokens of each row of an attention mask [batch, length]; None unless padding follows the rows. Waits for the device."""
+    if mask.dim() != 2:
+        return None
+    lengths = mask.sum(dim=1)
+    place = torch.arange(mask.size(1), device=mask.device)
+    return tuple(lengths.tolist()) if bool((mask == (place < lengths[:, None])).all()) else None
 
-    full: also lay a batch without padding, where there is nothing to gain. None where rows cannot be laid: the batch has columns beside
-    those of text, padding does not follow the rows, or a mask keeps samples apart.
+
+def lay(
+    batch: dict[str, Any], lengths: Sequence[int] | None = None, full: bool = False
+) -> tuple[dict[str, Any], Rows] | None:
+    """A padded batch of tensors [batch, length] as one row [1, tokens], and where its tokens stood.
+
+    lengths: `row_lengths` of its mask, without which it waits for the device. full: also lay a batch without padding, where there is
+    nothing to gain. None where rows cannot be laid: the batch has columns beside those of text, or `row_lengths` gives None.
     """
     mask = batch.get("attention_mask")
-    if mask is None or mask.dim() != 2 or batch.keys() - TEXT:
+    if mask is None or batch.keys() - TEXT:
         return None
-    index = mask.reshape(-1).nonzero().squeeze(1)
-    if index.numel() == mask.numel() and not full:
+    lengths = lengths or row_lengths(mask)
+    if lengths is None or (sum(lengths) == mask.numel() and not full):
         return None
     count, length = mask.shape
-    place = torch.arange(length, device=mask.device)
-    if not bool((mask == (place < mask.sum(dim=1, keepdim=True))).all()):
-        return None
+    index = torch.nonzero_static(mask.reshape(-1), size=sum(lengths)).squeeze(1)
     laid = {name: value.reshape(-1)[index][None] for name, value in batch.items()}
     position = (index % length)[None]
     row = (index // length)[None]

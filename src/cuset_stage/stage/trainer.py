@@ -14,6 +14,7 @@ from llamafactory.extras import logging
 from llamafactory.extras.misc import is_env_enabled
 from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from peft.tuners.tuners_utils import BaseTunerLayer
+from torch.utils.data import IterableDataset
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR, EvalLoopOutput
 
 from .. import attention
@@ -72,12 +73,19 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 self._give_up_fused(reason)
         self._is_padding_free = self.finetuning_args.cuset_padding_free
         self._said_padding_free = False
+        self._row_lengths: tuple[int, ...] | None = None  # of the batch
         if self._is_padding_free:
             reasons = [padding_free.reason_against(model, self.args) for model in self._models()]
             if self.data_collator.label_pad_token_id != IGNORE_INDEX:
                 reasons.append("ignore_pad_token_for_loss: false supervises it")
             if reason := next(filter(None, reasons), None):
                 self._give_up_padding_free(reason)
+        # No step waits for the device, so that the next one is queued while it is at work: rows are counted on the host, a copy is not waited
+        # for, and where a loss that is not finite ends the run the log needs no filter against it.
+        sends_batches = self.accelerator.dispatch_batches or isinstance(self.train_dataset, IterableDataset)
+        self.data_collator.gives_lengths = self._is_padding_free and not sends_batches
+        self.accelerator.dataloader_config.non_blocking = self.args.dataloader_pin_memory
+        self.args.logging_nan_inf_filter = False
         self._meter = ObjectiveMeter()
         self._has_logged = False
         self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over the ranks
@@ -228,6 +236,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 return loss
         return self._loss_of(model, inputs, return_outputs, num_items_in_batch)
 
+    def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        self._row_lengths = inputs.pop(padding_free.LENGTHS, None)
+        return super()._prepare_inputs(inputs)
+
     def _check_tokens(self, input_ids: torch.Tensor) -> None:
         """Raise ValueError for a token without an embedding, on which a GPU ends with a message of its own. Waits for the device."""
         embeddings = getattr(self.model.get_input_embeddings(), "num_embeddings", None)
@@ -246,7 +258,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         weights, none may run a model once more than the others.
         """
         is_first = not self._said_padding_free
-        laid = padding_free.lay(inputs, full=is_first)
+        laid = padding_free.lay(inputs, self._row_lengths, full=is_first)
         if laid is None:
             return None
         batch, rows = laid
