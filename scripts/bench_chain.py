@@ -6,7 +6,7 @@
 
 MODEL: a Hugging Face folder. CUDABENCH: a clone. Training is LoRA on `cuset_kernels` with the keys in KEYS, alike in both stages; ours and
 sft take turns, a run a turn. Its tokens are non-padding input tokens per second of wall time between the first and the last entry of the
-log, which has an entry each ten steps. "Not slower" means that the lower end of the ratio's 95 % interval (t over the logarithms of the turns' ratios)
+log, which has an entry each ten steps; a run before all others counts them, as counting them makes a step wait for the GPU. "Not slower" means that the lower end of the ratio's 95 % interval (t over the logarithms of the turns' ratios)
 is at least 0.97. Sampling counts the tokens of answers over the command's time, loading included; `load_s` is the same command for one token.
 Judging begins with an empty cache. `total_s` is three epochs of 5,000 rows of 1,000 tokens, 500 answers, verdicts and two loadings.
 """
@@ -23,6 +23,7 @@ import tempfile
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import yaml
 from scipy import stats
@@ -33,7 +34,6 @@ from cuset_stage import attention
 ROOT = Path(__file__).parent.parent
 KEYS = {
     "dataset": "cuset_kernels",
-    "dataset_dir": str(ROOT / "data"),
     "eval_dataset": None,
     "eval_strategy": "no",
     "deepspeed": None,
@@ -41,7 +41,6 @@ KEYS = {
     "per_device_train_batch_size": 4,
     "gradient_accumulation_steps": 2,
     "disable_gradient_checkpointing": True,
-    "include_num_input_tokens_seen": "non_padding",
     "logging_steps": 10,
     "save_strategy": "no",
     "plot_loss": False,
@@ -50,12 +49,17 @@ KEYS = {
 WORK_TOKENS, ANSWERS = 3 * 5000 * 1000, 500
 
 
-def train(stage: str, options: argparse.Namespace, folder: Path) -> dict[str, float]:
-    """Tokens a second, and seconds until the first entry of the log, of a run under a stage."""
+def train(stage: str, options: argparse.Namespace, folder: Path, **keys: Any) -> list[tuple[float, str]]:
+    """Seconds since the start and text of each entry of the log of a run under a stage."""
     recipe = yaml.safe_load((ROOT / "yaml_configs" / "baselines" / "sft_qwen7b.yaml").read_text())
     recipe = {key: value for key, value in recipe.items() if not key.startswith("cuset_")}
     recipe |= KEYS | {"stage": stage, "model_name_or_path": str(options.model), "max_steps": options.steps}
-    recipe |= {"output_dir": str(folder / stage), **json.loads(options.keys)}
+    recipe |= {
+        "dataset_dir": str(ROOT / "data"),
+        "output_dir": str(folder / stage),
+        **json.loads(options.keys),
+        **keys,
+    }
     if options.smoke:
         recipe |= {
             "use_cpu": True,
@@ -72,17 +76,24 @@ def train(stage: str, options: argparse.Namespace, folder: Path) -> dict[str, fl
     with subprocess.Popen(command, **pipes, text=True, env=environment) as process:
         for line in process.stdout:
             output.append(line)
-            if found := re.search(r"'num_input_tokens_seen': '?([\d.e+]+)", line):
-                entries.append((time.monotonic(), float(found[1])))
-    if process.returncode or len(entries) < 3:
+            if "{'loss': " in line:
+                entries.append((time.monotonic() - began, line))
+    if process.returncode or len(entries) < 2:
         raise SystemExit("".join(output[-30:]))
-    (first, before), (last, after) = entries[0], entries[-2]  # the last entry sums up
-    return {"tokens_s": (after - before) / (last - first), "until_first_entry_s": first - began}
+    return entries
+
+
+def timed(stage: str, tokens: float, options: argparse.Namespace, folder: Path) -> dict[str, float]:
+    """Tokens a second, of `tokens` between the first entry of the log and the last, and seconds until the first."""
+    entries = train(stage, options, folder)
+    return {"tokens_s": tokens / (entries[-1][0] - entries[0][0]), "until_first_entry_s": entries[0][0]}
 
 
 def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     """Sampling, loading and judging, in seconds."""
     seconds, file = {}, folder / "answers.jsonl"
+    results = ROOT / "outputs" / "chain_results.jsonl"  # kept: each row has the times of its parts
+    results.unlink(missing_ok=True)
     tasks = f"tasks={options.cudabench / 'Datasets' / 'CUDABench-Set.jsonl'}"
     ask = [
         "generate",
@@ -97,7 +108,7 @@ def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     many = [f"batch_size={options.batch}", f"output={file}"]
     many += ["limit=2", "max_tokens=16"] if options.smoke else [f"limit={ANSWERS}", "max_tokens=2048"]
     judge = ["evaluate", str(file), tasks, f"per_gpu={options.per_gpu}", "record_gpu=false"]
-    judge += [f"output={folder / 'results.jsonl'}", *(["compile_only=true"] if options.smoke else [])]
+    judge += [f"output={results}", *(["compile_only=true"] if options.smoke else [])]
     load = [*ask, "limit=1", "max_tokens=1", f"output={folder / 'one.jsonl'}"]
     environment = {**os.environ, "CUSET_CACHE": str(folder / "cache")}
     for name, words in (("load_s", load), ("sample_s", [*ask, *many]), ("judge_s", judge)):
@@ -127,7 +138,7 @@ def main() -> None:
     parser.add_argument("--parts", default="train,answers")
     parser.add_argument("--rounds", type=int, default=5, help="turns of training")
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--batch", type=int, default=96, help="answers that are sampled at once")
+    parser.add_argument("--batch", type=int, default=128, help="answers that are sampled at once")
     parser.add_argument("--per-gpu", type=int, default=16, help="programs that are judged at once")
     parser.add_argument("--keys", default="{}", help="further keys of both recipes, as JSON")
     parser.add_argument("--smoke", action="store_true", help="a few steps and answers on a CPU")
@@ -146,9 +157,11 @@ def main() -> None:
         folder = Path(name)
         if "train" in options.parts:
             runs: dict[str, list[dict[str, float]]] = {"cuset": [], "sft": []}
+            counting = train("cuset", options, folder, include_num_input_tokens_seen="non_padding")
+            counts = [float(re.search(r"'num_input_tokens_seen': '?([\d.e+]+)", line)[1]) for _, line in counting]
             for turn in range(options.rounds):
                 for stage in ("cuset", "sft") if turn % 2 == 0 else ("sft", "cuset"):
-                    runs[stage].append(train(stage, options, folder))
+                    runs[stage].append(timed(stage, counts[-1] - counts[0], options, folder))
                     print(stage, runs[stage][-1], flush=True)
             for key, stage in (("ours", "cuset"), ("sft", "sft")):
                 found = {name: [run[name] for run in runs[stage]] for name in runs[stage][0]}
