@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import psutil
 import pytest
@@ -203,29 +204,35 @@ def test_failures_of_the_judge_are_tried_again(step, failures, calls, tmp_path, 
 
 
 def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path):
+    """Programs are compiled ahead, cases are not made ahead."""
     costs = [3, 9, 1, 7, 5]
     rows = [task_row(str(cost), "right", reference=f"{REFERENCE}# {cost}\n") for cost in costs]
     tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", rows))
+    order: list[str] = []
+    kept: list[int] = []
+    all_compiled = threading.Event()
 
     class Costly(Flaky):
-        order: ClassVar[list[str]] = []
-        kept: ClassVar[list[int]] = []
-
         def build(self, task: Any, code: str) -> Built:
-            self.order.append(task.id + code)
+            order.append(task.id + code)
+            if len(order) == 10:
+                all_compiled.set()
             return super().build(task, code)
 
         def preparation_cost(self, task: Any) -> float:
             return float(task.id)
 
         def execute(self, task: Any, built: Built, prepared: Any) -> Judgement:
-            self.kept.append(len(pipeline._prepared))
+            assert all_compiled.wait(60)
+            kept.append(len(pipeline._with_cases))
             return super().execute(task, built, prepared)
 
     pipeline = Pipeline(Costly(), jobs=1, runs=1)
-    assert len(list(pipeline.run([Job(task, code) for code in "ab" for task in tasks]))) == 10
-    assert Costly.order == ["9a", "9b", "1a", "1b", "7a", "7b", "3a", "3b", "5a", "5b"]
-    assert max(Costly.kept) <= 4  # cases that cannot be dropped from the cache
+    judged = [judgement.verdict for _, judgement in pipeline.run([Job(task, code) for code in "ab" for task in tasks])]
+    assert judged == [Verdict.PASSED] * 10
+    assert order == ["9a", "9b", "1a", "1b", "7a", "7b", "3a", "3b", "5a", "5b"]
+    assert max(kept) == 4  # cases that cannot be dropped from the cache
+    assert not pipeline._with_cases
 
 
 @pytest.fixture

@@ -58,8 +58,11 @@ class Pipeline:
         self._building = ThreadPoolExecutor(jobs, thread_name_prefix="build")
         self._preparing = ThreadPoolExecutor(jobs, thread_name_prefix="prepare")
         self._running = ThreadPoolExecutor(runs, thread_name_prefix="run")
-        # So many jobs are under way: the cases of their tasks stay on the disk.
-        self._most = 2 * (jobs + runs)
+        # So many jobs are under way, for one program may have a GPU to itself for a minute while the others are compiled; and so many tasks
+        # have cases, which take space on the disk.
+        self._most = 8 * (jobs + runs)
+        self._room = threading.Semaphore(2 * (jobs + runs))
+        self._with_cases: set[str] = set()
         self._ended: SimpleQueue[tuple[Job, Judgement]] = SimpleQueue()
         self._prepared: dict[str, Future[Any]] = {}
         self._left: Counter[str] = Counter()
@@ -98,6 +101,7 @@ class Pipeline:
     def stop(self) -> None:
         """Start nothing more; what is running ends in its own time."""
         self._stop.set()
+        self._room.release(self._most)  # nobody waits for it any more
         for threads in (self._building, self._preparing):
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -133,9 +137,18 @@ class Pipeline:
         with self._guard:
             ready = self._prepared.get(task.fingerprint)
             if ready is None:
-                ready = self._preparing.submit(self._retried, lambda: self._judge.prepare(task))
+                ready = self._preparing.submit(self._cases, task)
                 self._prepared[task.fingerprint] = ready
             return ready
+
+    def _cases(self, task: Task) -> Any:
+        self._room.acquire()
+        with self._guard:
+            if not self._left[task.fingerprint]:  # no answer has compiled
+                self._room.release()
+                raise CancelledError
+            self._with_cases.add(task.fingerprint)
+        return self._retried(lambda: self._judge.prepare(task))
 
     def _retried(self, step: Callable[[], T]) -> T:
         """What `step` returned at the first try at which it neither raised nor made a judgement that is the judge's failure.
@@ -172,4 +185,7 @@ class Pipeline:
             self._left[job.task.fingerprint] -= 1
             if not self._left[job.task.fingerprint]:
                 self._prepared.pop(job.task.fingerprint, None)
+                if job.task.fingerprint in self._with_cases:
+                    self._with_cases.remove(job.task.fingerprint)
+                    self._room.release()
         self._ended.put((job, judgement))
