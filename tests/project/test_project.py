@@ -129,7 +129,8 @@ def test_what_does_not_fit_says_what_would():
 
 
 def test_a_model_s_size_is_read_guessed_or_asked_for(tmp_path, tiny_model):
-    assert shape_of("x/Some-7B-Chat").parameters == 7e9
+    guessed = shape_of("x/Some-7B-Chat")
+    assert (guessed.parameters, guessed.layers) == (7e9, 32) and 4096 < guessed.hidden_size < 4200
     config = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 2}
     for unclear in (None, "{", json.dumps(config)):
         if unclear:

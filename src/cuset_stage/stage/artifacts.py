@@ -35,11 +35,7 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     """Draw training_*.png as LLaMA-Factory does, the objective's evaluation loss, and training_cuset.png with what was logged of `PANELS`."""
     import matplotlib.pyplot as plt
 
-    evaluation = [
-        key.removesuffix("_loss") + f"_{objective}_loss"
-        for key in keys
-        if key.startswith("eval_") and key.endswith("_loss")
-    ]
+    evaluation = [key.removesuffix("_loss") + f"_{objective}_loss" for key in keys if key.endswith("_loss")]
     log = json.loads((Path(output_dir) / "trainer_state.json").read_text(encoding="utf-8"))["log_history"]
     logged = {key for entry in log for key in entry}
     plot_loss(output_dir, keys=keys + [key for key in evaluation if key in logged])
