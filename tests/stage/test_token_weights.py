@@ -57,11 +57,11 @@ def expected_weights(tokenizer, text, spans, base):
 def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
     text = THOUGHT + answers.answer
     given = one(text, ("threadIdx.x", 0.25), ("int main()", 0.0), ("One thread", 8.0), weight=0.5, row=3.0)
-    tokenizer, ours = process(["Scale.", text], given=[given], think_weight=0.5)
+    tokenizer, ours = process(["Scale.", text], given=[given], think_weight=2.0)
     assert [run.strip() for run in weighted(tokenizer, ours, 1.5 * 0.25)] == ["threadIdx.x"]
     assert [run.strip() for run in weighted(tokenizer, ours, 0.0)] == ["int main()"]
-    assert [run.strip() for run in weighted(tokenizer, ours, 1.5 * 0.5 * 8.0)] == ["One thread"]
-    assert "".join(weighted(tokenizer, ours, 1.5 * 0.5)).split() == THOUGHT.replace("One thread", "").split()
+    assert [run.strip() for run in weighted(tokenizer, ours, 1.5 * 2.0 * 8.0)] == ["One thread"]
+    assert "".join(weighted(tokenizer, ours, 1.5 * 2.0)).split() == THOUGHT.replace("One thread", "").split()
     assert weighted(tokenizer, ours, 1.5)[-1].endswith("<|im_end|>\n")
     prompt = ours["sample_ids"][0] == 0
     assert np.all(ours["token_weights"][0][prompt] == 1.0)
