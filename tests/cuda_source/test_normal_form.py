@@ -33,6 +33,12 @@ def test_a_change_that_means_nothing_changes_nothing(old, new):
     assert old in KERNEL and features(KERNEL.replace(old, new)) == features(KERNEL)
 
 
+def test_a_guard_around_the_rest_is_the_early_return():
+    before, rest = KERNEL.split("if (i >= n) return;")
+    early, around = "if (i >= n || n < 1) return;" + rest, "if (i < n && n >= 1) {" + rest + "}"
+    assert features(before + early) == features(before + around)
+
+
 @pytest.mark.parametrize(("old", "new"), CASES["other"].values(), ids=CASES["other"])
 def test_another_computation_has_other_subtrees(old, new):
     one, other = features(KERNEL), features(KERNEL.replace(old, new))

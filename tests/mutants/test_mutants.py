@@ -91,6 +91,8 @@ def test_operators_take_turns_and_the_seed_decides_between_places():
     assert counts == [10, 17, sum(map(len, EDITS["edits"].values()))]
     with pytest.raises(ValueError, match="per_operator=0: at least 1"):
         make_mutants(SUM, per_operator=0)
+    lines = [mutant.line for mutant in make_mutants(SUM, per_operator=3) if mutant.operator == "bound_off_by_one"]
+    assert sorted(lines) == [7, 11, 19]  # of the two mutants of one of these lines, one waits for the others
     with_places = [name for name in OPERATORS if EDITS["edits"][name]]
     assert [mutant.operator for mutant in make_mutants(SUM)][: len(with_places)] == with_places
     assert all(mutants_of(path) == make_mutants(path.read_text(encoding="utf-8")) for path in KERNELS[::60])

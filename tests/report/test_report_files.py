@@ -10,6 +10,7 @@ import pytest
 
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
 from cuset_stage.report import build_report, collect, write_report
+from cuset_stage.report.cells import Cell, ranked
 from cuset_stage.report.page import duration
 from cuset_stage.report.write import CSV_TABLES
 
@@ -109,3 +110,9 @@ def test_a_value_that_no_run_writes_is_named(write: Any, place: int, key: str, v
 )
 def test_times_are_in_the_unit_that_shows_them(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_the_best_of_a_group_is_marked_and_the_second_of_three():
+    texts = ["10.0", "30.0", "20.0", "30.0", "7.0", "5.0", "1.0", "–"]
+    cells = [Cell(text, None if text == "–" else float(text)) for text in texts]
+    assert [cell.rank for cell in ranked(cells, [[0, 1, 2, 3], [4, 5], [6, 7]])] == [0, 1, 2, 1, 1, 0, 0, 0]
