@@ -107,6 +107,7 @@ Capped = changing(lambda model, logits: 30.0 * torch.tanh(logits / 30.0))
 Sliced = changing(lambda model, logits: logits[..., :90])
 Untouched = changing(lambda model, logits: logits.float())
 ScaledInTraining = changing(lambda model, logits: logits * 0.5 if model.training else logits)
+RepeatedInTraining = changing(lambda model, logits: logits.repeat(1, 1, 2) if model.training else logits)
 Cast = changing(lambda model, logits: logits.to(torch.bfloat16).float())  # as FSDP 2 does, and Accelerate casts back
 
 
@@ -180,6 +181,7 @@ def test_a_model_whose_outputs_are_cast_keeps_its_loss_and_gradients(batch):
     [
         (ScaledInTraining, "the model changes its logits behind the output layer in training"),
         (PastInTraining, "the model does not call its output layer"),
+        (RepeatedInTraining, "the model reshapes its logits"),
     ],
 )
 def test_a_model_that_does_so_in_training_alone_is_found_out(batch, kind, reason):
