@@ -110,7 +110,7 @@ TRITON = {
     "indented": 'source = dedent("""\n    @triton.jit\n    def k(x):\n        «f(x)»\n    k«[(1,)]»(x)\n""")\n',
     "format string": 'source = f"""\n@triton.jit\ndef {name}(x):\n    «y = {{1: {v}}}»\n"""\n',
     "in a kernel": '@triton.jit\ndef k(x):\n    «y = """\n@triton.jit\ndef g(x):\n    f(x)\n"""»\n',
-    "a statement behind": 'y = """\n@triton.jit\ndef g(x):\n"""\n"f(x)"\n',
+    "a statement behind": 'y = """\n@triton.jit\ndef g(x):\n"""\n"f(x)"\nz = "@triton.jit\\ndef k(x):\\n    «f(x)»\\n"\n',
     "a mention": 'raise ValueError("decorate it with @triton.jit\\nand call k[grid](x)")\n',
     "docstring": 'def f():\n    """Like\n    @triton.jit\n    def k(x):\n        f(x)\n    """\n',
 }  # fmt: skip
