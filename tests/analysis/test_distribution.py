@@ -45,6 +45,14 @@ def test_bins_keep_the_order_and_a_probability_that_rounds_above_1_is_in_the_las
     assert (np.diff(bins[1:7]) > 0).all()
 
 
+def test_draws_without_one_of_the_two_say_nothing():
+    """Of two files only one has tokens of the second kind: a quarter of the draws has none."""
+    rng = np.random.default_rng(1)
+    files = [(log_probabilities(rng, 0.0, 500), log_probabilities(rng, 4.0, size)) for size in (500, 0)]
+    found = measure(files)
+    assert 0 < found["d"]["low"] <= found["d"]["high"] <= 1 and 1 / 300 < found["p_clustered"] < 0.02
+
+
 @pytest.mark.parametrize("location", [-11.0, 0.0, 9.0])  # an untrained model, one between, and one that knows the code
 def test_d_and_p_are_scipys(location):
     rng = np.random.default_rng(1)
