@@ -210,7 +210,7 @@ def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path):
     tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", rows))
     order: list[str] = []
     kept: list[int] = []
-    all_compiled = threading.Event()
+    all_compiled, four_prepared = threading.Event(), threading.Event()
 
     class Costly(Flaky):
         def build(self, task: Any, code: str) -> Built:
@@ -222,8 +222,14 @@ def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path):
         def preparation_cost(self, task: Any) -> float:
             return float(task.id)
 
+        def prepare(self, task: Any) -> str:
+            prepared = super().prepare(task)
+            if self.calls["prepare"] == 4:
+                four_prepared.set()
+            return prepared
+
         def execute(self, task: Any, built: Built, prepared: Any) -> Judgement:
-            assert all_compiled.wait(60)
+            assert all_compiled.wait(60) and four_prepared.wait(60)
             kept.append(len(pipeline._with_cases))
             return super().execute(task, built, prepared)
 

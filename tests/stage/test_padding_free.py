@@ -70,9 +70,7 @@ def test_no_step_asks_the_device_for_the_rows(recipe, monkeypatch):
 
     from cuset_stage.stage import collator, padding_free
 
-    assert (
-        collator.row_lengths is padding_free.row_lengths
-    )  # the collator has counted them, by its own name for the function
+    assert collator.row_lengths is padding_free.row_lengths  # which the patch below leaves to the collator
     monkeypatch.setattr(padding_free, "row_lengths", lambda mask: pytest.fail("a step asked for the lengths of rows"))
     run_exp({**recipe, "per_device_train_batch_size": 3, "cutoff_len": 1100})
 

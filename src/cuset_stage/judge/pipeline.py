@@ -58,9 +58,9 @@ class Pipeline:
         self._building = ThreadPoolExecutor(jobs, thread_name_prefix="build")
         self._preparing = ThreadPoolExecutor(jobs, thread_name_prefix="prepare")
         self._running = ThreadPoolExecutor(runs, thread_name_prefix="run")
-        # So many jobs are under way, for one program may have a GPU to itself for a minute while the others are compiled; and so many tasks
-        # have cases, which take space on the disk.
+        # Jobs under way: enough to go on compiling while one program has the GPU to itself, for up to a minute.
         self._most = 8 * (jobs + runs)
+        # Tasks that have their cases: fewer, as these take space on the disk.
         self._room = threading.Semaphore(2 * (jobs + runs))
         self._with_cases: set[str] = set()
         self._ended: SimpleQueue[tuple[Job, Judgement]] = SimpleQueue()
@@ -142,9 +142,10 @@ class Pipeline:
             return ready
 
     def _cases(self, task: Task) -> Any:
+        """Prepare the task once there is room for its cases; `_end` of its last job gives the room back."""
         self._room.acquire()
         with self._guard:
-            if not self._left[task.fingerprint]:  # no answer has compiled
+            if not self._left[task.fingerprint]:  # all its answers failed to compile meanwhile
                 self._room.release()
                 raise CancelledError
             self._with_cases.add(task.fingerprint)

@@ -73,18 +73,17 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 self._give_up_fused(reason)
         self._is_padding_free = self.finetuning_args.cuset_padding_free
         self._said_padding_free = False
-        self._row_lengths: tuple[int, ...] | None = None  # of the batch
         if self._is_padding_free:
             reasons = [padding_free.reason_against(model, self.args) for model in self._models()]
             if self.data_collator.label_pad_token_id != IGNORE_INDEX:
                 reasons.append("ignore_pad_token_for_loss: false supervises it")
             if reason := next(filter(None, reasons), None):
                 self._give_up_padding_free(reason)
-        # No step waits for the device, so that the next one is queued while it is at work: rows are counted on the host, a copy is not waited
-        # for, and where a loss that is not finite ends the run the log needs no filter against it.
+        # A step must not wait for the device, or the next one is not queued while it is at work. So the collator counts the tokens of rows,
+        # batches are copied without waiting, and the log has no filter against NaN: a loss that is not finite ends the run before it.
         sends_batches = self.accelerator.dispatch_batches or isinstance(self.train_dataset, IterableDataset)
         self.data_collator.gives_lengths = self._is_padding_free and not sends_batches
-        self.accelerator.dataloader_config.non_blocking = self.args.dataloader_pin_memory
+        self.accelerator.dataloader_config.non_blocking |= self.args.dataloader_pin_memory
         self.args.logging_nan_inf_filter = False
         self._meter = ObjectiveMeter()
         self._has_logged = False
@@ -230,15 +229,12 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._computed_loss = True
         if not self.state.global_step:
             self._check_tokens(inputs["input_ids"])
+        lengths = inputs.pop(padding_free.LENGTHS, None)
         if self._is_padding_free and not self._is_evaluating:
-            loss = self._loss_without_padding(model, inputs, num_items_in_batch)
+            loss = self._loss_without_padding(model, inputs, lengths, num_items_in_batch)
             if loss is not None:
                 return loss
         return self._loss_of(model, inputs, return_outputs, num_items_in_batch)
-
-    def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        self._row_lengths = inputs.pop(padding_free.LENGTHS, None)
-        return super()._prepare_inputs(inputs)
 
     def _check_tokens(self, input_ids: torch.Tensor) -> None:
         """Raise ValueError for a token without an embedding, on which a GPU ends with a message of its own. Waits for the device."""
@@ -250,7 +246,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             )
 
     def _loss_without_padding(
-        self, model: torch.nn.Module, inputs: dict[str, Any], num_items_in_batch: Any
+        self, model: torch.nn.Module, inputs: dict[str, Any], lengths: Sequence[int] | None, num_items_in_batch: Any
     ) -> torch.Tensor | None:
         """The loss of the batch with its rows laid end to end; None where padding has to be computed.
 
@@ -258,7 +254,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         weights, none may run a model once more than the others.
         """
         is_first = not self._said_padding_free
-        laid = padding_free.lay(inputs, self._row_lengths, full=is_first)
+        laid = padding_free.lay(inputs, lengths, full=is_first)
         if laid is None:
             return None
         batch, rows = laid
