@@ -47,31 +47,33 @@ def test_the_fused_head_trains_as_materialised_logits_do(llamafactory, precision
     assert_same(trajectory(fused), trajectory(logits), 1e-4 if precision == "fp32" else 1e-2)
 
 
-class Watched(TrainerCallback):
+class Watch(TrainerCallback):
     """From the third step to the fifth torch raises where the host waits for the device, but for events that are waited for by name."""
 
+    watched = 0
+
     def on_step_end(self, args, state, control, **kwargs):
+        if torch.cuda.get_sync_debug_mode():
+            self.watched += 1
+            with pytest.raises(RuntimeError, match="synchronizing"):
+                torch.ones(1, device="cuda").item()
         torch.cuda.set_sync_debug_mode("error" if 2 <= state.global_step < 5 else "default")
 
 
 @pytest.mark.parametrize("liger", [False, True], ids=["", "liger"])
-def test_no_step_waits_for_the_device(tiny_model, tmp_path, liger):
+def test_no_step_waits_for_the_device(recipe, liger):
     from llamafactory.train.tuner import run_exp
 
-    keys = {"model_name_or_path": str(tiny_model), "output_dir": str(tmp_path), "dataset_dir": str(ROOT / "data")}
-    keys |= {
-        **KEYS,
-        "dataset": "cuset_kernels",
-        "template": "qwen",
-        "do_train": True,
-        "finetuning_type": "lora",
-        "bf16": True,
-    }
-    keys |= {"max_steps": 6, "logging_steps": 6, "save_strategy": "no", "report_to": "none", "overwrite_cache": True}
+    keys = {**recipe, **KEYS, "finetuning_type": "lora", "bf16": True, "max_steps": 6, "logging_steps": 6}
+    watch = Watch()
     try:
-        run_exp({**keys, "per_device_train_batch_size": 3, "enable_liger_kernel": liger}, callbacks=[Watched()])
+        run_exp(
+            {**keys, "cutoff_len": 1100, "per_device_train_batch_size": 3, "enable_liger_kernel": liger},
+            callbacks=[watch],
+        )
     finally:
         torch.cuda.set_sync_debug_mode("default")
+    assert watch.watched == 3
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])

@@ -80,15 +80,6 @@ def slow(texts, tmp_path_factory):
     )
 
 
-@pytest.fixture
-def recipe(tiny_model, tmp_path):
-    """Of a short run in this process."""
-    recipe = {"stage": "cuset", "model_name_or_path": str(tiny_model), "output_dir": str(tmp_path / "out")}
-    recipe |= {"dataset_dir": str(ROOT / "data"), "dataset": "cuset_kernels", "template": "qwen", "do_train": True}
-    recipe |= {"finetuning_type": "full", "max_samples": 8, "cutoff_len": 128, "max_steps": 1, "save_strategy": "no"}
-    return recipe | {"report_to": "none", "use_cpu": True, "overwrite_cache": True}
-
-
 @pytest.fixture(scope="session")
 def data_args():
     from llamafactory.hparams import DataArguments
