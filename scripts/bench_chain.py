@@ -6,9 +6,11 @@
 
 MODEL: a Hugging Face folder. CUDABENCH: a clone. Training is LoRA on `cuset_kernels` with the keys in KEYS, alike in both stages; ours and
 sft take turns, a run a turn. Its tokens are non-padding input tokens per second of wall time between the first and the last entry of the
-log, which has an entry each ten steps; a run before all others counts them, as counting them makes a step wait for the GPU. "Not slower" means that the lower end of the ratio's 95 % interval (t over the logarithms of the turns' ratios)
-is at least 0.97. Sampling counts the tokens of answers over the command's time, loading included; `load_s` is the same command for one token.
-Judging begins with an empty cache. `total_s` is three epochs of 5,000 rows of 1,000 tokens, 500 answers, verdicts and two loadings.
+log, which has an entry each ten steps. A run before all others counts them, because counting makes each step wait for the GPU. "Not slower"
+means that the lower end of the ratio's 95 % interval (t over the logarithms of the turns' ratios) is at least 0.97. Sampling counts the
+tokens of answers over the command's time, loading included; `load_s` is the same command for one token. Judging begins with an empty cache;
+its rows stay in outputs/chain_results.jsonl, with the times of each. `total_s` is three epochs of 5,000 rows of 1,000 tokens, 500 answers,
+verdicts and two loadings.
 """
 
 import argparse
@@ -38,8 +40,9 @@ KEYS = {
     "eval_strategy": "no",
     "deepspeed": None,
     "cutoff_len": 2048,
-    "per_device_train_batch_size": 4,
-    "gradient_accumulation_steps": 2,
+    "per_device_train_batch_size": 8,
+    "gradient_accumulation_steps": 1,
+    "enable_liger_kernel": True,
     "disable_gradient_checkpointing": True,
     "logging_steps": 10,
     "save_strategy": "no",
@@ -64,6 +67,7 @@ def train(stage: str, options: argparse.Namespace, folder: Path, **keys: Any) ->
         recipe |= {
             "use_cpu": True,
             "bf16": False,
+            "enable_liger_kernel": False,
             "max_samples": 40,
             "preprocessing_num_workers": 1,
             "logging_steps": 1,
@@ -92,7 +96,7 @@ def timed(stage: str, tokens: float, options: argparse.Namespace, folder: Path) 
 def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     """Sampling, loading and judging, in seconds."""
     seconds, file = {}, folder / "answers.jsonl"
-    results = ROOT / "outputs" / "chain_results.jsonl"  # kept: each row has the times of its parts
+    results = ROOT / "outputs" / "chain_results.jsonl"
     results.unlink(missing_ok=True)
     tasks = f"tasks={options.cudabench / 'Datasets' / 'CUDABench-Set.jsonl'}"
     ask = [

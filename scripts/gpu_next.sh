@@ -12,7 +12,7 @@
 #   sampling     transformers' continuous batching beside ours, 500 answers, in turns (one GPU, 15 minutes)
 #   notebook     notebooks/qlora_15gib.ipynb in bf16 and in fp16, as if the GPU had 15 GiB (one GPU; needs bitsandbytes for its CUDA)
 #   attacks      what is missing of the cheats: two under bubblewrap (a GPU to itself, 2 minutes)
-#   chain        training under `stage: cuset` and `stage: sft` in turns, one GPU (13 minutes)
+#   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU.
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. `own` finds its samples
@@ -128,7 +128,7 @@ notebook() {
 attacks() {
     python3 scripts/attack_table.py --cheats --isolation bubblewrap --only record_rewritten tf32 --json "$out/cheats_bubblewrap.json"
 }
-chain() { python3 scripts/bench_chain.py "$model" "$bench" --parts train --out "$out"; }
+chain() { python3 scripts/bench_chain.py "$model" "$bench" --rounds 3 --out "$out"; }
 real() { python3 -m pytest tests/real -m real -o addopts= -v -rA --tb=short -p no:cacheprovider; }
 
 for part; do
