@@ -170,17 +170,20 @@ print(int.from_bytes(end.getsockopt(socket.SOL_SOCKET, 55, 12)[8:], "little"), s
 
 
 def test_programs_run_in_threads_of_any_affinity_and_priority(folder, isolation):
-    """What the filter keeps from others still works, or does nothing, for a program itself."""
+    """What the filter keeps from others still works, or does nothing, for a program itself; the judge comes before it."""
     code = """
 import os, resource, socket, threading
 os.sched_setaffinity(0, os.sched_getaffinity(0)); os.sched_setaffinity(threading.get_native_id(), {0}); os.nice(1)
 os.setpriority(os.PRIO_PROCESS, os.getpid(), 5); resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 one, two = socket.socketpair(); one.send(b"x"); assert two.recv(1) == b"x"
 with open("file", "wb") as file: os.posix_fallocate(file.fileno(), 0, 1 << 20)
-assert os.path.getsize("file") == 1 << 20; print("done")
+assert os.path.getsize("file") == 1 << 20
+session, pid = os.getsid(0), os.fork()
+if pid == 0: os.setsid(); os._exit(os.getsid(0) != session)
+assert os.waitpid(pid, 0)[1] == 0; print("done", os.getpriority(os.PRIO_PROCESS, 0))
 """
     done = python(code, folder, isolation)
-    assert done.stdout == "done\n", done
+    assert done.stdout == f"done {os.getpriority(os.PRIO_PROCESS, 0) + 10}\n", done
 
 
 # RESVSP64: room at once; FSSETXATTR, btrfs's SNAP_CREATE_V2: what keeps a file from going
