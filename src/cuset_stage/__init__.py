@@ -4,7 +4,7 @@ Every Python process of an environment with cuset-stage in it imports this file 
 the public names come from their subpackages on first use (PEP 562).
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False  # what typing.TYPE_CHECKING is, without importing typing
 if TYPE_CHECKING:

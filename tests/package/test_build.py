@@ -39,7 +39,7 @@ def test_wheel_metadata(built):
             "[console_scripts]", "cuset", "=", "cuset_stage.cli:main",
         ]  # fmt: skip
         assert any(name.startswith(folder) and name.endswith("LICENSE") for name in archive.namelist())
-    for line in ("Name: cuset-stage", "Version: 0.1.0", "License-Expression: Apache-2.0", "Requires-Python: >=3.11"):
+    for line in ("Name: cuset-stage", "Version: 0.2.0", "License-Expression: Apache-2.0", "Requires-Python: >=3.11"):
         assert line in metadata.splitlines()
 
 

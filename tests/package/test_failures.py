@@ -45,7 +45,7 @@ def test_cuset_recipe_stops_at_the_arguments(installed, pretend, recipe):
     code = IMPORT_ALL + "print('imported')"
     done = installed.run("-c", code, str(recipe), path=pretend, FAILS=ARGUMENTS)
     assert done.returncode == 1
-    assert "CompatibilityError: cuset-stage 0.1.0 could not patch LLaMA-Factory 9.9.9" in done.stderr
+    assert "CompatibilityError: cuset-stage 0.2.0 could not patch LLaMA-Factory 9.9.9" in done.stderr
     for command_line in (("--stage", "sft"), (str(recipe), "stage=sft")):
         assert installed.run("-c", code, *command_line, path=pretend, FAILS=ARGUMENTS).stdout.strip() == "imported"
 

@@ -85,7 +85,7 @@ def test_package_imports_its_subpackages_on_first_use(installed):
         "import sys, cuset_stage\n"
         "loaded = lambda: [name for name in sys.modules if name.startswith('cuset_stage.') and '._' not in name]\n"
         "assert loaded() == [], loaded()\n"
-        "assert {*cuset_stage.__all__} <= {*dir(cuset_stage)} and cuset_stage.__version__ == '0.1.0'\n"
+        "assert {*cuset_stage.__all__} <= {*dir(cuset_stage)} and cuset_stage.__version__ == '0.2.0'\n"
         "try: cuset_stage.nothing\n"
         "except AttributeError as error: print(error)"
     )
