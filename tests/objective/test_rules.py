@@ -48,14 +48,16 @@ def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
     blocks = re.findall(r'```python {title="rules.py"}\n(.*?)```', page, re.DOTALL)
     assert len(blocks) == 4 and len(blocks[0].splitlines()) <= 5
     case = make_case(seed=32)
-    found = []
+    found, titles = [], []
     for number, (block, options) in enumerate(zip(blocks[:3], ({}, {"gamma": 1.5}, {}), strict=True)):
         (tmp_path / str(number)).mkdir()
         monkeypatch.chdir(tmp_path / str(number))
         Path("rules.py").write_text(block)
         settings = ObjectiveSettings(objective="rules.py:focal", options=options, window=8)
         found.append(case.fused(settings))
+        titles.append(settings.rule.title)
         assert_same(found[-1], case.dense(settings))
+    assert titles == ["rules.py:focal", "rules.py:focal", "focal loss, sure samples left out"]
     assert_same(found[0], case.fused(of(focal)))
     torch.testing.assert_close(found[1][2].weight, (1 - found[1][2].confidence) ** 1.5)
     terms = found[2][2]

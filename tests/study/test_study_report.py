@@ -105,6 +105,9 @@ def test_the_unit_is_cudabenchs_operation():
     assert by_task.shape == (3, 9) and by_operation.shape == (3, 2)
     assert by_operation.loc[0].to_dict() == pytest.approx({"a": 1 / 3, "b": 0})
     assert by_operation.loc[1].to_dict() == {"a": 1, "b": 1}
+    only_compiled = rows.assign(verdict="compiled", compiled=True)
+    assert score_table(only_compiled, "passed", 1)["m", "sft"].isna().all(None)  # nothing ran
+    assert (score_table(only_compiled, "compiled", 1)["m", "sft"] == 1).all(None)
 
 
 def test_runs_on_other_tasks_are_not_mixed(study):
