@@ -306,7 +306,7 @@ def test_ctrl_c_keeps_what_is_judged(run, cache, scratch, tmp_path):
     tasks = [task_row("hangs", "hangs"), *TASKS]
     answers = [answer_row("one", 0, None), answer_row("hangs", 0), answer_row("one", 1)]
     output = tmp_path / "results.jsonl"
-    process = start([*arguments(tmp_path, answers, tasks), "time_limit=4", "jobs=1"], cache, scratch)
+    process = start([*arguments(tmp_path, answers, tasks), "time_limit=10", "jobs=1"], cache, scratch)
     end = time.monotonic() + 600
 
     def hangs() -> bool:
@@ -325,7 +325,7 @@ def test_ctrl_c_keeps_what_is_judged(run, cache, scratch, tmp_path):
     assert not list(scratch.iterdir())
     before = len(read_results(output).samples)
     assert before >= 1
-    said, results = run(answers, "time_limit=4", tasks=tasks)
+    said, results = run(answers, "time_limit=10", tasks=tasks)
     assert f"{before} taken" in said
     assert verdicts(results) == {("hangs", 0): "timeout", ("one", 0): "no_code", ("one", 1): "passed"}
 
