@@ -158,19 +158,26 @@ def test_a_program_of_which_nothing_is_heard_runs_once_more_and_alone(folder, is
     assert (compiled.verdict, asked) == (verdict and f"compile_{verdict}", [1, 1])
 
 
+@pytest.mark.parametrize(
+    "look", ["time.sleep(600)", "(mask(0, [14]), os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT))"]
+)
 @pytest.mark.parametrize(("largest", "stopped"), [(100, "wall"), (101, "memory")])
-def test_the_limits_of_time_and_of_memory_wait_for_no_look(largest, stopped):
+def test_the_limits_of_time_and_of_memory_wait_for_no_look(largest, stopped, look):
+    """The second look waits for the program, and no alarm interrupts it."""
     code = f"""
-import sys, threading, time, types; sys.path.insert(0, sys.argv[1]); import loop
+import os, subprocess, sys, threading, time, types; sys.path.insert(0, sys.argv[1]); import loop
+from signal import pthread_sigmask as mask
+child = subprocess.Popen(["sleep", "600"])
 run = object.__new__(loop.Run)
 run.stdout = run.stderr = loop.CappedFile("/tmp", 9)
-run.most, run.ended, run.pid, run.begin, run.stopped = {{"wall_s": 1, "memory_bytes": 100}}, {{}}, 1, 0, None
-run.group, run.processes, run.ended_watch, run.is_one_over = None, 1, threading.Event(), False
+run.most, run.ended, run.pid, run.begin, run.stopped = {{"wall_s": 1, "memory_bytes": 100}}, {{}}, child.pid, time.monotonic(), None
+run.group, run.processes, run.ended_watch, run.overran = None, 1, threading.Event(), None
+run.slowest_look = 0
 loop.tree.measure = lambda pids: types.SimpleNamespace(largest={largest})
-run.look = lambda: time.sleep(600)
+run.look = lambda: ({look}, None)[1]
 arm = loop.signal.setitimer  # one alarm more comes as the clock is stopped
 loop.signal.setitimer = lambda kind, after, *every: arm(kind, after, *every) if after else loop.os.kill(loop.os.getpid(), 14)
-run.watch(); print(run.stopped)
+run.watch(); print(run.stopped); child.kill()
 """
     command = [sys.executable, "-I", "-S", "-c", code, str(Path(supervision.SUPERVISOR[-1]).parent)]
     assert subprocess.run(command, capture_output=True, text=True, timeout=300).stdout == f"{stopped}\n"

@@ -230,8 +230,9 @@ def bubblewrap_prefix(
     uid: int | None,
 ) -> list[str]:
     """bubblewrap and its arguments up to the command."""
-    command = [how.program, "--die-with-parent", "--as-pid-1", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
-    command += ["--unshare-net", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+    # A session of its own: signals to the program's group must not reach bubblewrap outside, which has the same user.
+    command = [how.program, "--die-with-parent", "--new-session", "--as-pid-1", "--unshare-ipc", "--unshare-pid"]
+    command += ["--unshare-uts", "--unshare-net", "--unshare-cgroup-try", "--cap-drop", "ALL"]
     if how.own_user:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:

@@ -40,6 +40,7 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in seccomp_data
 _X32 = 0x40000000  # the first number of x86's third interface
 _CLONE_FILES, _CLONE_THREAD, _CLONE_NEWUSER = 0x400, 0x10000, 0x10000000
 _CLOSE_RANGE, _CLOSE_ON_EXEC = 436, 4  # another flag gives a thread descriptors of its own
+_SET_VMA = 0x53564D41  # of prctl: a name for anonymous memory, which would hide that it is shared
 _CLONE3 = 435  # its flags lie in memory, where a filter cannot look: glibc falls back to clone
 # open_tree to fspick, io_uring, pidfd_getfd, mount_setattr, memfd_secret, landlock_create_ruleset: one number everywhere
 _NEWER = (*range(428, 434), 425, 426, 427, 438, 442, 447, 444)
@@ -62,6 +63,7 @@ class _Calls(NamedTuple):
     setsockopt: int
     ioctl: int
     prlimit: int
+    prctl: int
     fallocate: int
     memfd_create: int
     # of a process: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr
@@ -85,14 +87,14 @@ class _Calls(NamedTuple):
 # fmt: off
 _MACHINES = {
     "x86_64": _Calls(
-        0xC000003E, 56, 41, 54, 16, 302, 285, 319, (142, 144, 203, 314), (141, 251, 112), (42, 44, (46, 307)),
+        0xC000003E, 56, 41, 54, 16, 302, 157, 285, 319, (142, 144, 203, 314), (141, 251, 112), (42, 44, (46, 307)),
         (43, 288), (40, 275, 276, 278),
         (188, 189, 190, 197, 198, 199), (91, 268, 93, 260, 280, 90, 92, 94, 132, 235, 261),
         (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176,
          206, 259, 133, 300, 294, 253),
     ),
     "aarch64": _Calls(
-        0xC00000B7, 220, 198, 208, 29, 261, 47, 279, (118, 119, 122, 274), (140, 30, 157), (203, 206, (211, 269)),
+        0xC00000B7, 220, 198, 208, 29, 261, 167, 47, 279, (118, 119, 122, 274), (140, 30, 157), (203, 206, (211, 269)),
         (202, 242), (71, 76, 77, 75),
         (5, 6, 7, 14, 15, 16), (52, 53, 55, 54, 88),
         (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106,
@@ -189,6 +191,7 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
     steps += _answer([calls.fallocate], _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
     steps += _by_argument(calls.ioctl, 1, _OF_FILES, _ERRNO | _EOPNOTSUPP, _ALLOW)
     steps += _by_argument(calls.prlimit, 0, [0], _ALLOW, refused)
+    steps += _by_argument(calls.prctl, 0, [_SET_VMA], _ERRNO | _EINVAL, _ALLOW)
     steps += _by_argument(_CLOSE_RANGE, 2, [0, _CLOSE_ON_EXEC], _ALLOW, refused)
     steps += _by_argument(calls.setsockopt, 2, _BUFFERS, nothing_done, _ALLOW)
     # 0 is the thread itself; any other id is accepted and ignored, since a thread may name itself by its id.

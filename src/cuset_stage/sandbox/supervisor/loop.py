@@ -18,7 +18,7 @@ from group import SLACK, Group
 
 # between two looks at the processes: quick at first, since most programs are short
 SHORTEST_S, LONGEST_S = 0.002, 0.02
-GUARD_S = 0.1  # between two questions for the memory of the largest process
+GUARD_S = 0.1  # between two questions for the time and the memory of the largest process
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
 # counting files may take a twentieth of the time, and more where it takes so long that a second would pass unseen
 SLOW_FACTOR, LONGEST_UNSEEN_S = 20, 1.0
@@ -86,7 +86,7 @@ class Run:
         self.seconds = self.slowest_look = 0.0
         self.next_count = 0.0
         self.in_flight = self.hidden_memory = 0.0
-        self.ended_watch, self.is_one_over = threading.Event(), False
+        self.ended_watch, self.overran = threading.Event(), None
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
         self.out_of_sight = tree.OutOfSight(
             unseen_bytes,
@@ -149,10 +149,10 @@ class Run:
     def watch(self) -> None:
         """Until the program ends, a limit is passed, or the judge closes its end of the socket: it wants this to stop, or is gone.
 
-        A look may take as long as the program makes it; the time limit interrupts it.
+        A look may take as long as the program makes it; the time limit interrupts it, or ends what it waits for (`guard`).
         """
         signal.signal(signal.SIGALRM, _interrupt)
-        guard = threading.Thread(target=self.guard_memory, daemon=True)
+        guard = threading.Thread(target=self.guard, daemon=True)
         try:
             guard.start()
             signal.setitimer(signal.ITIMER_REAL, self.most["wall_s"], 1.0)
@@ -180,24 +180,28 @@ class Run:
             signal.setitimer(signal.ITIMER_REAL, 0)
             self.ended_watch.set()
             guard.join()
-        if self.is_one_over:
-            self.stopped = "memory"
+        self.stopped = self.overran or self.stopped
         self.seconds = time.monotonic() - self.begin
 
-    def guard_memory(self) -> None:
-        """End the program, beside a look that the program makes last, as soon as one process has more memory than all may have.
+    def guard(self) -> None:
+        """End the program, beside a look that the program makes last, when its time is over, or when one process has more memory than all may
+        have.
 
-        What this reads waits for no lock of the program's, as mappings and exact sums do.
+        What this reads waits for no lock of the program's, as mappings and exact sums do: such a wait no alarm interrupts.
         """
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])  # it interrupts a look
-        while self.group is None and not self.ended_watch.wait(GUARD_S):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])  # it is for the look
+        latest = self.begin + self.most["wall_s"] + GUARD_S
+        while not self.ended_watch.wait(GUARD_S):
             pids = tree.descendants(4 * self.processes)
-            if tree.measure(pids).largest > self.most["memory_bytes"]:
-                self.is_one_over = True
-                for pid in pids:
-                    with contextlib.suppress(OSError):
-                        os.kill(pid, signal.SIGKILL)
-                return
+            if self.group is None and tree.measure(pids).largest > self.most["memory_bytes"]:
+                self.overran = self.overran or "memory"
+            elif time.monotonic() > latest:
+                self.overran = self.overran or "wall"
+            else:
+                continue
+            for pid in pids:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
 
     def look(self) -> str | None:
         """Whether a limit is passed now: its name, or None."""

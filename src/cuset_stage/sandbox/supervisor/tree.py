@@ -345,8 +345,11 @@ def starved() -> int:
 def reap(ended: dict[int, int]) -> bool:
     """Collect who has ended, as pid -> wait status; whether anybody is left. As subreaper, "no child" proves "no descendant"."""
     with contextlib.suppress(ChildProcessError):
-        while (one := os.waitpid(-1, os.WNOHANG))[0]:
-            ended[one[0]] = one[1]
+        for _ in range(ALL):  # a program may end children faster than they are collected
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                break
+            ended[pid] = status
         return True
     return False
 
