@@ -316,12 +316,12 @@ static std::map<std::string, std::function<int()>> attacks = {
             pthread_t thread; for (int k = 0; k < 3; k++) pthread_create(&thread, nullptr, change, nullptr);
             for (;;) pause(); }
         sleep(3); hog(size_t(1500) << 20); sleep(2); return good(); }},
-    {"memory_behind_a_lock", [] { const size_t size = 16 << 20, count = 4096; int fd = full_file("data/mapped", size);
+    {"memory_behind_a_lock", [] { constexpr size_t size = 16 << 20, count = 4096; int fd = full_file("data/mapped", size);
         static auto base = static_cast<char*>(mmap(nullptr, size * count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
         for (size_t i = 0; i < count; i++) { auto p = static_cast<char*>(mmap(base + i * size, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0));
             if (p == MAP_FAILED) return 1;
             for (size_t k = 0; k < size; k += 65536) (void)*const_cast<volatile char*>(p + k); }
-        auto change = [](void*) -> void* { for (;;) for (int kind : {PROT_READ, PROT_READ | PROT_WRITE}) mprotect(base, size_t(16 << 20) * 4096, kind); };
+        auto change = [](void*) -> void* { for (;;) for (int kind : {PROT_READ, PROT_READ | PROT_WRITE}) mprotect(base, size * count, kind); };
         pthread_t thread; for (int i = 0; i < 4; i++) pthread_create(&thread, nullptr, change, nullptr);
         for (;;) pause(); }},
     {"many_mappings", [] { int fd = full_file("data/gone", 1 << 20); unlink("data/gone"); for (int i = 0; i < 49; i++) if (fork() == 0) break;

@@ -68,7 +68,7 @@ class _Calls(NamedTuple):
     memfd_create: int
     # of a process: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr
     scheduling: tuple[int, ...]
-    # setpriority, ioprio_set; setsid, since the kernel gives each session an equal share of the processors, however few the judge has
+    # setpriority, ioprio_set; setsid, because the kernel shares the processors equally among sessions, and the judge's is one of them
     priority: tuple[int, ...]
     # connect; sendto; sendmsg and sendmmsg, which hand descriptors over, too
     outward: tuple[int, int, tuple[int, int]]
@@ -105,7 +105,7 @@ _MACHINES = {
 
 
 OPEN_FILES = 1024  # a process: each may be a socket or a pipe full of data
-NICER = 10  # so that whoever watches gets its turn among a thousand processes
+NICER = 10  # added to a program's niceness, so that the judge gets its turn among a thousand processes
 
 
 def _prctl(option: int, value: int) -> None:

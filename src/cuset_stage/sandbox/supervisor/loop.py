@@ -184,10 +184,9 @@ class Run:
         self.seconds = time.monotonic() - self.begin
 
     def guard(self) -> None:
-        """End the program, beside a look that the program makes last, when its time is over, or when one process has more memory than all may
-        have.
+        """End the program when its time is over, or when one process has more memory than all may have, even while a look waits.
 
-        What this reads waits for no lock of the program's, as mappings and exact sums do: such a wait no alarm interrupts.
+        A look at mappings and exact sums waits for locks that the program may hold, and no alarm interrupts that. This needs none of them.
         """
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])  # it is for the look
         latest = self.begin + self.most["wall_s"] + GUARD_S
