@@ -4,7 +4,7 @@ import pytest
 import torch
 from features import OFF
 from tiny_models import make_of_type
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, masking_utils
 
 
 LAID = "Padding is not computed: the rows of a batch are laid end to end."
@@ -72,6 +72,9 @@ def test_no_step_asks_the_device_for_the_rows(recipe, monkeypatch):
 
     assert collator.row_lengths is padding_free.row_lengths  # which the patch below leaves to the collator
     monkeypatch.setattr(padding_free, "row_lengths", lambda mask: pytest.fail("a step asked for the lengths of rows"))
+    monkeypatch.setattr(
+        masking_utils, "_ignore_causal_mask_sdpa", lambda *_: pytest.fail("a step asked whether the mask is full")
+    )
     run_exp({**recipe, "per_device_train_batch_size": 3, "cutoff_len": 1100})
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from ..objective.cuset import IGNORE_INDEX
@@ -116,20 +117,27 @@ def lay(
 @contextlib.contextmanager
 def training(enabled: bool) -> Iterator[None]:
     """While a training step computes its loss and gradients; `begin` says which batch it is."""
-    before = ALL_ATTENTION_FUNCTIONS["sdpa"]
+    before = ALL_ATTENTION_FUNCTIONS["sdpa"], ALL_MASK_ATTENTION_FUNCTIONS["sdpa"]
     if enabled:
-        ALL_ATTENTION_FUNCTIONS["sdpa"] = functools.partial(_attention, before)
+        ALL_ATTENTION_FUNCTIONS["sdpa"] = functools.partial(_attention, before[0])
+        ALL_MASK_ATTENTION_FUNCTIONS["sdpa"] = functools.partial(_mask, before[1])
     try:
         yield
     finally:
         begin(None)
-        ALL_ATTENTION_FUNCTIONS["sdpa"] = before
+        ALL_ATTENTION_FUNCTIONS["sdpa"], ALL_MASK_ATTENTION_FUNCTIONS["sdpa"] = before
 
 
 def begin(rows: Rows | None) -> None:
     """Attention sees these rows apart from now on, also where a checkpoint computes it anew in the backward pass."""
     global _rows
     _rows = rows
+
+
+def _mask(make: Callable[..., torch.Tensor | None], *args: Any, **options: Any) -> torch.Tensor | None:
+    """`make`, transformers' mask of attention; rows that are laid need none, and to find that out `make` would wait for the device."""
+    is_causal = options.get("allow_is_causal_skip") and options.get("local_size") is None
+    return None if _rows is not None and is_causal else make(*args, **options)
 
 
 def _attention(
