@@ -8,6 +8,7 @@ data as it is, or rows packed to 4096 tokens. Models have random weights of a sh
 folder. Tokens are non-padding ones after the first ten steps; `start_s` is what the first ten took, `spread` the largest over the
 smallest of the runs, `losses` those of the first steps. A row is written when its last run has ended; a file that has rows is
 continued. `compared`: cuset over sft (`ratio`), and each stage's tokens a second over as many times those of one GPU (`efficiency_...`).
+`same_step`: losses of WEIGHTS under `stage: cuset` where each step has the same eight rows, shared out over the GPUs and accumulation.
 """
 
 import argparse
@@ -26,11 +27,14 @@ KEYS = {"logging_steps": 1, "include_num_input_tokens_seen": "non_padding", "ave
 ZERO_2 = {"deepspeed": "yaml_configs/deepspeed/ds_z2_config.json"}
 
 
-def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: int) -> dict:
-    """One training of 10 + `steps` steps."""
+def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: int, **keys: object) -> dict:
+    """One training of 10 + `steps` steps. Ends the script where it fails."""
     options = {"model": model, "shape": shape, "cutoff_len": 4096, "ranks": ranks, "steps": steps, "warm_up": 10}
-    keys = {**KEYS, **(ZERO_2 if torch.cuda.is_available() else {}), "stage": stage, "packing": packed}
-    return measure(SimpleNamespace(**options, memory_gib=0), keys)
+    keys |= {**KEYS, **(ZERO_2 if torch.cuda.is_available() else {}), "stage": stage, "packing": packed}
+    result = measure(SimpleNamespace(**options, memory_gib=0), keys)
+    if "error" in result:
+        raise SystemExit(f"{model}, {stage} on {ranks} GPUs: {result['error']}")
+    return result
 
 
 def row_of(runs: list[dict], **about) -> dict:
@@ -73,7 +77,7 @@ def main() -> None:
     for path, shape in models.values():
         make_model(path, shape)
     if options.real:
-        models[options.real.resolve().name] = (options.real.resolve(), "1.5b")
+        models[options.real.resolve().name] = (options.real.resolve(), "1.5b" if gpus else "tiny")
     record = json.loads(options.json.read_text()) if options.json.exists() else {"card": None, "rows": []}
     record["card"] = torch.cuda.get_device_name() if gpus else "CPU"
     for ranks in options.ranks or [count for count in (8, 4, 2, 1) if count <= gpus]:
@@ -86,12 +90,15 @@ def main() -> None:
                 for turn in range(options.turns):
                     for stage in STAGES[:: 1 if turn % 2 == 0 else -1]:
                         runs[stage].append(run(path, shape, ranks, kind == "packed", stage, options.steps))
-                        if "error" in runs[stage][-1]:
-                            raise SystemExit(f"{about}, {stage}: {runs[stage][-1]['error']}")
                 record["rows"] += [row_of(of_stage, stage=stage, **about) for stage, of_stage in runs.items()]
                 record["compared"] = compare(record["rows"])
                 options.json.write_text(json.dumps(record, indent=1) + "\n")
                 print(json.dumps(record["rows"][-2:]), flush=True)
+        if options.real and str(ranks) not in record.setdefault("same_step", {}):
+            path, shape = models[options.real.resolve().name]
+            same_step = run(path, shape, ranks, False, "cuset", 1, gradient_accumulation_steps=8 // ranks)
+            record["same_step"][str(ranks)] = same_step["losses"]
+            options.json.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":
