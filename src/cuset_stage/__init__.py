@@ -1,12 +1,12 @@
 """cuset-stage: `stage: cuset` for LLaMA-Factory (CuSeT, arXiv 2606.16231).
 
-Every Python process of an environment with cuset-stage in it imports this file at start-up, so it imports nothing:
-the public names come from their subpackages on first use (PEP 562).
+Every Python process of an environment in which cuset-stage is installed imports this file at start-up. It therefore
+imports nothing itself. The public names are loaded from their subpackages on first use (PEP 562).
 """
 
 __version__ = "0.2.0"
 
-TYPE_CHECKING = False  # what typing.TYPE_CHECKING is, without importing typing
+TYPE_CHECKING = False  # type checkers treat this name like typing.TYPE_CHECKING, and typing need not be imported
 if TYPE_CHECKING:
     from cuset_stage.objective import cuset_loss, fused_linear_cuset_loss
     from cuset_stage.spans import Span, find_spans

@@ -1,7 +1,7 @@
-"""`python -m cuset_stage train recipe.yaml`: llamafactory-cli with the hook put in by hand.
+"""Run llamafactory-cli with the start-up hook installed by hand: `python -m cuset_stage train recipe.yaml`.
 
-For environments where Python does not read start-up files: `pip install --target` folders, a frozen site-packages,
-`python -S`. Takes every command that llamafactory-cli takes.
+This is for environments in which Python does not read start-up files, such as `pip install --target` folders, a frozen
+site-packages or `python -S`. It takes every command that llamafactory-cli takes.
 """
 
 import os
@@ -11,25 +11,33 @@ import sys
 from cuset_stage import _startup
 
 
-_startup.install()  # outside main: children that multiprocessing spawns import this file as __mp_main__
+# Outside of main, because child processes that multiprocessing spawns import this file as __mp_main__.
+_startup.install()
 
 
 def main() -> None:
+    """Run llamafactory-cli on the command line of this process.
+
+    Raises:
+        SystemExit: if the hook is disabled and the recipe asks for `stage: cuset`.
+    """
     if _startup.disabled() and _startup.asks_for_cuset():
         raise SystemExit("CUSET_STAGE_DISABLE is set and the recipe asks for stage: cuset; unset one of the two.")
     _prefer_our_torchrun()
 
     from llamafactory import cli, launcher
 
-    # The launcher hands torchrun its own file to run on every rank.
+    # The launcher tells torchrun to run the launcher's own file on every rank. Put our file in its place, which
+    # installs the hook there too.
     launcher.__file__ = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_worker.py")
     cli.main()
 
 
 def _prefer_our_torchrun() -> None:
-    """LLaMA-Factory looks for torchrun on PATH: let that find the one of this interpreter.
+    """Put this interpreter's folder first on PATH if PATH leads to another environment's torchrun.
 
-    An environment that is used but not activated is not on PATH, and another one's torchrun would run the ranks there.
+    LLaMA-Factory looks for torchrun on PATH. An environment that is used without being activated is not on PATH, and
+    another environment's torchrun would run the ranks in that other environment.
     """
     bin_dir = os.path.dirname(sys.executable or "")
     beside = shutil.which("torchrun", path=bin_dir)

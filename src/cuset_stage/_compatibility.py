@@ -1,7 +1,8 @@
-"""Whether LLaMA-Factory, as installed, carries the patches of `stage: cuset`. Standard library only; imports nothing of ours.
+"""Record whether the installed LLaMA-Factory carries the patches of `stage: cuset`.
 
-The start-up hook (_startup) records here what it patched, and stage/ asks before it trains: a patch that fails must not break
-`stage: sft`, and must stop `stage: cuset`.
+The start-up hook (`_startup`) records here which modules it patched, and `stage/` calls `check` before it trains. A
+patch that fails must not break `stage: sft`, but it must stop `stage: cuset`. The hook imports this file in every
+Python process, so it needs only the standard library and imports nothing else of this package at its top.
 """
 
 import sys
@@ -9,7 +10,7 @@ import sys
 
 SUPPORTED = "0.9.5"  # the LLaMA-Factory version the patches were tested with
 
-# Module -> the symbol that cuset_stage.stage.patches.apply(module) changes in it.
+# LLaMA-Factory module -> the name in it that cuset_stage.stage.patches.apply(module) changes.
 SYMBOLS = {
     "llamafactory.extras.constants": "TRAINING_STAGES",
     "llamafactory.hparams.finetuning_args": "FinetuningArguments",
@@ -18,21 +19,25 @@ SYMBOLS = {
     "llamafactory.train.sft": "run_sft",
 }
 
-errors: dict[str, Exception] = {}  # module -> what went wrong when it was patched
-applied: set[str] = set()  # modules whose patch is in place
+errors: dict[str, Exception] = {}  # module -> the error with which its patch failed
+applied: set[str] = set()  # the modules whose patch is in place
 
 
 class CompatibilityError(RuntimeError):
-    """LLaMA-Factory, as installed, cannot run `stage: cuset`."""
+    """The installed LLaMA-Factory cannot run `stage: cuset`."""
 
 
 def check() -> None:
-    """Raise CompatibilityError unless every LLaMA-Factory module that is loaded carries its patch.
+    """Check that every loaded LLaMA-Factory module of `SYMBOLS` carries its patch.
 
-    For the code behind `stage: cuset`: without the patch of, say, train.sft, the run would train plain SFT.
+    The code behind `stage: cuset` calls this. Without the patch of, for example, train.sft, the run would train plain
+    SFT.
+
+    Raises:
+        CompatibilityError: if a patch failed or is missing.
     """
     for name in SYMBOLS:
-        # Somebody else's finder can come before ours and load the module alone.
+        # Another package's finder can come before ours on sys.meta_path and load the module without our patch.
         if name in sys.modules and name not in applied and name not in errors:
             errors[name] = RuntimeError("the module was loaded without passing cuset-stage's import hook")
     if errors:
@@ -40,12 +45,13 @@ def check() -> None:
 
 
 def compatibility_error() -> CompatibilityError:
-    """What could not be patched, in which version, and the fix."""
+    """Return the error that says what could not be patched, in which version of LLaMA-Factory, and how to fix it."""
     from importlib import metadata
 
     from cuset_stage import __version__
 
-    # What is imported, such as a checkout on PYTHONPATH, need not be what is installed.
+    # The imported package, such as a checkout on PYTHONPATH, may differ from the installed one, so its version comes
+    # first.
     installed = getattr(sys.modules.get("llamafactory"), "__version__", None)
     try:
         installed = installed or metadata.version("llamafactory")

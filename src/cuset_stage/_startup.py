@@ -1,12 +1,13 @@
-"""The start-up hook: patches LLaMA-Factory's modules right after they execute.
+"""The start-up hook, which patches LLaMA-Factory's modules directly after they execute.
 
 cuset_stage.pth (cuset_stage.start from Python 3.15 on) calls install() in every Python process of the environment:
-llamafactory-cli, torchrun's and Ray's workers, the web UI's children. So this file imports only what the interpreter
-has already loaded, does nothing but put one finder on sys.meta_path, and never raises there. The patches themselves
-(cuset_stage.stage.patches) are imported when the first of the modules below is.
+llamafactory-cli, the workers of torchrun and Ray, and the child processes of the web UI. For this reason the file
+imports only modules that the interpreter has already loaded, only puts one finder on sys.meta_path, and never raises
+while it does so. The patches themselves (cuset_stage.stage.patches) are imported together with the first LLaMA-Factory
+module of `SYMBOLS`.
 
-A patch that fails must not break `stage: sft`: _compatibility keeps the error and raises it when the recipe asks for
-`stage: cuset`.
+A patch that fails must not break `stage: sft`. `_compatibility` keeps the error, and raises it when the recipe asks
+for `stage: cuset`.
 """
 
 import os
@@ -16,15 +17,17 @@ from ._compatibility import SYMBOLS, applied, compatibility_error, errors
 
 
 ARGUMENTS = "llamafactory.hparams.finetuning_args"
-V1_LAUNCHER = "llamafactory.v1.launcher"  # not patched: it knows no stages, so asking it for cuset is refused
+# Not patched: v1 has no stages, so a recipe that asks it for cuset is refused.
+V1_LAUNCHER = "llamafactory.v1.launcher"
 
 
 def disabled() -> bool:
+    """Return whether the environment variable CUSET_STAGE_DISABLE turns the hook off."""
     return os.environ.get("CUSET_STAGE_DISABLE", "").strip().lower() in ("1", "true", "yes", "on")
 
 
 def install() -> None:
-    """Put the finder on sys.meta_path, once, and patch what is already imported. Never raises."""
+    """Put the finder on sys.meta_path, once, and patch the modules that are already imported. Never raises."""
     try:
         if disabled() or any(getattr(finder, "is_cuset_stage_finder", False) for finder in sys.meta_path):
             return
@@ -37,11 +40,14 @@ def install() -> None:
 
 
 def asks_for_cuset(argv: list[str] | None = None) -> bool:
-    """Whether a command line (sys.argv if None) sets `stage` to cuset, itself or in a YAML or JSON recipe.
+    """Return whether a command line sets `stage` to cuset, itself or in a YAML or JSON recipe.
 
     As in LLaMA-Factory, `stage=...` and `--stage ...` on the command line win over the recipe.
+
+    Args:
+        argv: the command line, with the program's name first. None means sys.argv.
     """
-    import re  # costs start-up time, and nobody calls this before LLaMA-Factory is loading
+    import re  # not at the top: it costs start-up time, and this is called only once LLaMA-Factory is loading
 
     words = (sys.argv if argv is None else argv)[1:]
     if stages := re.findall(r"\bstage[= ]['\"]?(\w+)", " ".join(words)):
@@ -56,14 +62,16 @@ def asks_for_cuset(argv: list[str] | None = None) -> bool:
                     if in_recipe.search(file.read()):
                         return True
             except OSError:
-                continue  # LLaMA-Factory says it better
+                continue  # LLaMA-Factory reports this with a better message
     return False
 
 
 class _Finder:
-    """Finds the modules above as Python's own finder does, with a loader that patches them."""
+    """Find LLaMA-Factory's modules as Python's own finder does, and give them a loader that patches them."""
 
-    is_cuset_stage_finder = True  # survives importlib.reload and a second copy of this package on sys.path
+    # An attribute, and not isinstance: it recognises the finder after importlib.reload, and the finder of a second
+    # copy of this package on sys.path.
+    is_cuset_stage_finder = True
 
     def find_spec(self, name, path=None, target=None):
         if name not in SYMBOLS and name != V1_LAUNCHER:
@@ -77,10 +85,11 @@ class _Finder:
 
 
 class _Loader:
-    """A module's own loader, which patches the module right after executing it.
+    """Wrap a module's own loader, and patch the module directly after it was executed.
 
-    It steps aside before the module runs: nothing that later looks at module.__spec__.loader (inspect, pickle, runpy,
-    importlib.resources) can tell. importlib.reload searches anew, so it patches anew.
+    Before the module runs, the wrapper puts the original loader back. Code that later looks at module.__spec__.loader
+    (inspect, pickle, runpy, importlib.resources) therefore sees no difference. importlib.reload searches for the
+    module again, so the module is patched again.
     """
 
     def __init__(self, loader):
@@ -100,12 +109,13 @@ class _Loader:
         self._loader.exec_module(module)
         if name in SYMBOLS:
             _patch(module)
-        # Without this patch LLaMA-Factory would only say that it knows no stage of that name.
+        # Without this patch, LLaMA-Factory's own message would only be that it knows no stage of that name.
         if name == ARGUMENTS and name in errors and asks_for_cuset():
             raise compatibility_error() from errors[name]
 
 
 def _patch(module):
+    """Patch a module, and record in `_compatibility` whether that worked. Never raises."""
     name = module.__name__
     try:
         from cuset_stage.stage import patches

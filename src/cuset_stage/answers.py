@@ -1,38 +1,53 @@
-"""Which parts of a language model's answer are reasoning, fenced blocks and code.
+"""Find the reasoning, the fenced blocks and the code in a language model's answer.
 
-Labels (`spans`), judge and curation all read answers here, so that the code that is trained on is the code that is judged.
-Standard library only. Time grows linearly with the length of an answer, and no answer raises. Only the first
-`MARKS_LIMIT` fences and reasoning tags are read: a hostile answer has millions.
+The labels (`spans`), the judge and curation all read answers through this module, so the code that is trained on is
+the code that is judged. It needs only the standard library. Its time grows linearly with the length of an answer, and
+no answer makes it raise. A hostile answer may contain millions of fences and reasoning tags, so only the first
+`MARKS_LIMIT` of each are read.
 
-**Reasoning** is not part of the answer. It opens with a tag (`REASONING_TAGS`) at the start of a line, or within a line after
-earlier reasoning, and ends at the balancing tag. Where none balances it, openings are not counted that stand within a line
-(they may be mentions) or right behind another one (the chat template and the model both opened it). Failing that, an ending
-of another kind will do, if it ends nothing else; without one, all that follows is reasoning that was cut off. An ending
-before any opening closes what the prompt opened, as the chat templates of DeepSeek-R1 and QwQ do: everything before it is
-dropped, unless a closed block of code stands there and no code after it. Tags in quotes or backticks are mentions, and tags
-inside a block that its own fence closes are code.
+**Reasoning** is not part of the answer.
 
-**Blocks** open at a line with three or more backticks or tildes, after any indentation, list or quote markers or tags, with
-any info string. They end at a fence of at least as many of the same character, alone, at the end of a line of code, or
-followed by text ("```</answer>", "``` This kernel ..."); before a fence that names a language, because their own is then
-missing; or with the text, when the answer was cut off. The next fence may follow the last on its line, even without a space
-("``````cuda"). A markdown fence is not a block, nor a longer one around a block that names its language: the contents are
-read for blocks, up to its own closing fence. Two more forms are read: a fence that names its language after other text, when
-code follows ("Here it is: ```cpp"), and an answer that starts as code, up to its first fence without an info string (the
-prompt opened that block).
+- It opens with a tag (`REASONING_TAGS`) at the start of a line, or within a line if there was reasoning earlier in the
+  answer. It ends at the balancing tag.
+- If no tag balances it, two sorts of openings are no longer counted: those within a line, which may be mentions, and
+  those directly behind another opening, because the chat template and the model may both have opened the reasoning.
+- If this does not find an ending, an ending of another kind is taken, provided that it ends nothing else.
+- Without any ending, everything that follows is reasoning that was cut off.
+- An ending before any opening closes reasoning that the prompt opened, as the chat templates of DeepSeek-R1 and QwQ
+  do. Everything before it is dropped, unless there is a closed block of code before it and no code after it.
+- Tags in quotes or backticks are mentions. Tags inside a block that has its own closing fence are code.
 
-**Containers** are what may hold a program: the cells of a notebook (`%%writefile k.cu`, `%%cuda`) and the here-documents
-(`cat > k.cu <<EOF`) in a block, or else the block; and what stands outside of blocks, cut where a tag such as `<answer>` or
-`</code>` opens or closes. Those outside count if no other looks like code.
+**Blocks** open at a line with three or more backticks or tildes. Indentation, list or quote markers and tags may stand
+before them, and any info string after them. A block ends
 
-**The code** (`extract_code`), by the rule `first`, is the first of these that exists: where a whole program is asked for,
-the first container in a block that defines `main`; the first that looks like code (`main(` or `__global__` for CUDA, `class
-ModelNew` for Python). In both, one that is tagged as another kind of text (bash, json, output; python for a CUDA task, C++
-and CUDA for a Python task) comes behind all others. Then what stands outside of blocks when it looks like code, for CUDA from
-the first line that only code has; the first block that is not tagged as another kind; the first block. The rule `last`
-takes the last in each of these. `first-any` is CUDABench's own rule, for comparison with its published numbers: reasoning is
-kept; the code is what stands between the first two runs of three backticks anywhere, without a word directly behind the
-first.
+- at a fence of at least as many of the same character, which stands alone, at the end of a line of code, or before
+  text ("```</answer>", "``` This kernel ...");
+- before a fence that names a language, because the block's own closing fence is then missing;
+- at the end of the text, when the answer was cut off.
+
+The next fence may follow the previous one on the same line, even without a space ("``````cuda"). A markdown fence is
+not a block, and neither is a longer fence around a block that names its language. Their contents, up to their own
+closing fence, are searched for blocks. Two more forms are read: a fence that names its language after other text on
+its line, when code follows ("Here it is: ```cpp"), and an answer that starts as code, up to its first fence without an
+info string (the prompt opened that block).
+
+**Containers** are the parts that may hold a program. In a block, these are the cells of a notebook (`%%writefile
+k.cu`, `%%cuda`) and the here-documents (`cat > k.cu <<EOF`), or the whole block where it has neither. Outside of
+blocks, the text is cut where a tag such as `<answer>` or `</code>` opens or closes. Containers outside of blocks count
+only if none in a block looks like code.
+
+**The code** (`extract_code`), by the rule `first`, is the first of these that exists:
+
+1. where a whole program is asked for, the first container in a block that defines `main`;
+2. the first container in a block that looks like code (`main(` or `__global__` for CUDA, `class ModelNew` for Python);
+3. the first container outside of blocks that looks like code, for CUDA from the first line that only code has;
+4. the first block that is not tagged as another kind of text;
+5. the first block.
+
+In 1 and 2, a container that is tagged as another kind of text (bash, json, output; python for a CUDA task; C++ and
+CUDA for a Python task) comes after all others. The rule `last` takes the last one in each of these steps. The rule
+`first-any` is CUDABench's own, for comparison with its published numbers. It keeps the reasoning, and takes the text
+between the first two runs of three backticks anywhere, without a word that stands directly behind the first run.
 """
 
 import re
@@ -49,14 +64,14 @@ MARKS_LIMIT = 100_000
 
 
 class ExtractRule(StrEnum):
-    """See the module's description."""
+    """The rules for choosing the code of an answer. The module docstring describes each."""
 
     FIRST = "first"
     LAST = "last"
     FIRST_ANY = "first-any"
 
 
-# How a reasoning part opens, and how it ends.
+# Pairs of the tag that opens reasoning and the tag that ends it.
 _NAMES = "think thinking thought thoughts reasoning reflection scratchpad analysis seed:think"
 REASONING_TAGS: tuple[tuple[str, str], ...] = (
     *((f"<{name}>", f"</{name}>") for name in _NAMES.split()),
@@ -79,7 +94,8 @@ SHELLS, NO_CODE = (frozenset(tags.split()) for tags in (_SHELLS, _NO_CODE))
 OTHER_LANGUAGES = {"cuda": NO_CODE.union(_PYTHON.split()), "python": NO_CODE.union(_C_FAMILY.split())}
 _MARKDOWN = frozenset(("markdown", "md"))
 _KNOWN_TAGS = frozenset().union(*OTHER_LANGUAGES.values())
-# The word first and the boundary before it behind, because a search for a literal is fast.
+# Each pattern starts with a literal word, because a search for a literal is fast. The lookbehind after the word checks
+# the boundary before it.
 _LOOKS_LIKE = {"cuda": re.compile(r"main(?<!\wmain)\s*+\("), "python": re.compile(r"class(?<!\wclass)\s++ModelNew\b")}
 _C_NOISE = re.compile(
     r'//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|R"([^()\\\s"]{0,16})\((?:[^)]++|\)(?!\1"))*+(?:\)\1")?'
@@ -87,7 +103,7 @@ _C_NOISE = re.compile(
 )
 _DEFINES_MAIN = re.compile(r"(?<![\w.>])(?<!fn )(?<!func )(?<!function )main\s*+\([^(){};]*+\)[^(){};]*+\{")
 
-_RUN = re.compile(r"[`~](?:(?<=`)``++|(?<=~)~~++)")  # a set of characters first makes the search fast
+_RUN = re.compile(r"[`~](?:(?<=`)``++|(?<=~)~~++)")  # starts with a character set, which makes the search fast
 _XML_TAG = r"</?[A-Za-z][\w:.-]*+(?:[ \t][^<>\n]*+)?>"
 _MARGIN = re.compile(rf"[ \t]*+(?:(?:>|(?:[-*+]|\d{{1,9}}[.)])(?=[ \t])|{_XML_TAG})[ \t]*+)*+")
 QUOTE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
@@ -109,7 +125,8 @@ _INLINE_CODE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 _END_OF_TURN = re.compile(
     r"(?:\s*(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<eos>|<end_of_turn>|<turn\|>|\[/?INST\]|<\|im_end))+\s*\Z"
 )
-# Tags that stand around code, by a word in their name; of `<![CDATA[` the brackets.
+# Tags that stand around code. Group 2 is the tag's name, which has to contain a `_CODE_WORD`. Groups 3 and 4 are the
+# brackets of `<![CDATA[` and `]]>`.
 _CODE_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*+)(?:[ \t][^<>\n]*+)?>|<!(\[)CDATA\[|\](\])>")
 _CODE_WORD = re.compile(
     "answer|code|kernel|solution|response|output|program|source|implementation|submission|artifact|result|final|file"
@@ -124,8 +141,9 @@ _LINE = re.compile(r"[^\n]*+\n?+")
 _WRITES = re.compile(r"[ \t]*+(?:[!$>%][ \t]*+)?+(?:sudo[ \t]++)?+(?:cat|tee)\b")
 _WRITTEN = re.compile(r"(?:>|\btee\b(?:[ \t]++-\w++)*+)[ \t]*+[\"']?(?!/dev/|&)([^\s\"'<>|&;]++)")
 
-_CHANNEL = len(REASONING_TAGS) - 1  # ends all analysis before it, however many parts that has: no brackets
-# The number of a tag's kind, its complement for an ending.
+# The channel tags do not nest like brackets: one ending closes all analysis before it, however many parts that has.
+_CHANNEL = len(REASONING_TAGS) - 1
+# Tag -> the index of its pair in REASONING_TAGS, as the bitwise complement (a negative number) for an ending.
 _KIND = {
     tag.lower(): kind if opens else ~kind
     for kind, pair in enumerate(REASONING_TAGS)
@@ -134,8 +152,8 @@ _KIND = {
 
 
 def _any_of(tags: Iterable[str]) -> str:
-    # The first character is matched by itself, which is what makes the search fast. [THINK] is a token of Mistral's in
-    # capitals; "[Think] of ..." is prose.
+    # The pattern starts with the first character alone, which makes the search fast. [THINK] must be in capitals: it
+    # is a special token of Mistral's models, while "[Think] of ..." is prose.
     tags = [re.escape(tag) for tag in tags]
     by_first = {
         first: "|".join(tag.removeprefix(first) for tag in tags if tag.startswith(first)) for first in ("<", "◁")
@@ -152,16 +170,16 @@ _ENDING_BEHIND = re.compile(rf"[ \t]*+(?={_any_of(ending for _, ending in REASON
 def extract_code(
     answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, language: str = "cuda", whole_program: bool = True
 ) -> str | None:
-    """The code of an answer, or None when there is none; see the module's description.
+    """Return the code of an answer, or None when there is none. The module docstring describes the rules.
 
     Args:
-        answer: the whole text a model wrote, reasoning included.
+        answer: the whole text that the model wrote, reasoning included.
         rule: first, last or first-any.
-        language: cuda or python, what the task asks for.
-        whole_program: whether the task asks for a program with a `main`; of no account for Python.
+        language: the language that the task asks for, cuda or python.
+        whole_program: whether the task asks for a program with a `main`. It makes no difference for Python.
 
     Raises:
-        ValueError: no such rule or language.
+        ValueError: if the rule or the language does not exist.
     """
     try:
         rule = ExtractRule(rule)
@@ -170,13 +188,14 @@ def extract_code(
     if language not in OTHER_LANGUAGES:
         raise ValueError(f"language {language!r}: one of {', '.join(OTHER_LANGUAGES)}.")
     if rule is ExtractRule.FIRST_ANY:
-        found = _FIRST_BLOCK.search(answer)
-        return found[1].strip() or None if found else None
+        block = _FIRST_BLOCK.search(answer)
+        return block[1].strip() or None if block else None
     code = _best_code(read_answer(answer), rule, language, whole_program and language == "cuda")
     return code if code and code.strip() else None
 
 
 def _best_code(answer: "Answer", rule: ExtractRule, language: str, whole_program: bool) -> str | None:
+    """Choose the code of an answer by the rule `first` or `last`, in the order that the module docstring lists."""
     at = -1 if rule is ExtractRule.LAST else 0
 
     def is_code(text: str) -> bool:
@@ -191,7 +210,7 @@ def _best_code(answer: "Answer", rule: ExtractRule, language: str, whole_program
         return ([code for fits, code in likely if fits] or [code for _, code in likely])[at]
     outside = []
     for part in answer.outside_blocks():
-        # Of a module, text before the first line that looks like code may be a part.
+        # In Python, text before the first line that looks like code may belong to the module.
         if (code := answer.from_code(part, is_code)) and is_code(answer.source(code)):
             outside.append(answer.code(part if language == "python" else code))
     if outside:
@@ -200,31 +219,36 @@ def _best_code(answer: "Answer", rule: ExtractRule, language: str, whole_program
 
 
 def defines_main(text: str) -> bool:
-    """Whether a C++ text has a `main` with a body, outside of comments and string literals."""
+    """Return whether a C++ text has a `main` with a body, outside of comments and string literals."""
     return _DEFINES_MAIN.search(_C_NOISE.sub(" ", text)) is not None
 
 
 def looks_like_code(text: str, language: str = "cuda") -> bool:
-    """Whether a text may be a whole program or module, not only a line of it."""
+    """Return whether a text may be a whole program or module, and not only a line of one."""
     return (language == "cuda" and "__global__" in text) or _LOOKS_LIKE[language].search(text) is not None
 
 
 def open_reasoning(prompt: str) -> str:
-    """The reasoning tag that a chat template opens at the end of the prompt, or "".
+    """Return the reasoning tag that the chat template opens at the end of a prompt, or "" where there is none.
 
-    What the model writes after such a prompt has no opening tag of its own; without one, reasoning that is cut off
-    could not be told from an answer.
+    The model's text after such a prompt has no opening tag of its own. Callers put this tag in front of it, because
+    without one, reasoning that is cut off could not be told from an answer.
     """
     tail = prompt.rstrip()
     return next((opening for opening, _ in REASONING_TAGS if tail.endswith(opening)), "")
 
 
 class Container(NamedTuple):
-    """What may hold code: `start` and `end` bound it in str indices of the answer, fences and marks left out.
+    """A part of an answer that may hold code.
 
-    tag: its language or the suffix of its file's name, in lower case, "" where nothing says. margin: what stands before the
-    opening fence on its line. closed: whether its own end is there. fenced: whether it stands in a block. tabs: whether tabs
-    at the start of its lines are left out of the file (`<<-`).
+    Attributes:
+        start: index of its first character in the answer, a str index. Fences and marks are not included.
+        end: index after its last character.
+        tag: its language, or the suffix of its file's name, in lower case. "" where neither is known.
+        margin: the text before the opening fence on the fence's line.
+        closed: whether its own end is there (a closing fence, or the end of a cell or here-document).
+        fenced: whether it stands in a block.
+        tabs: whether tabs at the start of its lines are left out of the file, as `<<-` does.
     """
 
     start: int
@@ -238,21 +262,31 @@ class Container(NamedTuple):
 
 @dataclass
 class Answer:
-    """The blocks of an answer that are not empty, and the ranges of its reasoning and of its blocks with their fences."""
+    """An answer that has been read: its blocks, and the ranges of its reasoning and fences.
+
+    All indices are str indices into `text`.
+
+    Attributes:
+        text: the whole text that the model wrote.
+        blocks: the blocks that are not empty, in order.
+        reasoning: the ranges of reasoning.
+        fenced: the ranges of the blocks together with their fences.
+        end: where the answer ends. Markers that end a turn stand behind it.
+    """
 
     text: str
     blocks: list[Container]
     reasoning: list[tuple[int, int]]
     fenced: list[tuple[int, int]]
-    end: int  # without what ends a turn
+    end: int
 
     def in_blocks(self) -> Iterator[Container]:
-        """The containers in blocks, in order."""
+        """Yield the containers in blocks, in order."""
         for block in self.blocks:
             yield from self._files(block)
 
     def outside_blocks(self) -> Iterator[Container]:
-        """The containers outside of blocks, in order: stretches between tags, or the files that they write."""
+        """Yield the containers outside of blocks, in order: the text between tags, or the files that it writes."""
         start = 0
         whole = self.source(Container(0, self.end, fenced=False))
         for tag in (*_find_code_tags(whole), (self.end, self.end)):
@@ -261,7 +295,11 @@ class Answer:
             start = tag[1]
 
     def from_code(self, part: Container, has_code: Callable[[str], bool]) -> Container | None:
-        """A container from the first line that only code has, or whole if `has_code` finds some in the prose before; None without one."""
+        """Return a container without the prose before its code, or None where no line is one that only code has.
+
+        The result starts at the first line that only code has. It is the whole container if `has_code` finds code in
+        the text before that line.
+        """
         source = self.source(part)
         first = _CODE_LINE.search(source)
         if first is None:
@@ -269,7 +307,7 @@ class Answer:
         return part if has_code(source[: first.start()]) else part._replace(start=part.start + first.start())
 
     def _pieces(self, part: Container) -> Iterator[tuple[int, int]]:
-        """The ranges of a container that are not reasoning; outside of blocks, nor blocks."""
+        """Yield the ranges of a container without its reasoning, and, outside of blocks, without the blocks."""
         ranges = self.reasoning if part.fenced else self._skipped
         first = bisect_right(ranges, part.start, key=lambda skipped: skipped[1])
         return _gaps((ranges[number] for number in range(first, len(ranges))), part.start, part.end)
@@ -280,13 +318,16 @@ class Answer:
 
     @cached_property
     def _skipped(self) -> list[tuple[int, int]]:
-        """Reasoning and blocks, those that touch as one."""
+        """The ranges of reasoning and blocks. Ranges that touch are merged."""
         gaps = _gaps(sorted(self.reasoning + self.fenced), 0, self.end)
         borders = [0, *(border for gap in gaps for border in gap), self.end]
         return list(zip(borders[::2], borders[1::2], strict=True))
 
     def source(self, part: Container) -> str:
-        """A container with all that is no code replaced by spaces: offsets are the answer's less `part.start`."""
+        """Return a container's text in which everything that is not code is replaced by spaces.
+
+        The length stays the same, so an offset into this text plus `part.start` is an index into the answer.
+        """
         pieces, behind = [], part.start
         for start, end in self._pieces(part):
             pieces += (" " * (start - behind), self.text[start:end])
@@ -296,7 +337,10 @@ class Answer:
         return mark.sub(lambda match: " " * len(match[0]), text) if mark else text
 
     def code(self, part: Container) -> str:
-        """The code of a container, without reasoning, quote marks and the indentation of its fence; lines end with `\\n`."""
+        """Return the code of a container, without reasoning, quote marks and the indentation of its fence.
+
+        Lines end with `\\n`.
+        """
         pieces = [self.text[start:end] for start, end in self._pieces(part)]  # each starts on a new line
         code = "".join([piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]] + pieces[-1:])
         code = code.replace("\r\n", "\n")
@@ -304,11 +348,11 @@ class Answer:
         lines = code.split("\n")
         if ">" in part.margin:
             lines = [QUOTE_MARKS.sub("", line) for line in lines]
-            marks = QUOTE_MARKS.match(part.margin)  # none behind a list marker
+            marks = QUOTE_MARKS.match(part.margin)  # None where a list marker comes before the quote mark
             width -= marks.end() if marks else 0
         if width > 0:
-            # No more than the first line has: behind a list marker the code may not be indented, and then taking off the
-            # marker's width would break Python.
+            # Take off no more indentation than the first line has. The code of a list item need not be indented by the
+            # marker's width, and taking the full width off its deeper lines would then break Python.
             first = next((line for line in lines if line.strip()), "")
             width = min(width, len(first) - len(first.lstrip(" \t")))
             lines = [line[:width].lstrip(" \t") + line[width:] for line in lines]
@@ -318,7 +362,7 @@ class Answer:
         return code + "\n" if part.closed and not code.endswith("\n") else code
 
     def _files(self, part: Container) -> Iterator[Container]:
-        """The cells of a notebook and the here-documents in a stretch; the stretch itself where it has none."""
+        """Yield the notebook cells and here-documents in a container, or the container itself where it has none."""
         if not self._may_hold_files:
             yield part
             return
@@ -337,19 +381,20 @@ class Answer:
 
 
 def _cell_tag(magic: str, arguments: str) -> str:
+    """Return the language tag of a notebook cell, from its magic (such as `writefile`) and the magic's arguments."""
     if magic in ("writefile", "file"):
         return _file_tag((arguments.split() or [""])[-1])
     return "cu" if _CUDA_CELL.match(magic) else "bash" if magic in SHELLS or magic == "script" else ""
 
 
 def _file_tag(name: str) -> str:
-    """The suffix of a file's name, else the name: of `src/k.cu` cu, of `Makefile` makefile."""
+    """Return a file's suffix, or its name where it has none: "cu" for `src/k.cu`, "makefile" for `Makefile`."""
     return name.strip("\"'").rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
 
 
 def _heredocs(part: Container, source: str) -> list[Container]:
-    """The files that a shell script writes; outside of shell blocks only what `cat` or `tee` writes is one."""
-    found = []
+    """Return the files that a shell script writes. Outside of shell blocks, only `cat` and `tee` count as writing."""
+    files = []
     position = 0
     while opening := _HEREDOC.search(source, position):
         line = max(position, source.rfind("\n", position, opening.start()) + 1)
@@ -359,22 +404,26 @@ def _heredocs(part: Container, source: str) -> list[Container]:
             continue
         word = opening[2] or opening[3] or opening[4]
         lines = _LINE.finditer(source, position)
-        closing = next((each for each in lines if each[0].strip(" \t\r\n") == word), None)
+        closing = next((candidate for candidate in lines if candidate[0].strip(" \t\r\n") == word), None)
         end = closing.start() if closing else len(source)
         if source[position:end].strip():
             written = _WRITTEN.search(source, line, opening.end())
             tag = _file_tag(written[1]) if written else ""
             start, end = part.start + position, part.start + end
-            found.append(part._replace(start=start, end=end, tag=tag, closed=bool(closing), tabs=opening[1] == "-"))
+            files.append(part._replace(start=start, end=end, tag=tag, closed=bool(closing), tabs=opening[1] == "-"))
         position = closing.end() if closing else len(source)
-    return found
+    return files
 
 
 def _find_code_tags(text: str) -> list[tuple[int, int]]:
-    """The tags around code, in order: endings, and openings that begin a line or have an ending. None in comments and literals."""
-    found: list[tuple[int, int]] = []
-    counts: list[bool] = []
-    open_tags: dict[str, list[int]] = {}  # by name: the numbers of openings
+    """Return the ranges of the tags around code, in order.
+
+    These are all endings, and the openings that begin a line or have an ending. Tags in comments and string literals
+    are left out.
+    """
+    tags: list[tuple[int, int]] = []
+    counts: list[bool] = []  # for each tag in the list above, whether it is kept
+    open_tags: dict[str, list[int]] = {}  # name -> the indices of its openings that have no ending yet
     behind = 0  # the end of the last tag
     for match in islice(_CODE_TAG.finditer(text), MARKS_LIMIT):
         name = (match[2] or match[3] or match[4]).lower()
@@ -390,17 +439,20 @@ def _find_code_tags(text: str) -> list[tuple[int, int]]:
         if is_ending and partners:
             counts[partners.pop()] = True
         elif match[4]:
-            continue  # a[b[0]]>c
+            continue  # `]]>` without its opening is code such as a[b[0]]>c
         elif not is_ending:
             partners.append(len(counts))
-        found.append((start, end))
+        tags.append((start, end))
         counts.append(is_ending or not before.strip())
         behind = end
-    return [tag for tag, counted in zip(found, counts, strict=True) if counted]
+    return [tag for tag, counted in zip(tags, counts, strict=True) if counted]
 
 
 def read_answer(text: str) -> Answer:
-    """Find reasoning and blocks; see the module's description. Markers that end a turn are left out."""
+    """Find the reasoning and the blocks of an answer, as the module docstring describes.
+
+    Markers that end a turn are left out.
+    """
     tail = text[-400:]
     marker = _END_OF_TURN.search(tail) if tail.rstrip().endswith((">", "]", "<|im_end")) else None
     end = len(text) - (len(tail) - marker.start() if marker else 0)
@@ -410,13 +462,16 @@ def read_answer(text: str) -> Answer:
 
 
 def starts_as_code(text: str) -> bool:
-    """Whether the first line is one that code has and prose has not; a language left over from a fence may stand before."""
+    """Return whether the first line is one that code has and prose has not.
+
+    The name of a language, left over from a fence, may stand before it.
+    """
     first = _FIRST_LINE.match(text)
     return bool(first and _CODE_LINE.match(text, first.end()))
 
 
 def _gaps(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """What sorted ranges leave of a stretch."""
+    """Yield the parts of the range from `start` to `end` that the sorted `ranges` leave uncovered."""
     for left, right in ranges:
         if left >= end:
             break
@@ -432,7 +487,14 @@ def _is_any_code(text: str) -> bool:
 
 
 class _Tag(NamedTuple):
-    """A reasoning tag; one that `begins` its line starts with the blanks before it. kind: see `_KIND`."""
+    """A reasoning tag.
+
+    Attributes:
+        start: index of its first character, or of the blanks before it where it begins its line.
+        end: index after its last character.
+        kind: its value in `_KIND`, negative for an ending.
+        begins: whether it begins its line.
+    """
 
     start: int
     end: int
@@ -441,6 +503,7 @@ class _Tag(NamedTuple):
 
 
 def _find_tags(text: str, end: int) -> list[_Tag]:
+    """Return the reasoning tags before `end`, without those that are only mentioned."""
     tags, behind = [], 0  # the end of the last tag
     for match in islice(_TAG.finditer(text, 0, end), MARKS_LIMIT):
         start, stop = match.span()
@@ -453,9 +516,10 @@ def _find_tags(text: str, end: int) -> list[_Tag]:
 
 
 def _find_partners(text: str, tags: list[_Tag]) -> list[int]:
-    """The number of the ending of each opening, -1 where nothing ends it."""
-    balanced, likely = ([[] for _ in REASONING_TAGS] for _ in range(2))  # open tags by kind, under the two counts
-    every, found = ([-1] * len(tags) for _ in range(2))
+    """Return, for each tag, the index of the tag that ends it: -1 for endings, and for openings that nothing ends."""
+    # Stacks of open tags by kind. `balanced` counts every opening, `likely` also marks those that may not count.
+    balanced, likely = ([[] for _ in REASONING_TAGS] for _ in range(2))
+    exact, partners = ([-1] * len(tags) for _ in range(2))
     for number, tag in enumerate(tags):
         if (kind := tag.kind) >= 0:
             before = tags[number - 1] if number else None
@@ -465,25 +529,27 @@ def _find_partners(text: str, tags: list[_Tag]) -> list[int]:
             continue
         kind = ~kind
         if balanced[kind] and kind != _CHANNEL:
-            every[balanced[kind].pop()] = number
-        while likely[kind]:  # it ends the last one that counts, and those behind that which do not
+            exact[balanced[kind].pop()] = number
+        while likely[kind]:  # this tag ends the last opening that counts, and the later ones that do not count
             opening, counts = likely[kind].pop()
-            found[opening] = number
+            partners[opening] = number
             if counts:
                 break
-    found = [one if one >= 0 else other for one, other in zip(every, found, strict=True)]
-    # What is left may end with the wrong tag, if that ends nothing else.
-    taken, wrong = set(found), -1
+    partners = [
+        exact_end if exact_end >= 0 else likely_end for exact_end, likely_end in zip(exact, partners, strict=True)
+    ]
+    # An opening that is left may be ended by a tag of another kind, if that tag ends nothing else.
+    taken, wrong = set(partners), -1
     for number in reversed(range(len(tags))):
         if tags[number].kind < 0 and number not in taken:
             wrong = number
-        elif tags[number].kind >= 0 and found[number] < 0 and tags[number].begins:
-            found[number] = wrong
-    return found
+        elif tags[number].kind >= 0 and partners[number] < 0 and tags[number].begins:
+            partners[number] = wrong
+    return partners
 
 
 def _is_mention(text: str, start: int, end: int) -> bool:
-    """Whether a tag is only mentioned: it stands in a literal, between quotes, or directly after an opening quote."""
+    """Return whether a tag is only mentioned: in a literal, between quotes, or directly after an opening quote."""
     before = text[max(0, start - 300) : start].rpartition("\n")[2]
     if (before.count('"') - before.count('\\"')) % 2 and '"' in text[end : end + 300].partition("\n")[0]:
         return True
@@ -495,10 +561,20 @@ def _is_mention(text: str, start: int, end: int) -> bool:
 
 @dataclass
 class _Fence:
-    """A run of backticks or tildes at `at`, in the line from `line` to `next_line`, and what follows it up to `end`.
+    """A run of backticks or tildes, with the rest of its line.
 
-    The reader goes on at `after`: the next line, or what `is_followed` names. Properties are found out once, and
-    nothing is copied: reasoning may cut what stands before a fence into a million pieces, and each of them meets the same fence.
+    Properties are computed once, and no text is copied. Reasoning may cut the text before a fence into a million
+    pieces, and each of these pieces meets the same fence.
+
+    Attributes:
+        text: the whole answer.
+        at: index of the run.
+        run: the run itself.
+        line: index of the start of its line.
+        next_line: index of the start of the next line.
+        end: index of the end of the text that belongs to the fence.
+        after: index where the reader continues: the next line, or the tag or fence that `is_followed` names.
+        limit: index of the end of the answer.
     """
 
     text: str
@@ -508,16 +584,16 @@ class _Fence:
     next_line: int
     end: int
     after: int
-    limit: int  # the end of the answer
+    limit: int
 
     @property
     def is_followed(self) -> bool:
-        """Whether an ending of reasoning or the fence of another block stands right behind it."""
+        """Whether an ending of reasoning or the fence of another block stands directly behind it."""
         return self.after < self.next_line
 
     @cached_property
     def info(self) -> int:
-        """Where the info string starts."""
+        """Index where the info string starts."""
         return _LINE_ENDS.match(self.text, self.at + len(self.run), self.end).end()
 
     @cached_property
@@ -526,7 +602,7 @@ class _Fence:
 
     @cached_property
     def tag(self) -> str:
-        """The first word of the info string; of a file's name the suffix."""
+        """The first word of the info string, or its suffix where that word is the name of a file."""
         word = _INFO_TAG.match(self.text, self.info, self.end)[1].lower()
         return word if word in _KNOWN_TAGS or "." not in word else _file_tag(word)
 
@@ -536,7 +612,7 @@ class _Fence:
 
     @cached_property
     def has_text_behind(self) -> bool:
-        """Whether what follows the fence is text and no info string."""
+        """Whether text follows the fence, and not an info string."""
         return _TEXT_BEHIND.match(self.text, self.info, self.end) is not None and self.tag not in _KNOWN_TAGS
 
     @cached_property
@@ -558,13 +634,13 @@ class _Fence:
 
 
 class _Line(NamedTuple):
-    """A line from `start` on, with its first fence."""
+    """A line, or what is left of it after reasoning, from `start` on, with its first fence."""
 
     start: int
     fence: _Fence
 
     def is_before(self, pattern: re.Pattern[str]) -> bool:
-        """Whether all that stands before the fence matches."""
+        """Return whether the whole text before the fence matches the pattern."""
         return pattern.fullmatch(self.fence.text, self.start, self.fence.at) is not None
 
     @property
@@ -573,7 +649,10 @@ class _Line(NamedTuple):
 
     @property
     def margin(self) -> str:
-        """Indentation, list and quote markers; "" where anything else stands before the fence, if only a tag."""
+        """The indentation, list and quote markers before the fence.
+
+        "" where anything else stands there, even only a tag.
+        """
         margin = self.fence.text[self.start : self.fence.at] if self.has_margin else ""
         return "" if "<" in margin else margin
 
@@ -583,7 +662,10 @@ class _Line(NamedTuple):
 
     @property
     def names_language(self) -> bool:
-        """Whether it opens a block with a known tag; after other text on its line, only if code follows."""
+        """Whether the fence opens a block with a known tag.
+
+        After other text on its line, this needs code that follows.
+        """
         fence = self.fence
         if fence.tag not in _KNOWN_TAGS or fence.is_inline:
             return False
@@ -591,8 +673,9 @@ class _Line(NamedTuple):
 
 
 def _find_fences(text: str, end: int) -> list[_Fence]:
-    found: list[_Fence] = []
-    line = newline = last = 0  # where the line of a run begins and ends, and where its line ending begins
+    """Return the fences before `end`, in order."""
+    fences: list[_Fence] = []
+    line = newline = last = 0  # the start of a run's line, its newline, and the start of the line ending (\r\n or \n)
     for match in islice(_RUN.finditer(text, 0, end), MARKS_LIMIT):
         at, stop = match.span()
         if newline <= at:
@@ -604,14 +687,17 @@ def _find_fences(text: str, end: int) -> list[_Fence]:
         ending = _ENDING_BEHIND.match(text, stop, end)
         next_line = min(newline + 1, end)
         stop, after = (stop, ending.end()) if ending else (last, next_line)
-        found.append(_Fence(text, at, match[0], line, next_line, stop, after, end))
-    return _divided(found)
+        fences.append(_Fence(text, at, match[0], line, next_line, stop, after, end))
+    return _divided(fences)
 
 
 def _divided(found: list[_Fence]) -> list[_Fence]:
-    """The fences, where one that closes a block and one that opens the next stand in a line, or are one run of six or more."""
-    fences: list[_Fence] = []  # the last one first
-    longest = dict.fromkeys("`~", 0)  # of the runs behind that can close a block
+    """Return the fences after separating those that close a block from those that open the next one.
+
+    The two can stand in one line, or form one run of six or more characters.
+    """
+    fences: list[_Fence] = []  # in reverse order
+    longest = dict.fromkeys("`~", 0)  # the length of the longest later run that can close a block
     for fence in reversed(found):
         width, closing = len(fence.run), longest[fence.run[0]]
         parts = [fence]
@@ -637,7 +723,7 @@ def _divided(found: list[_Fence]) -> list[_Fence]:
 
 
 class _Reader:
-    """One walk over an answer, from tag to fence to tag."""
+    """Walk over an answer once, from each tag or fence to the next one, and collect its blocks and reasoning."""
 
     def __init__(self, text: str, end: int) -> None:
         self.text, self.end = text, end
@@ -645,18 +731,20 @@ class _Reader:
         self.reasoning: list[tuple[int, int]] = []
         self.fenced: list[tuple[int, int]] = []
         self._wrappers: list[str] = []
-        # an ending that nothing opened, with the blocks before it and all that stands between fences there
+        # An ending that nothing opened, with the blocks and the fenced ranges before it.
         self._stray: tuple[_Tag, list[Container], list[tuple[int, int]]] | None = None
-        # a block without a closing fence of its own, and where it ends at the latest
+        # A block for which no closing fence was found yet, and the index where it ends at the latest.
         self._open: tuple[_Line, int] | None = None
-        self._position = self._floor = 0  # lines begin there: what comes next, and the end of the last reasoning
+        # The index where reading continues, and the end of the last reasoning. A line is taken to begin at either.
+        self._position = self._floor = 0
         self._fences = _find_fences(text, end)
         self._places = [fence.at for fence in self._fences]
 
     def read(self) -> None:
+        """Read the whole answer. This fills `blocks`, `reasoning` and `fenced`."""
         tags = _find_tags(self.text, self.end)
         partners = _find_partners(self.text, tags)
-        number, behind = 0, -1  # the next tag, and the one that may stand right behind reasoning
+        number, behind = 0, -1  # the index of the next tag, and of the tag that may stand directly behind reasoning
         while True:
             while number < len(tags) and tags[number].start < self._position:
                 number += 1
@@ -671,7 +759,7 @@ class _Reader:
             else:
                 tag, partner = tags[number], partners[number]
                 begins = tag.begins or (number == behind and not self.text[self._floor : place].strip())
-                if tag.kind < 0 and not self.reasoning:  # the prompt had opened it
+                if tag.kind < 0 and not self.reasoning:  # the prompt had opened this reasoning
                     self._open = None
                     self._stray = tag, self.blocks, self.fenced
                     self.blocks, self.fenced, self._wrappers = [], [], []
@@ -700,20 +788,20 @@ class _Reader:
         )
 
     def _leave(self, start: int, end: int) -> None:
-        """Skip reasoning; a line begins after it."""
+        """Skip a range of reasoning. A line begins after it."""
         self.reasoning.append((start, end))
         self._position = self._floor = end
         if self._open is not None:
             line, until = self._open
             if end > until:
                 self._read_block(line, end, self.end, self.end)
-            else:  # the lines up to there are known, but for the one that begins here
+            else:  # the lines up to `until` were read before, except the one that begins here
                 here = self._next_fence(end, until)
                 stop = min(here.fence.next_line, until) if here and here.start == end else end
                 self._read_block(line, end, stop, until)
 
     def _next_fence(self, position: int, end: int) -> _Line | None:
-        """The next fence, as the first one of a line; a line begins at `position`."""
+        """Return the next fence before `end`, with its line, or None. A line is taken to begin at `position`."""
         index = bisect_left(self._places, position)
         if index == len(self._places) or self._places[index] >= end:
             return None
@@ -721,7 +809,7 @@ class _Reader:
         return _Line(max(position, fence.line), fence)
 
     def _read_fence(self, line: _Line) -> None:
-        """A line outside of blocks, with a fence."""
+        """Read a line with a fence outside of blocks."""
         fence = line.fence
         self._position = fence.after
         if not line.has_margin:
@@ -744,7 +832,7 @@ class _Reader:
         self.fenced.append((line.start, fence.after))  # a fence that opens no block
 
     def _wraps_block(self, fence: _Fence) -> bool:
-        """Whether a longer fence stands around a block that names its language: right below it, or below prose."""
+        """Return whether this longer fence wraps a block that names its language, directly below it or below prose."""
         line = self._next_fence(fence.after, self.end)
         if line is None or line.fence.run.startswith(fence.run) or not (line.has_margin and line.names_language):
             return False
@@ -754,12 +842,15 @@ class _Reader:
         )
 
     def _given_start(self, end: int) -> int:
-        """Where code starts whose opening fence was part of the prompt; -1 where the answer does not start as code."""
+        """Return the index of code whose opening fence was in the prompt, or -1 if the text does not start as code."""
         head = self.text[self._floor : end]
         return self._floor + _FIRST_LINE.match(head).end() if starts_as_code(head) and _ENDS_CODE.search(head) else -1
 
     def _read_block(self, opening: _Line, position: int, stop: int, until: int) -> None:
-        """Look for the end of a block from `position` to `stop`; without one it ends at `until` at the latest."""
+        """Look for the end of a block from `position` to `stop`.
+
+        If none is found, the block ends at `until` at the latest.
+        """
         blanks = _QUOTED_BLANKS if ">" in opening.margin else _BLANKS
         while (line := self._next_fence(position, stop)) is not None:
             fence = line.fence
@@ -772,13 +863,13 @@ class _Reader:
                     self._end_block(opening, end, fence.after, True)
                     return
                 if not fence.is_bare and not line.is_comment and line.names_language:
-                    until = line.start  # its own fence is missing
+                    until = line.start  # the block's own closing fence is missing
                     break
             position = fence.after
         self._open = opening, until
 
     def _cut_block(self, end: int) -> None:
-        """End the open block at a place where it has no fence, or at a tag such as `</answer>` before."""
+        """End the open block at `end`, where it has no fence, or at an earlier tag such as `</answer>`."""
         start = self._open[0].fence.after
         tags = (start + tag for tag, _ in _find_code_tags(self.text[start:end]) if self.text[start + tag + 1] == "/")
         end = next(tags, end)

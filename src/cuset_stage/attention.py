@@ -1,16 +1,18 @@
-"""torch's cuDNN attention, switched off where it is known to be wrong. Imports torch when used.
+"""Switch off torch's cuDNN attention on GPUs where it is known to compute wrong results.
 
-From torch 2.9 on, `scaled_dot_product_attention` prefers cuDNN on compute capability 9.x and 10.x (pytorch#162073). Upstream reports:
+From torch 2.9 on, `scaled_dot_product_attention` prefers cuDNN on compute capability 9.x and 10.x (pytorch#162073).
+Upstream reports:
 
-- 9.x (H100, H200): the backward pass gives NaN where a mask is passed, as with padding and packing, the length is 64 more than a
-  multiple of 128, and a row's logits are far below 0, as in the first layers of Qwen2.5. torch 2.11 with cuDNN 9.19 (measured here)
-  and 2.13 with 9.20 (pytorch#196678, trl#7181); pytorch#196861 guards every cuDNN up to 9.25.1. With cuDNN 9.26 a sibling is open
-  (cudnn-frontend#1072). torch 2.5 preferred it as well, and training diverged (pytorch#139298, diffusers#9768).
-- 10.x (B200 and others): decoding gives wrong tokens where a model has fewer than 8 key-value heads, torch 2.11 and 2.13
-  (pytorch#193893); pytorch#194927 guards cuDNN 9.19 and later.
+- 9.x (H100, H200): the backward pass gives NaN when three things come together: a mask is passed, as with padding and
+  packing; the length is 64 more than a multiple of 128; and a row's logits are far below 0, as in the first layers of
+  Qwen2.5. This affects torch 2.11 with cuDNN 9.19 (measured here) and torch 2.13 with cuDNN 9.20 (pytorch#196678,
+  trl#7181). pytorch#196861 guards every cuDNN up to 9.25.1. A related fault with cuDNN 9.26 is still open
+  (cudnn-frontend#1072). torch 2.5 preferred cuDNN as well, and training diverged (pytorch#139298, diffusers#9768).
+- 10.x (B200 and others): decoding gives wrong tokens for models with fewer than 8 key-value heads, in torch 2.11 and
+  2.13 (pytorch#193893). pytorch#194927 guards cuDNN 9.19 and later.
 
-No later version has been proved good on either, so the version of torch does not enter the decision. Elsewhere torch takes cuDNN last,
-and nothing is switched.
+No later version has been proved correct on either, so the decision does not depend on the version of torch. On other
+GPUs, torch takes cuDNN as the last choice, and nothing is switched. torch is imported only when a function needs it.
 """
 
 import os
@@ -19,22 +21,27 @@ from typing import Any
 
 KEY = "cuset_cudnn_attention"
 VARIABLE = "CUSET_CUDNN_ATTENTION"
-OFF_IN_SFT = {"TORCH_CUDNN_SDPA_DEPRIORITIZED": "1"}  # torch 2.11 and later read it when they choose a backend first
-FAULTS = {  # by the major compute capability
+# An environment variable that torch 2.11 and later read when they choose a backend for the first time.
+OFF_IN_SFT = {"TORCH_CUDNN_SDPA_DEPRIORITIZED": "1"}
+FAULTS = {  # major compute capability -> the fault
     9: "gives NaN gradients for padded and packed rows (pytorch#196678)",
     10: "decodes wrong tokens for models with few key-value heads (pytorch#193893)",
 }
 
 
 def is_wanted() -> bool:
-    """Whether the environment variable CUSET_CUDNN_ATTENTION keeps the backend on."""
+    """Return whether the environment variable CUSET_CUDNN_ATTENTION keeps the backend on."""
     return os.environ.get(VARIABLE, "").strip().lower() in ("1", "true", "yes", "on")
 
 
 def capabilities(device: Any) -> list[tuple[int, int]]:
-    """The compute capabilities of the NVIDIA GPUs that torch sees; none for a device other than CUDA, nor in torch for AMD's GPUs.
+    """Return the compute capabilities of the NVIDIA GPUs that torch sees, as sorted (major, minor) pairs.
 
-    device: a torch.device or its name.
+    Args:
+        device: the model's torch.device, or its name.
+
+    Returns:
+        An empty list if the device is not a CUDA device, or if torch was built for AMD's GPUs.
     """
     import torch
 
@@ -44,16 +51,30 @@ def capabilities(device: Any) -> list[tuple[int, int]]:
 
 
 def known_fault(device: Any) -> str | None:
-    """What is wrong with cuDNN attention on one of the GPUs; None: nothing is known, or the model's device is another."""
-    wrong = [capability for capability in capabilities(device) if capability[0] in FAULTS]
-    return f"on compute capability {wrong[0][0]}.{wrong[0][1]} it {FAULTS[wrong[0][0]]}" if wrong else None
+    """Return what is known to be wrong with cuDNN attention on one of the GPUs.
+
+    Args:
+        device: the model's device, as in `capabilities`.
+
+    Returns:
+        A part of a sentence, or None if no fault is known or the model is not on an NVIDIA GPU.
+    """
+    faulty = [capability for capability in capabilities(device) if capability[0] in FAULTS]
+    return f"on compute capability {faulty[0][0]}.{faulty[0][1]} it {FAULTS[faulty[0][0]]}" if faulty else None
 
 
 def switch(device: Any, keep: bool = False) -> str | None:
-    """Turn torch's cuDNN attention off in this process where it is wrong, or on again with `keep` or CUSET_CUDNN_ATTENTION.
+    """Turn torch's cuDNN attention off in this process where it is known to be wrong.
 
-    device: of the model, as in `capabilities`.
-    Returns a sentence for the log when the backend was switched off, or stays on in spite of a known fault.
+    With `keep` or CUSET_CUDNN_ATTENTION it is turned on again instead.
+
+    Args:
+        device: the model's device, as in `capabilities`.
+        keep: keep the backend on in spite of a known fault.
+
+    Returns:
+        A sentence for the log when the backend was switched off, or when it stays on in spite of a known fault.
+        Otherwise None.
     """
     import torch
 
@@ -68,7 +89,14 @@ def switch(device: Any, keep: bool = False) -> str | None:
 
 
 def suspicion(device: Any) -> str | None:
-    """That cuDNN attention may have made numbers NaN, and the fix; None where it is off, or is not known to be wrong."""
+    """Return a sentence saying that cuDNN attention may be the cause of NaN values, with the fix.
+
+    Args:
+        device: the model's device, as in `capabilities`.
+
+    Returns:
+        None if the backend is off, or is not known to be wrong.
+    """
     import torch
 
     fault = known_fault(device) if torch.backends.cuda.cudnn_sdp_enabled() else None

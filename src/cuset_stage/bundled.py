@@ -1,4 +1,8 @@
-"""Where the recipes and the data lie that come with the package. Standard library only."""
+"""Locate the recipes and the data that come with the package.
+
+scripts/build_data.py runs this file outside of the package, so it needs only the standard library and imports nothing
+else of the package.
+"""
 
 import json
 import subprocess
@@ -16,34 +20,52 @@ KERNELS = "cuset_kernels"
 
 
 def folder() -> Path:
-    """The folder that holds yaml_configs/ and data/: inside the package when it came as a wheel, else the checkout."""
+    """Return the folder that holds yaml_configs/ and data/.
+
+    This is a folder inside the package when it was installed from a wheel, and otherwise the checkout.
+    """
     package = Path(__file__).parent
     inside = package / "share"
     return inside if inside.is_dir() else package.parents[1]
 
 
 def found(path: Path) -> Path:
-    """The path, or where nothing is there, what the package has under it: `data/cuset_mini.jsonl` is meant from any folder."""
+    """Return the path, or the bundled file of that name if nothing exists at the path.
+
+    In this way `data/cuset_mini.jsonl` works from any working directory.
+    """
     inside = data().parent / path
     return inside if not path.exists() and inside.exists() else path
 
 
 def data() -> Path:
-    """The folder data/. A checkout that lacks one of its built files gets them first, which takes some seconds."""
-    script, there = folder() / "scripts" / "build_data.py", folder() / "data"
-    if script.is_file() and not all((there / name).is_file() for name in BUILT):
+    """Return the folder data/.
+
+    In a checkout that lacks one of the built files (`BUILT`), they are built first, which takes some seconds.
+    """
+    script, data_dir = folder() / "scripts" / "build_data.py", folder() / "data"
+    if script.is_file() and not all((data_dir / name).is_file() for name in BUILT):
         subprocess.run([sys.executable, str(script)], check=True, stdout=subprocess.DEVNULL)
-    return there
+    return data_dir
 
 
 def recipes() -> Path:
+    """Return the folder of the bundled recipes."""
     return folder() / "yaml_configs"
 
 
 def kernels_edition(names: Iterable[str], dataset_dir: str) -> int | None:
-    """Edition of the training rows `cuset_kernels`, as dataset_info.json beside them says it, or None where they are not among `names`.
+    """Return the edition of the training rows `cuset_kernels`, as the dataset_info.json beside them gives it.
 
-    Edition 1 had no such entry: the rows that are called `cuset_kernels_hard` now; commit ab6eed6e has them as they were.
+    Edition 1 had no such entry. Its rows are now called `cuset_kernels_hard`, and commit ab6eed6e has them as they
+    were.
+
+    Args:
+        names: the data sets that a run uses.
+        dataset_dir: the folder with dataset_info.json.
+
+    Returns:
+        None if `cuset_kernels` is not among the names.
     """
     if KERNELS not in names:
         return None

@@ -1,5 +1,7 @@
-"""Atomic writing of files, locks on them, SHA-256 of their content and of weights, and which checkpoints of a training are whole. Standard library
-only."""
+"""Write files atomically, lock them, fingerprint them and find a training run's whole checkpoints.
+
+Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,20 @@ from pathlib import Path
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's content, in hexadecimal."""
+    """Return the SHA-256 of a file's content, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_atomically(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file so that a crash leaves the old one whole; makes its folder. The text may be given in parts."""
+    """Write a file in such a way that a crash leaves the old one whole.
+
+    The file's folder is made if it is missing. An existing file's permissions are kept.
+
+    Args:
+        path: the file to write.
+        text: the content, as one text or as parts that are written one after the other.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
@@ -33,21 +42,33 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
             part.chmod(path.stat().st_mode & 0o777)
         part.replace(path)
     except BaseException as error:
-        if isinstance(error, OSError) and error.filename is None:  # as of a full disk
+        if isinstance(error, OSError) and error.filename is None:  # for example when the disk is full
             error.filename = str(path)
         part.unlink(missing_ok=True)
         raise
 
 
 def is_regular(path: Path) -> bool:
-    """Whether it is a file and no link, which what others made (a clone, a program) can lead to any file of this machine."""
+    """Return whether the path is a file and not a symbolic link.
+
+    A folder that others made (a clone, the output of a program) may contain links to any file of this machine.
+    """
     return path.is_file() and not path.is_symlink()
 
 
 def take_lock(path: Path, *, wait: bool = True, shared: bool = False) -> int | None:
-    """A descriptor that holds a lock on a file, which is made where missing, until every process that has it closes it or dies.
+    """Lock a file and return a file descriptor that holds the lock.
 
-    The lock is between threads and processes. shared: beside others who share it. None: without `wait`, when another holds it.
+    The file is made if it is missing. The lock works between threads as well as between processes. It is held until
+    every process that has the descriptor closes it or ends.
+
+    Args:
+        path: the file to lock.
+        wait: wait until the lock is free.
+        shared: take a shared lock, which others can hold at the same time if they share it too.
+
+    Returns:
+        The descriptor, or None if `wait` is false and another holds the lock.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -63,41 +84,66 @@ def take_lock(path: Path, *, wait: bool = True, shared: bool = False) -> int | N
 
 @contextmanager
 def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold an exclusive lock on a file (see `take_lock`) for the block; yields whether it is held."""
+    """Hold an exclusive lock on a file (see `take_lock`) during the block.
+
+    Args:
+        path: the file to lock.
+        wait: wait until the lock is free.
+
+    Yields:
+        Whether the lock is held. It is always held if `wait` is true.
+    """
     owner = os.getpid()
     lock = take_lock(path, wait=wait)
     try:
         yield lock is not None
     finally:
         if lock is not None:
-            # closing it is not enough while a fork of this process has it, too; and a fork lets go of nothing
+            # Closing the descriptor does not release the lock while a fork of this process has it too, so the owner
+            # unlocks it. A fork only closes its copy, and must not release its parent's lock.
             if os.getpid() == owner:
                 fcntl.flock(lock, fcntl.LOCK_UN)
             os.close(lock)
 
 
 def whole_checkpoints(model: Path) -> list[Path]:
-    """Checkpoints of a training, in the order of their steps, without those whose writing was stopped."""
+    """Return the fully written checkpoint folders of a training run, in the order of their steps.
+
+    Args:
+        model: the run's output folder.
+    """
     whole = []
     for path in model.glob("checkpoint-*"):
         with suppress(OSError, ValueError):
-            json.loads((path / "trainer_state.json").read_bytes())  # it is written last
+            json.loads((path / "trainer_state.json").read_bytes())  # the file of a checkpoint that is written last
             whole.append(path)
     return sorted(whole, key=lambda path: int(path.name.rpartition("-")[2]))
 
 
 def drop_torn_checkpoints(model: Path) -> None:
-    """Remove checkpoints whose writing was stopped, so that llamafactory-cli goes on from the last whole one; without any it begins again."""
+    """Remove checkpoints that were not fully written, so that llamafactory-cli resumes from the last whole one.
+
+    Without any whole checkpoint the output folder is removed, and the training begins again.
+
+    Args:
+        model: the run's output folder.
+    """
     whole = whole_checkpoints(model)
     for path in {*model.glob("checkpoint-*")}.difference(whole) if whole else (model,):
         shutil.rmtree(path, ignore_errors=True)
 
 
 def weights_fingerprint(*folders: str | None) -> str | None:
-    """SHA-256 over the sizes of the weight files in the folders and over 16 stretches of 64 KiB of each.
+    """Return a SHA-256 over the weight files in the folders: their names, their sizes and 16 pieces of 64 KiB of each.
 
-    It tells models apart that were trained one after the other into one folder, without reading all of them. A folder that is not there (a name
-    on the Hub) adds nothing; None when none of them holds weights.
+    It tells apart models that were trained one after the other into the same folder, without reading all of their
+    weights.
+
+    Args:
+        folders: models and adapters. None and a folder that does not exist (such as a name on the Hub) add nothing.
+
+    Returns:
+        The digest in hexadecimal, or None if none of the folders holds weights.
     """
     files = [file for folder in filter(None, folders) for file in sorted(Path(folder).expanduser().glob("*"))]
     weights, digest = [file for file in files if file.suffix in (".safetensors", ".bin")], hashlib.sha256()

@@ -1,7 +1,8 @@
-"""JSONL files that grow while a program runs and may be cut off at any byte. Standard library only.
+"""Read and append JSONL files that grow while a program runs and may be cut off at any byte. Standard library only.
 
-A file is a sequence of JSON objects, one a line. Writers append whole lines; a process that was killed can leave one last line
-without its line end. Readers leave such a line out and say so; writers remove it before they append.
+A file is a sequence of JSON objects, one per line. Writers append whole lines, but a process that is killed can leave
+a last line without its line end. Readers leave such a line out and log a warning. Writers remove it before they
+append.
 """
 
 import fcntl
@@ -22,16 +23,19 @@ TOO_DEEP = "lists or objects within each other so deep that Python gives up; exp
 
 
 class LinesError(InputError):
-    """A line is not a JSON object, or the file cannot be read or written; the message names the file and the line."""
+    """A line is not a JSON object, or the file cannot be read or written. The message names the file and the line."""
 
 
 def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line numbers (from 1) and objects; empty lines are skipped.
+    """Yield the line number (from 1) and the object of each line. Empty lines are skipped.
 
-    torn: whether a last line that was cut off is left out with a notice, as in a file that grows; else it is an error, too.
+    Args:
+        path: the JSONL file.
+        torn: whether to leave out a last line that was cut off, with a warning, as in a file that grows. If false,
+            such a line is an error like any other.
 
     Raises:
-        LinesError: names the file and the line.
+        LinesError: if the file cannot be read or a line is not a JSON object. The message names the file and the line.
     """
     try:
         data = path.read_bytes()
@@ -42,8 +46,8 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
         if not line.strip():
             continue
         try:
-            record = json.loads(line.decode("utf-8-sig"))  # of bytes it would guess the encoding
-        except (ValueError, RecursionError) as error:  # ValueError: also bytes that are not UTF-8
+            record = json.loads(line.decode("utf-8-sig"))  # decoded here, because json guesses the encoding of bytes
+        except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 give a ValueError too
             if torn and number == len(lines):
                 logger.warning("%s:%d: the last line was cut off while it was written; it is left out.", path, number)
                 return
@@ -55,10 +59,10 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a data file: a JSON list of objects, or one object a line.
+    """Return the rows of a data file, which is a JSON list of objects or has one object per line.
 
     Raises:
-        LinesError: the file cannot be read, is something else, or has no rows.
+        LinesError: if the file cannot be read, holds something else, or has no rows.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -75,22 +79,27 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def to_line(record: Mapping[str, Any]) -> str:
-    """The record as one line with its line end. Raises ValueError for NaN and infinity, which JSON lacks."""
+    """Return the record as one line, with its line end.
+
+    Raises:
+        ValueError: for NaN and infinity, which JSON does not have.
+    """
     line = json.dumps(record, ensure_ascii=False, allow_nan=False)
     try:
         line.encode()
-    except UnicodeEncodeError:  # a lone surrogate, which UTF-8 lacks
+    except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot encode and JSON can escape
         line = json.dumps(record, allow_nan=False)
     return line + "\n"
 
 
 class Appender(AbstractContextManager["Appender"]):
-    """Append objects to a JSONL file, each in one write, flushed to the disk; use as a context manager.
+    """Append objects to a JSONL file, each in one write that is flushed to the disk. Use it as a context manager.
 
-    Opening makes the folder and the file, removes a torn last line and locks the file, so that two processes never append to one.
+    Opening makes the folder and the file, locks the file, so that two processes never append to the same one, and
+    removes a torn last line.
 
     Raises:
-        LinesError: another process is writing to the file, or it cannot be opened.
+        LinesError: if another process is writing to the file, or if it cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -110,10 +119,11 @@ class Appender(AbstractContextManager["Appender"]):
         self._repair()
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """One object.
+        """Append one object.
 
         Raises:
-            LinesError: the disk is full; what was written of it by then is removed.
+            LinesError: if writing fails, for example because the disk is full. What was written of the object is
+                removed.
         """
         line = to_line(record).encode()
         size = os.fstat(self._handle).st_size
@@ -127,16 +137,17 @@ class Appender(AbstractContextManager["Appender"]):
             raise LinesError(f"cannot write {self.path}: {error.strerror}.") from None
 
     def close(self) -> None:
+        """Close the file and release its lock."""
         os.close(self._handle)
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
     def _repair(self) -> None:
-        """Make the file end with a whole line."""
+        """Make the file end with a whole line: remove a torn last line, or add a missing line end."""
         size = end = os.fstat(self._handle).st_size
         tail = b""
-        while end and b"\n" not in tail:  # from the end backwards: the file may be large
+        while end and b"\n" not in tail:  # read backwards from the end, because the file may be large
             step = min(end, 1 << 16)
             end -= step
             tail = os.pread(self._handle, step, end) + tail

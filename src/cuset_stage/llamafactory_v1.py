@@ -1,10 +1,11 @@
-"""LLaMA-Factory's v1 engine with the loss of CuSeT: experimental, as the engine is.
+"""Train with CuSeT's loss in LLaMA-Factory's v1 engine. This is experimental, as the engine itself is.
 
     python -m cuset_stage.llamafactory_v1 recipe.yaml
     torchrun --nproc-per-node 2 -m cuset_stage.llamafactory_v1 recipe.yaml      on two GPUs
 
-The recipe is one of v1's, with one more key: `cuset`, a mapping of the fields of `ObjectiveSettings` and of `kinds`, `aliases` and `language`
-of `find_spans`, such as {objective: dft} or {tau: 0.3}. It may be left out. Written against LLaMA-Factory 0.9.5.
+The recipe is a recipe of v1 with one more key, `cuset`, which may be left out. It holds a mapping of the fields of
+`ObjectiveSettings` and of `kinds`, `aliases` and `language` of `find_spans`, such as {objective: dft} or {tau: 0.3}.
+Written against LLaMA-Factory 0.9.5.
 """
 
 import sys
@@ -32,19 +33,22 @@ LABELLING = ("kinds", "aliases", "language")
 
 
 class CusetTrainer(SFTTrainer):
-    """v1's SFTTrainer whose loss is that of an objective, computed from logits, as v1 computes its own.
+    """v1's SFTTrainer with the loss of an objective, computed from logits as v1 computes its own loss.
 
-    Rows, templates, batching, PEFT, DDP, FSDP2 and DeepSpeed are v1's; `loss_weights` weigh tokens. The loss is divided by the supervised
-    tokens of the optimizer step, over micro-batches and processes.
+    Rows, templates, batching, PEFT, DDP, FSDP2 and DeepSpeed are v1's. `loss_weights` weigh tokens. The loss is
+    divided by the number of supervised tokens of the optimizer step, over all micro-batches and processes.
 
     Args:
-        objective: which loss, with its settings; without it CuSeT's with the paper's.
-        kinds, aliases, language: what counts as CUDA-sensitive, as in `find_spans`.
-        kwargs: SFTTrainer's.
+        objective: the loss and its settings. None means CuSeT's loss with the paper's settings.
+        kinds: the kinds of span that count as CUDA-sensitive, as in `find_spans`.
+        aliases: as in `find_spans`.
+        language: as in `find_spans`.
+        kwargs: SFTTrainer's own arguments.
 
     Raises:
-        ValueError: sequences are split over devices (cp_size), for which v1 computes a loss of its own; the loss is to be divided by samples;
-            or the objective compares with a base model, and there is no adapter to turn off.
+        ValueError: if sequences are split over devices (cp_size), for which v1 computes a loss of its own. Also if the
+            loss should be divided by samples, or if the objective compares with a base model and there is no adapter
+            to turn off.
     """
 
     def __init__(
@@ -69,7 +73,10 @@ class CusetTrainer(SFTTrainer):
         self._input_names = {"input_ids", "attention_mask", "position_ids", *self.model_input_names}
 
     def compute_loss(self, batch: Any) -> torch.Tensor:
-        """The objective's mean over the supervised tokens of the micro-batch; `fit` weighs it by their number."""
+        """Return the objective's mean over the supervised tokens of a micro-batch, a scalar tensor.
+
+        v1's `fit` weighs it by the number of these tokens.
+        """
         columns = {"labels": batch["labels"], **self._labeller.columns(batch["input_ids"], batch["labels"])}
         columns = {name: column.to(self.device) for name, column in columns.items()}
         inputs = {name: batch[name].to(self.device) for name in self._input_names & batch.keys()}
@@ -88,17 +95,24 @@ class CusetTrainer(SFTTrainer):
 
 
 def run_cuset(settings: dict[str, Any]) -> None:
-    """Train as v1's `run_sft` does. settings: a recipe of v1 as a mapping, with `cuset` in it or not."""
-    own = dict(settings.pop("cuset", None) or {})
-    known = [*(field.name for field in fields(ObjectiveSettings)), *LABELLING]
-    if unknown := own.keys() - set(known):
-        raise ValueError(f"cuset: no key {', '.join(sorted(unknown))}; expected some of {', '.join(known)}.")
-    labelling = {key: own.pop(key) for key in LABELLING if key in own}
+    """Train as v1's `run_sft` does, with CuSeT's loss.
+
+    Args:
+        settings: a recipe of v1 as a mapping, with or without the key `cuset`.
+
+    Raises:
+        ValueError: if `cuset` holds a key that does not exist.
+    """
+    cuset_settings = dict(settings.pop("cuset", None) or {})
+    known_keys = [*(field.name for field in fields(ObjectiveSettings)), *LABELLING]
+    if unknown_keys := cuset_settings.keys() - set(known_keys):
+        raise ValueError(f"cuset: no key {', '.join(sorted(unknown_keys))}; expected some of {', '.join(known_keys)}.")
+    labelling = {key: cuset_settings.pop(key) for key in LABELLING if key in cuset_settings}
     model_args, data_args, training_args, _ = get_args(settings)
     DistributedInterface(training_args.dist_config)
     engine = ModelEngine(model_args, is_train=True)
     trainer = CusetTrainer(
-        ObjectiveSettings(**own),
+        ObjectiveSettings(**cuset_settings),
         args=training_args,
         model=engine.model,
         renderer=engine.renderer,

@@ -1,4 +1,7 @@
-"""Pages from jinja2 templates: HTML that loads nothing, in one style (`pages.css`), and Markdown."""
+"""Load the jinja2 templates of pages.
+
+The pages are Markdown, or HTML that loads no other files. All HTML pages share one style (`pages.css`).
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +10,12 @@ from jinja2 import Environment, PackageLoader, Template
 
 
 def template(path: str, *, is_html: bool = True, **filters: Callable[..., Any]) -> Template:
-    """A page by its path in this package, such as report/page.html. In HTML everything it is given is escaped, except Markup.
+    """Return the template of a page.
 
-    filters: what the page has beside jinja2's own.
+    Args:
+        path: the template's path in this package, such as report/page.html.
+        is_html: whether the page is HTML. All values are then escaped, except Markup.
+        filters: the page's filters beside jinja2's own.
     """
     loader = PackageLoader("cuset_stage", ".")
     environment = Environment(loader=loader, autoescape=is_html, trim_blocks=True, lstrip_blocks=True)

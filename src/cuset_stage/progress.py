@@ -1,4 +1,4 @@
-"""How far a long command is: a bar on a terminal, in a log a line now and then. May import tqdm."""
+"""Show the progress of a long command: a bar on a terminal, or a line now and then in a log. Needs tqdm."""
 
 import contextlib
 import sys
@@ -9,14 +9,14 @@ from typing import Any
 from tqdm import tqdm
 
 
-LINE_SECONDS = 10.0  # between two lines of a log; what ends earlier writes none
+LINE_SECONDS = 10.0  # time between two lines of a log; a task that ends earlier writes no line
 LINE = "{desc}: {n_fmt} of {total_fmt} {unit}s in {elapsed}, {remaining} left, {rate_fmt}{postfix}"
 
 
 class Progress(tqdm):
-    """tqdm on standard error; where that is no terminal, with lines instead of a bar that is drawn over.
+    """A tqdm bar on standard error. Where that is not a terminal, it writes lines instead of redrawing a bar.
 
-    Arguments are tqdm's; `total`, `unit` and `desc` should be given.
+    The arguments are tqdm's. `total`, `unit` and `desc` should be given.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -28,7 +28,7 @@ class Progress(tqdm):
     def display(self, msg: str | None = None, pos: int | None = None) -> bool:
         if not self.as_lines:
             return super().display(msg, pos)
-        end = "" if self.disable else "\n"  # closing, tqdm ends the line itself
+        end = "" if self.disable else "\n"  # when tqdm closes the bar, it sets `disable` and ends the line itself
         self.fp.write(f"{self if msg is None else msg}{end}")
         self.fp.flush()
         return True
@@ -36,7 +36,14 @@ class Progress(tqdm):
 
 @contextlib.contextmanager
 def ticking(bar: Progress, note: Callable[[], str]) -> Iterator[None]:
-    """Show the bar every LINE_SECONDS also while nothing is finished, with a note: the first answers of a model may take minutes."""
+    """Redraw the bar every LINE_SECONDS with a note, even while no item is finished.
+
+    The first answers of a model may take minutes.
+
+    Args:
+        bar: the bar.
+        note: returns the text that is shown behind the bar. It is called from another thread.
+    """
     ended = threading.Event()
 
     def tick() -> None:

@@ -1,7 +1,8 @@
-"""Rows of JSONL files as pydantic models: the kinds of values that files share, and messages that name the key and the fix.
+"""Check the rows of JSONL files with pydantic models.
 
-A kind is an annotation with a description, which completes "expected ...": `sample: SampleNumber`, `tokens: Count | None = None`.
-May import pydantic.
+This file has the types of values that several files share, and makes error messages that name the key and the expected
+value. A type is an annotation with a description that completes "expected ...", used as in `sample: SampleNumber` or
+`tokens: Count | None = None`.
 """
 
 import typing
@@ -13,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from .text import shown
 
 
-LARGEST = 2**53  # what JavaScript and float64 hold exactly
-SAMPLES = 100_000  # of a task: arrays are as wide as the largest number of a sample
+LARGEST = 2**53  # up to here, JavaScript and float64 hold integers exactly
+SAMPLES = 100_000  # limit of a task's sample numbers, because arrays are as wide as the largest of them
 
 Text = Annotated[str, Field(strict=True, description="text")]
 Texts = Annotated[list[Text], Field(description="a list of texts")]
@@ -29,15 +30,21 @@ Finite = Annotated[float, Field(strict=True, allow_inf_nan=False, description="a
 
 
 class RowModel(BaseModel):
-    """A row, or an object in one. Keys that it does not name may hold anything."""
+    """Base class for a row or an object within a row. Keys that are not fields are ignored, whatever they hold."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 def wrong_value(error: ValidationError, model: type, record: Mapping[str, Any]) -> str:
-    """ "tasks.count is 'x'; expected an integer from 0 ...", of the first key of `record` that does not fit `model`.
+    """Return a message such as "tasks.count is 'x'; expected an integer from 0 ..." about the first key that is wrong.
 
-    Below a key that has a description, the message is about that key as a whole. model: a pydantic model or a dataclass.
+    If a key has a description, the message is about this key as a whole, even where the error is deeper within its
+    value.
+
+    Args:
+        error: what pydantic raised for the record.
+        model: the pydantic model or the dataclass that the record does not fit.
+        record: the row as it was read.
     """
     where, value, expected, inner = "", record, "an object", model
     for part in error.errors(include_url=False, include_context=False)[0]["loc"]:
@@ -61,13 +68,13 @@ def wrong_value(error: ValidationError, model: type, record: Mapping[str, Any]) 
 
 
 def _expected(annotation: Any) -> tuple[str, bool, Any]:
-    """What an annotation takes, in words; whether it says so itself; and the model within, of one that does not."""
+    """Return what an annotation expects in words, whether this is its own description, and if not, its inner type."""
     if type(None) in typing.get_args(annotation):
-        words, described, inner = _expected(next(one for one in typing.get_args(annotation) if one is not type(None)))
+        words, described, inner = _expected(next(arg for arg in typing.get_args(annotation) if arg is not type(None)))
         return f"{words}, or null", described, inner
-    for more in typing.get_args(annotation)[1:]:
-        if getattr(more, "description", None):
-            return more.description, True, None
+    for metadata in typing.get_args(annotation)[1:]:
+        if getattr(metadata, "description", None):
+            return metadata.description, True, None
     if typing.get_origin(annotation) is list:
         return "a list of objects", False, typing.get_args(annotation)[0]
     return "an object", False, annotation

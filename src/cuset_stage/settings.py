@@ -1,7 +1,8 @@
-"""Settings of the commands: one typed class each, read from a YAML file and `key=value`, as llamafactory-cli reads recipes.
+"""Read the settings of the commands from a YAML file and `key=value` arguments, as llamafactory-cli reads recipes.
 
-A command's class says which keys exist, their types, ranges and defaults, and a line of help for each; the command line, `--help`
-and the documentation are made from it. May import pydantic and yaml.
+Each command has one typed class of settings. It says which keys exist, with their types, ranges, defaults and a line
+of help each. The command line, `--help` and the documentation are all made from this class. The file may import
+pydantic and yaml, and nothing heavier.
 """
 
 import json
@@ -32,11 +33,15 @@ from .text import InputError, nearest, shown
 
 
 class SettingsError(InputError):
-    """A key that does not exist, a value out of range, a file that cannot be read; the message names it and the fix."""
+    """A key does not exist, a value is out of range, or a file cannot be read. The message names it and the fix."""
 
 
 def split_names(value: Any) -> Any:
-    """`a,b` as a list, for `BeforeValidator`."""
+    """Split `a,b` into a list, for `BeforeValidator`. Values that are not text are returned as they are.
+
+    Raises:
+        ValueError: for a text that begins with `[` and that YAML did not read as a list.
+    """
     if isinstance(value, str) and value.startswith("["):
         raise ValueError(
             f"{value} is not a list in YAML, where a name that begins with a sign is quoted; write {value.strip('[] ')} without brackets"
@@ -55,7 +60,7 @@ PositiveNumbers = Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names
 
 QuantizationBit = Annotated[
     Literal[4, 8] | None,
-    BeforeValidator(lambda value: int(value) if value in ("4", "8") else value),  # text, on the command line
+    BeforeValidator(lambda value: int(value) if value in ("4", "8") else value),  # on the command line it is text
     Field(description="4 or 8, as in the recipe: weights in so many bits, by bitsandbytes"),
 ]
 
@@ -71,10 +76,14 @@ OutputFile = Annotated[Path, AfterValidator(_no_folder)]
 
 
 def check_writable(key: str, path: Path) -> None:
-    """Make the folder of a file that a command will write, and try it out, before the work begins.
+    """Make the folder of a file that a command will write, and check that it is writable before the work begins.
+
+    Args:
+        key: the key that names the file, for messages.
+        path: the file.
 
     Raises:
-        SettingsError: names the key, the file and what stands against it.
+        SettingsError: if no file can be written there. The message names the key, the file and the reason.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,27 +95,36 @@ def check_writable(key: str, path: Path) -> None:
 
 
 def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
-    """Refuse a name that dataset_info.json does not have, before anything heavy is imported. A file that cannot be read is named later.
+    """Check that dataset_info.json has all the names, before anything heavy is imported.
+
+    If the file cannot be read, nothing is checked here. It is reported later.
+
+    Args:
+        names: the data sets.
+        dataset_dir: the folder with dataset_info.json, on its own or as one that comes with the package.
 
     Raises:
-        SettingsError: names the data set, the file and the nearest name there.
+        SettingsError: if a name is not there. The message names the data set, the file and the nearest name in it.
     """
     file = bundled.found(Path(str(dataset_dir))) / "dataset_info.json"
     try:
-        known = json.loads(file.read_text(encoding="utf-8"))
+        info = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
     for name in names:
-        if name not in known:
-            raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, known)}")
+        if name not in info:
+            raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, info)}")
 
 
-# A key that some commands have for the first so many tasks or rows -> what others call it.
+# The commands have different keys for "only the first so many tasks or rows". Key -> its names in other commands.
 SAME_ELSEWHERE = {"max_samples": ("limit", "samples"), "limit": ("max_samples", "samples")}
 
 
 class Keys(BaseModel):
-    """Keys with values, listed as fields with `Field(description=..., ge=..., ...)`: a command's, or those that one of its keys holds."""
+    """Base class of keys with values: those of a command, or those within one of its keys.
+
+    Each key is a field with `Field(description=..., ge=..., ...)`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     retired: ClassVar[Mapping[str, str]] = {}
@@ -115,6 +133,7 @@ class Keys(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known(cls, values: Any) -> Any:
+        """Refuse keys that do not exist, with a hint at the key that was probably meant."""
         for key in values if isinstance(values, dict) else ():
             if key in cls.model_fields:
                 continue
@@ -128,9 +147,10 @@ class Keys(BaseModel):
 
 
 class Settings(Keys):
-    """The settings of a command.
+    """Base class of a command's settings.
 
-    `positional` names the fields that arguments without a `=` are for, in order; the last takes all that are left when it is a list.
+    `positional` names the fields that take the arguments without a `=`, in order. If the last of these fields is a
+    list, it takes all arguments that are left.
     """
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
@@ -138,17 +158,18 @@ class Settings(Keys):
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> Self:
-        """Settings from a command line: `[FILE.yaml] [value ...] [key=value ...]`; later ones win.
+        """Return the settings of a command line: `[FILE.yaml] [value ...] [key=value ...]`. Later ones win.
 
         Raises:
-            SettingsError: names the argument or the file and the key, what was expected, and the nearest known key.
+            SettingsError: if an argument, a key or a value does not fit. The message names the argument, or the file
+                and the key, with what was expected and the nearest known key.
         """
         values: dict[str, Any] = {}
         origins: dict[str, str] = {}
         bare: list[str] = []
-        given: dict[str, Any] = {}
+        by_key: dict[str, Any] = {}
         for place, argument in enumerate(arguments):
-            if argument.startswith("-") and argument != "-":  # --dry-run says dry_run=true, as any switch does
+            if argument.startswith("-") and argument != "-":  # a switch such as --dry-run means dry_run=true
                 key, equals, value = argument.lstrip("-").partition("=")
                 field = cls.model_fields.get(key := key.replace("-", "_"))
                 if field is None:
@@ -160,52 +181,64 @@ class Settings(Keys):
                 argument = f"{key}=true"
             key, equals, value = argument.partition("=")
             if equals and key.isidentifier():
-                given[key] = _parsed(value)
+                by_key[key] = _parsed(value)
             elif argument.endswith((".yaml", ".yml")) and not values and not bare:
                 values = read_yaml(Path(argument))
                 origins = dict.fromkeys(values, argument)
             else:
                 bare.append(argument)
-        for key, value in {**cls._from_bare(bare), **given}.items():
+        for key, value in {**cls._from_bare(bare), **by_key}.items():
             values[key] = value
             origins.pop(key, None)
         return cls.checked(values, origins)
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], origins: Mapping[str, str] = types.MappingProxyType({})) -> Self:
-        """Settings from a mapping. origins: key -> the file it was read from, for messages."""
+        """Return the settings of a mapping.
+
+        Args:
+            values: the keys with their values.
+            origins: key -> the file that it was read from, for messages.
+
+        Raises:
+            SettingsError: if a key or a value does not fit.
+        """
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            raise SettingsError("; ".join(_problem(cls, one, origins) for one in error.errors())) from None
+            raise SettingsError("; ".join(_problem(cls, detail, origins) for detail in error.errors())) from None
 
     @classmethod
     def _from_bare(cls, bare: Sequence[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        """Assign the arguments without a key to the fields in `positional`."""
+        values: dict[str, Any] = {}
         left = list(bare)
         for name in cls.positional:
             if not left:
                 break
             if name == cls.positional[-1] and typing.get_origin(cls.model_fields[name].annotation) in (list, tuple):
-                found[name], left = left, []
+                values[name], left = left, []
             else:
-                found[name] = left.pop(0)
+                values[name] = left.pop(0)
         if left:
             raise SettingsError(f"{left[0]}: expected FILE.yaml or key=value; {nearest(left[0], cls.model_fields)}")
-        return found
+        return values
 
     @classmethod
     def describe(cls) -> Iterator[tuple[str, str, str, str]]:
-        """(key, type, default, description) of every key, for `--help` and the documentation."""
+        """Yield (key, type, default, description) of every key, for `--help` and the documentation."""
         yield from _described(cls, "")
 
 
 def _described(cls: type[BaseModel], place: str) -> Iterator[tuple[str, str, str, str]]:
-    """After a key, those of the class that it holds; settings of another command are described there."""
+    """Yield the rows of `Settings.describe`.
+
+    The keys within a key follow it, except those of another command's settings.
+    """
     for name, field in cls.model_fields.items():
         default = "" if field.default is PydanticUndefined else _written(field.get_default(call_default_factory=True))
-        given = "required" if field.is_required() else default
-        yield place + name, _type_name(field.annotation), given, field.description or ""
+        default_text = "required" if field.is_required() else default
+        yield place + name, _type_name(field.annotation), default_text, field.description or ""
         for inner in typing.get_args(field.annotation):
             if isinstance(inner, type) and issubclass(inner, BaseModel) and not issubclass(inner, Settings):
                 named = "NAME: " if typing.get_origin(field.annotation) is dict else ""
@@ -213,7 +246,10 @@ def _described(cls: type[BaseModel], place: str) -> Iterator[tuple[str, str, str
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML where 1e-4 is a number, as llamafactory-cli reads it. OmegaConf, which reads recipes there, would refuse `${` in a value."""
+    """A YAML loader that reads 1e-4 as a number, as llamafactory-cli does.
+
+    llamafactory-cli reads recipes with OmegaConf. That is not used here, because it would refuse `${` in a value.
+    """
 
 
 _Loader.add_implicit_resolver(
@@ -222,15 +258,18 @@ _Loader.add_implicit_resolver(
 
 
 def load_yaml(text: str) -> Any:
-    """What a YAML text says, read as `read_yaml` reads a file."""
+    """Return the content of a YAML text, read in the same way as `read_yaml` reads a file."""
     return yaml.load(text, _Loader)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping a YAML file holds, of the working directory or of the package.
+    """Return the mapping that a YAML file holds. An empty file gives an empty mapping.
+
+    Args:
+        path: a file in the working directory, or else one that comes with the package.
 
     Raises:
-        SettingsError: the file cannot be read, holds something else, or gives a key twice.
+        SettingsError: if the file cannot be read, or holds something else than a mapping with text as keys.
     """
     try:
         value = load_yaml(bundled.found(path).read_text(encoding="utf-8"))
@@ -246,7 +285,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> Any:
-    """Lists, mappings and null as YAML has them; everything else stays text, of which pydantic makes what the field holds."""
+    """Read lists, mappings and null as YAML does.
+
+    Everything else stays text, which pydantic converts to the field's type.
+    """
     if text == "null":
         return None
     try:
@@ -259,13 +301,13 @@ _NO_PATH = {"path_not_file": "there is no such file", "path_not_directory": "the
 
 
 def _problem(cls: type[Settings], error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
-    """What is wrong, such as `file.yaml: models: mine: gpus[0]=x: expected a valid number`."""
+    """Return the message of an error, such as `file.yaml: models: mine: gpus[0]=x: expected a valid number`."""
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = (message.partition(" should have ")[2] or message).replace(" after validation", "")
     key = str(error["loc"][0]) if error["loc"] else ""
-    origin = origins.get(key or message.partition(":")[0])  # of an unknown key the message names it first
+    origin = origins.get(key or message.partition(":")[0])  # for an unknown key, the message starts with its name
     where = f"{origin}: " if origin else ""
-    # without `[key]` of mappings and `list[any]` of alternatives
+    # pydantic adds `[key]` for the keys of mappings and names such as `list[any]` for alternatives: leave them out
     parts = [part for part in error["loc"] if isinstance(part, int) or "[" not in part]
     place = "".join(f"[{part}]" if isinstance(part, int) else f": {part}" for part in parts).removeprefix(": ")
     if error["type"] == "missing":
@@ -273,21 +315,23 @@ def _problem(cls: type[Settings], error: Mapping[str, Any], origins: Mapping[str
         return f"{where}{place}: missing; say {parts[-1]}=..." + (f" ({field.description})" if field else "")
     if error["type"] != "value_error":
         message = _NO_PATH.get(error["type"], f"expected {message.partition(', unable to parse')[0]}")
-    elif not key or isinstance(error["input"], dict):  # a check of several keys
+    elif not key or isinstance(error["input"], dict):  # a check of several keys together
         return f"{where}{place}: {message}" if key else f"{where}{message}"
-    for said in (f"{key}={error['input']!r}: ", f"{key}: "):  # by a check that names its key
-        message = message.removeprefix(said)
+    # A check may name its key at the start of its message, and `place` names it already.
+    for repeated in (f"{key}={error['input']!r}: ", f"{key}: "):
+        message = message.removeprefix(repeated)
     if error["loc"][-1] == "[key]":
         return f"{where}{place}: {message}, found {shown(error['input'])}"
     return f"{where}{place}={shown(error['input'])}: {message}"
 
 
 def _type_name(annotation: Any) -> str:
+    """Return the name of a field's type for `--help`."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
         return _type_name(arguments[0])
     if origin in (typing.Union, types.UnionType):
-        return " or ".join(_type_name(one) for one in arguments if one is not type(None))
+        return " or ".join(_type_name(argument) for argument in arguments if argument is not type(None))
     if origin is typing.Literal:
         return ", ".join(map(str, arguments))
     if origin in (list, tuple):
@@ -296,6 +340,7 @@ def _type_name(annotation: Any) -> str:
 
 
 def _written(value: Any) -> str:
+    """Return a default value as it would be written on the command line."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,7 @@
-"""Text in messages: one line, not too long, with the nearest known name. Standard library only."""
+"""Prepare text for messages: shorten it, put it on one line, and suggest the nearest known name.
+
+Standard library only.
+"""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -6,11 +9,14 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """Something given cannot be used; the message says what, and what to do instead. Commands print it and end."""
+    """The user's input cannot be used. The message says why, and what to do instead. Commands print it and end."""
 
 
 def shorten(text: str, most: int = 2000) -> str:
-    """The text, or its beginning and its end (where compilers and tracebacks report errors), in at most `most` characters."""
+    """Return the stripped text in at most `most` characters.
+
+    A longer text keeps its beginning and its end, where compilers and tracebacks report errors.
+    """
     text = text.strip()
     if len(text) <= most:
         return text
@@ -20,17 +26,17 @@ def shorten(text: str, most: int = 2000) -> str:
 
 
 def one_line(text: object, most: int = 200) -> str:
-    """The text on one line, shortened."""
+    """Return the text on one line, shortened to at most `most` characters."""
     return shorten(" ".join(str(text).split()), most)
 
 
 def shown(value: Any, most: int = 60) -> str:
-    """repr(value) for a message, shortened."""
+    """Return repr(value) on one line for a message, shortened to at most `most` characters."""
     return one_line(repr(value), most)
 
 
 def nearest(wanted: str, known: Iterable[str]) -> str:
-    """ "did you mean `per_gpu`?", or the known names when none is near."""
+    """Return "did you mean per_gpu?" with the nearest known names, or "known are ..." when none is near."""
     names = sorted(known)
     close = get_close_matches(wanted, names, n=3)
     if close:

@@ -1,9 +1,9 @@
-"""TRL's SFTTrainer with the loss of CuSeT, or of a method it is compared with.
+"""TRL's SFTTrainer with the loss of CuSeT, or of one of the methods it is compared with.
 
     from cuset_stage.trl import CusetTrainer
     CusetTrainer("Qwen/Qwen2.5-Coder-1.5B-Instruct", train_dataset=rows).train()
 
-Needs torch, transformers and TRL; LLaMA-Factory is not imported.
+This needs torch, transformers and TRL. LLaMA-Factory is not imported.
 """
 
 import logging
@@ -27,27 +27,37 @@ logger = logging.getLogger(__name__)
 
 
 def labelled_batch(collator: Callable[[Any], dict], labeller: BatchLabeller, examples: Any) -> dict[str, Any]:
-    """A batch of another collator, with the two columns that CuSeT reads beside `labels`.
+    """Return another collator's batch with the two columns that CuSeT reads beside `labels`, both [rows, length].
 
-    Where the collator lays rows end to end, it supervises no row's first token, as TRL has it: nothing predicts it.
+    A collator that packs rows end to end must not supervise the first token of a row, because nothing predicts it.
+    TRL's collator does not.
+
+    Args:
+        collator: makes a batch, a dictionary with `input_ids` and `labels`, of examples.
+        labeller: finds the CUDA tokens of the batch.
+        examples: the collator's argument.
     """
     batch = collator(examples)
     return {**batch, **labeller.columns(batch["input_ids"], batch["labels"])}
 
 
 class CusetTrainer(SFTTrainer):
-    """SFTTrainer whose output layer computes CuSeT's loss in place of logits.
+    """TRL's SFTTrainer, in which the output layer computes CuSeT's loss in place of logits.
 
-    Data, templates, packing, PEFT and everything else are TRL's. In an evaluation the loss is TRL's cross-entropy, so that methods compare.
+    Data, templates, packing, PEFT and everything else are TRL's. During evaluation the loss is TRL's cross-entropy, so
+    that methods can be compared.
 
     Args:
-        objective: which loss, with its settings; without it CuSeT's with the paper's.
-        kinds, aliases, language: what counts as CUDA-sensitive, as in `find_spans`.
-        args, kwargs: SFTTrainer's.
+        args: SFTTrainer's positional arguments.
+        objective: the loss and its settings. None means CuSeT's loss with the paper's settings.
+        kinds: the kinds of span that count as CUDA-sensitive, as in `find_spans`.
+        aliases: as in `find_spans`.
+        language: as in `find_spans`.
+        kwargs: SFTTrainer's keyword arguments.
 
     Raises:
-        ValueError: the output layer is none that can compute the loss, or the objective compares with a base model and there is no adapter
-            to turn off.
+        ValueError: if the output layer cannot compute the loss, or if the objective compares with a base model and
+            there is no adapter to turn off.
     """
 
     def __init__(
@@ -69,13 +79,18 @@ class CusetTrainer(SFTTrainer):
         self.fused_head = FusedHead(model, self.objective)
         self._check_head()
         self._meter = ObjectiveMeter()
-        # Where this is set, the Trainer counts the step's supervised tokens over accumulation and ranks, and divides no further.
+        # When this attribute is set, the Trainer counts the optimizer step's supervised tokens over gradient
+        # accumulation and ranks, and does not divide the loss any further.
         self.compute_loss_func = self._loss
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
-        """The loss of a batch: a training batch's is the objective's sum over its tokens, divided by the tokens of the optimizer step."""
+        """Return the loss of a batch.
+
+        In training this is the objective's sum over the batch's tokens, divided by the tokens of the optimizer step.
+        In evaluation it is SFTTrainer's own loss.
+        """
         inputs = dict(inputs)
         columns = {name: inputs.pop(name) for name in LABEL_COLUMNS}
         if not model.training:
@@ -87,23 +102,25 @@ class CusetTrainer(SFTTrainer):
         inputs["use_cache"] = False
         batch = {"labels": inputs["labels"], **columns, "num_items_in_batch": num_items_in_batch}
         with self.fused_head.armed(**batch, reference=self._reference(model, inputs)):
-            # Not SFTTrainer's, which reads the logits: there are none.
+            # Skip SFTTrainer's own method, which reads the logits: there are none here.
             return Trainer.compute_loss(self, model, inputs, return_outputs, num_items_in_batch)
 
     def _loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
+        """Return the loss that the output layer has put in the place of the logits, and collect its statistics."""
         loss = self.fused_head.loss_of(outputs.logits)
         self._check_head()
         self._meter.update(self.fused_head.terms, self.objective.tau)
         return loss
 
     def _check_head(self) -> None:
+        """Raise ValueError where the output layer cannot compute the loss."""
         if self.fused_head.reason:
             raise ValueError(
                 f"the output layer cannot compute the loss: {self.fused_head.reason}. Where Liger's kernels replace it, set use_liger_kernel=False."
             )
 
     def _reference(self, model: Any, inputs: dict[str, Any]) -> Any:
-        """What the base model gives its output layer for the batch; None where the objective does not ask for it."""
+        """Return the input of the base model's output layer for a batch, or None if the objective does not need it."""
         if not self.objective.needs_reference:
             return None
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
@@ -111,7 +128,7 @@ class CusetTrainer(SFTTrainer):
             return self.fused_head.inputs_of(lambda: model(**inputs), with_head=False)
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-        """Logs the objective's statistics with each training loss, and warns of data without a CUDA token."""
+        """Log the objective's statistics with each training loss, and warn if the data have no CUDA token."""
         if "loss" in logs:
             averages = self._meter.compute(self.args.device, self.accelerator.gather)
             if averages.get("cuda_share") == 0:

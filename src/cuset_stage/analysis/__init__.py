@@ -1,4 +1,4 @@
-"""Pictures and statistics of what a model is sure of, token by token, and of what a data set's labels hold.
+"""Pictures and statistics of a model's confidence, token by token, and of the labels of a data set.
 
-Nothing is imported here, so that the commands' settings (`requests`) load without torch or LLaMA-Factory.
+This module imports nothing, so that the settings of the commands (`requests`) load without torch and LLaMA-Factory.
 """

@@ -1,4 +1,7 @@
-"""The record of `cuset analyze` as tables, as pictures of the paper's Fig. 1 and 2, and as one page with both."""
+"""Present the record of `cuset analyze`: as tables, as a picture like the paper's Fig. 1, and as one page with both.
+
+The numbers of the paper's Fig. 2 (low windows) are given as a table.
+"""
 
 import io
 import math
@@ -28,7 +31,7 @@ from ..stage.artifacts import CUDA_COLOR
 
 NOTIONS = {"section3": "Section 3: everything that depends on execution constraints", "eq3": "Eq. 3: the CUDA mask"}
 CLASSES = {"sensitive": "CUDA-sensitive", "neutral": "neutral"}
-COLORS = (CUDA_COLOR, "#c2410c")  # of their tokens
+COLORS = (CUDA_COLOR, "#c2410c")  # one for each of CLASSES
 READING_NAMES = {"centre": "middle token", "majority": "more than half", "any": "any token"}
 HOW_TO_READ = (
     "Confidence is the probability a model gives the token that stands there. The KS distance D is the largest gap between the two cumulative "
@@ -42,7 +45,7 @@ HOW_TO_READ = (
 
 
 def token_table(record: dict[str, Any], notion: str) -> Table:
-    """What Fig. 1 says of each model."""
+    """Return the numbers behind Fig. 1, one row per model."""
     models, tau = record["models"], record["settings"]["tau"]
     notions = [model["notions"][notion] for model in models.values()]
     sizes = [(of["sensitive"]["tokens"], model["tokens"]) for of, model in zip(notions, models.values(), strict=True)]
@@ -62,7 +65,11 @@ def token_table(record: dict[str, Any], notion: str) -> Table:
 
 
 def window_table(record: dict[str, Any], notion: str) -> Table:
-    """What Fig. 2 says of each model: the threshold, the low windows, and by each reading which of them stand on CUDA."""
+    """Return the numbers behind Fig. 2, one row per model.
+
+    These are the threshold of a low window, the number of low windows, and the shares of windows that stand on CUDA,
+    by each of the three readings.
+    """
     by_model = [model["notions"][notion]["windows"] for model in record["models"].values()]
     limits = [of["threshold"] for of in by_model]
     columns = [
@@ -79,7 +86,11 @@ def window_table(record: dict[str, Any], notion: str) -> Table:
 
 
 def kind_table(record: dict[str, Any], notion: str) -> Table:
-    """By kind of structure and model: tokens, mean, share at most tau, and windows whose middle token is on it, low and all."""
+    """Return one row per kind of structure and model.
+
+    Columns: number of tokens, mean confidence, share of tokens at most tau, and the share of windows whose middle
+    token is on the structure, among low and among all windows.
+    """
     models, tau = record["models"], record["settings"]["tau"]
     kinds = next(iter(models.values()))["kinds"]
     rows = [(kind, name) for kind in kinds for name, model in models.items() if model["kinds"][kind]["tokens"]]
@@ -97,7 +108,7 @@ def kind_table(record: dict[str, Any], notion: str) -> Table:
 
 
 def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Column]:
-    """Of low and of all windows how many stand on a structure, in percent."""
+    """Return three columns: the percentage of low and of all windows on a structure, and their difference."""
     return [
         Column(name, [interval_cell(of[key], write) for of in windows], group)
         for key, name, write in (
@@ -109,8 +120,13 @@ def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Colum
 
 
 def render(record: dict[str, Any], picture: bytes) -> str:
-    """The page. picture: what `draw` makes."""
-    settings, first = record["settings"], next(iter(record["models"].values()))
+    """Return the HTML page.
+
+    Args:
+        record: the record that `analyze` returns.
+        picture: the PNG that `draw` returns.
+    """
+    settings, any_model = record["settings"], next(iter(record["models"].values()))
     parts = [Section("reading", "How to read it", text=HOW_TO_READ)]
     for notion, title in NOTIONS.items():
         tables = [table(record, notion) for table in (token_table, window_table, kind_table)]
@@ -118,7 +134,7 @@ def render(record: dict[str, Any], picture: bytes) -> str:
         parts.append(Section(notion, title, tables, text))
     parts.append(Section("tokens", "Fig. 1", pictures={"density and cumulative distribution of confidence": picture}))
     summary = (
-        f"{first['files']:,} {'files' if settings['code'] else 'rows'}, cut at {settings['cutoff_len']:,} tokens; windows of "
+        f"{any_model['files']:,} {'files' if settings['code'] else 'rows'}, cut at {settings['cutoff_len']:,} tokens; windows of "
         f"{settings['window']} tokens, stride 1. Intervals are 95%, by a bootstrap of {settings['resamples']:,} draws of whole files. cuset-stage "
         f"{record['cuset_stage']}."
     )
@@ -126,7 +142,7 @@ def render(record: dict[str, Any], picture: bytes) -> str:
 
 
 def print_summary(record: dict[str, Any]) -> None:
-    """The main numbers of every model, on the terminal."""
+    """Print the main numbers of every model to the terminal."""
     for notion, title in NOTIONS.items():
         tokens, windows = token_table(record, notion).columns, window_table(record, notion).columns
         shown = [*tokens[:1], *tokens[2:4], tokens[6], windows[4], *windows[6:8]]
@@ -136,7 +152,7 @@ def print_summary(record: dict[str, Any]) -> None:
 
 
 def draw(record: dict[str, Any]) -> bytes:
-    """Fig. 1 as a PNG: a column a model, two rows a notion."""
+    """Return Fig. 1 as a PNG, with one column per model and two rows per definition of sensitivity."""
     models = record["models"]
     figure = Figure(figsize=(max(6.4, 4.4 * len(models)), 10), layout="constrained")
     grid = figure.subplots(4, len(models), squeeze=False)
@@ -145,11 +161,11 @@ def draw(record: dict[str, Any]) -> bytes:
             of = model["notions"][notion]
             for (kind, label), curve, color in zip(CLASSES.items(), of["curve"], COLORS, strict=True):
                 counts = of[kind]["density"]
-                values = [count * len(counts) / max(1, sum(counts)) for count in counts]  # of area 1
+                values = [count * len(counts) / max(1, sum(counts)) for count in counts]  # scaled to an area of 1
                 edges = [at / len(counts) for at in range(len(counts) + 1)]
                 density.stairs(values, edges, fill=True, alpha=0.3, color=color)
                 density.stairs(values, edges, color=color, label=label)
-                # all but a thousandth of the tokens on either side
+                # A thousandth of the tokens on either side is cut off.
                 shown = [(1 / (1 + math.exp(-odds)), y) for odds, y in curve if 0.001 <= y <= 0.999]
                 cumulative.plot([x for x, _ in shown], [y for _, y in shown], color=color, label=label)
             distance = interval_cell(of["ks"] and of["ks"]["d"], decimal)

@@ -1,7 +1,9 @@
-"""The statistics of `cuset analyze`: two distributions of confidence, a bootstrap that knows what belongs together, and sliding windows.
+"""The statistics of `cuset analyze`: distributions of confidence, a bootstrap over clusters, and sliding windows.
 
-Tokens come as counts over bins of their log odds, so that memory depends neither on files nor on tokens, and the confidences that
-language models give, from 1e-6 to 1 - 1e-7, are told apart on both ends.
+Tokens of one file depend on each other, so the bootstrap draws whole clusters (files) instead of tokens.
+
+A distribution is kept as counts over bins of the log odds. So memory depends neither on the number of files nor on the
+number of tokens, and confidences at both ends of the range that language models give (1e-6 to 1 - 1e-7) stay distinct.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import kstwo
 
 
-BINS = 2**16  # of the log odds
-LOWEST, HIGHEST = -40.0, 20.0  # a bin is 0.0009 wide; what lies outside is in the first or the last
-COARSE = 1024  # bins of a resample, each with at most 1/1024 of the two distributions' mean mass, ties aside
+BINS = 2**16  # number of bins of the log odds
+LOWEST, HIGHEST = -40.0, 20.0  # a bin is 0.0009 wide; values outside go to the first or last bin
+COARSE = 1024  # bins of a resample; each has at most 1/1024 of the mean mass of the two distributions, ties aside
 READINGS = ("centre", "majority", "any")
 """When a window is on a structure: its middle token is, more than half of its tokens are, or one of them is."""
-_TOGETHER = 64  # clusters that enter the resamples with one product
+_TOGETHER = 64  # clusters that are added to the resamples by one matrix product
 
 
 Interval = dict[str, float | None]
@@ -29,44 +31,73 @@ def _interval(value: float | None, low: float | None = None, high: float | None 
 
 
 def log_odds_bins(log_p: NDArray[np.float32]) -> NDArray[np.int64]:
-    """The bin of each log-probability, 0 to BINS - 1: log p - log(1 - p), cut into equal parts; above 0 counts as 0."""
+    """Return the bin of each log-probability, from 0 to BINS - 1.
+
+    The bins divide the log odds, log p - log(1 - p), into equal parts. A log-probability above 0 counts as 0.
+    """
     log_p = np.minimum(np.asarray(log_p, dtype=np.float64), 0.0)
-    with np.errstate(divide="ignore"):  # a probability that float32 rounds to 1
+    with np.errstate(divide="ignore"):  # float32 may round a probability to 1, whose log odds are infinite
         odds = log_p - np.log(-np.expm1(log_p))
     bins = (np.clip(odds, LOWEST, HIGHEST) - LOWEST) * (BINS / (HIGHEST - LOWEST))
     return np.minimum(bins.astype(np.int64), BINS - 1)
 
 
 def cumulated_gap(first: NDArray, second: NDArray) -> NDArray[np.float64]:
-    """F - G of counts over the same bins, [..., bins] each; the largest of its magnitudes is the KS distance D (Massey 1951)."""
+    """Return F - G, the difference of two cumulative distributions, [..., bins].
+
+    Its largest magnitude is the KS distance D (Massey 1951).
+
+    Args:
+        first: [..., bins], counts of the distribution F.
+        second: [..., bins], counts of the distribution G over the same bins.
+    """
     parts = [np.cumsum(counts, axis=-1) / counts.sum(axis=-1, keepdims=True) for counts in (first, second)]
     return parts[0] - parts[1]
 
 
 def naive_p(distance: float, first: int, second: int) -> float:
-    """The p-value of a two-sample KS test that takes all tokens for independent, as scipy.stats.ks_2samp(method="asymp") has it.
+    """Return the p-value of a two-sample KS test that assumes independent tokens.
 
-    first, second: how many values. It underflows to 0 below 1e-300.
+    It is that of scipy.stats.ks_2samp(method="asymp"), and underflows to 0 below 1e-300.
+
+    Args:
+        distance: the KS distance D.
+        first: number of values of the first distribution.
+        second: number of values of the second distribution.
     """
     return float(kstwo.sf(distance, np.round(first * second / (first + second))))
 
 
 def coarse_bins(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[BINS]: the coarse bin of each fine one, so that the mean of the two distributions has about equal mass in each of them."""
+    """Return the coarse bin of each fine bin, [BINS].
+
+    Each coarse bin has about the same mass of the mean of the two distributions.
+
+    Args:
+        first: [BINS], counts of the first distribution.
+        second: [BINS], counts of the second distribution.
+    """
     mass = sum(counts / max(1, counts.sum()) for counts in (first, second)) / 2
     return np.minimum((np.cumsum(mass) - mass / 2) * COARSE, COARSE - 1).astype(np.int64)
 
 
 class ClusterBootstrap:
-    """Sums over clusters, and over `resamples` draws of as many clusters with replacement.
+    """A bootstrap over clusters: sums over all clusters, and over resamples of them.
 
-    Clusters come one by one and are not kept: how often each draw holds a cluster is binomial given what is left of the draw, which
-    makes the draws multinomial, the ordinary bootstrap of clusters.
+    A resample draws as many clusters as there are, with replacement. Clusters are added one by one and are not kept.
+    How often a resample holds the next cluster is drawn from a binomial distribution, given how many of its draws are
+    left. Together these counts are multinomial, so this is the ordinary cluster bootstrap.
+
+    Args:
+        clusters: number of clusters that will be added.
+        resamples: number of resamples.
+        seed: seed of the draws.
 
     Attributes:
-        at: where each named array of sums stands among all of them, in its shape.
-        total: [width], the sum over the clusters.
-        draws: [resamples, width], the sums over each draw; complete when all clusters were added.
+        at: for each named array of sums, its indices into `total`, in the shape of the array.
+        total: [width], the sums over all clusters.
+        draws: [resamples, width], the sums over each resample. They are complete once all clusters are added.
+        is_single: whether there are fewer than two clusters, so that no interval can be given.
     """
 
     def __init__(self, clusters: int, resamples: int, seed: int) -> None:
@@ -78,7 +109,7 @@ class ClusterBootstrap:
         self.at: dict[str, NDArray[np.int64]] = {}
 
     def add(self, named: Mapping[str, ArrayLike]) -> None:
-        """The next cluster's sums, in arrays of the same names and shapes for each cluster."""
+        """Add the sums of the next cluster. The names and shapes of the arrays must be the same for every cluster."""
         arrays = {name: np.asarray(values, dtype=np.float64) for name, values in named.items()}
         sums = np.concatenate([values.ravel() for values in arrays.values()])
         if not self.at:
@@ -97,16 +128,21 @@ class ClusterBootstrap:
             self._waiting = []
 
     def ratio(self, over: int, under: int) -> Interval:
-        """The ratio of two of the sums with its percentile interval."""
+        """Return the ratio of two sums with its percentile interval.
+
+        Args:
+            over: index of the numerator in `total`.
+            under: index of the denominator in `total`.
+        """
         return self._with_ends(lambda sums: sums[..., over] / sums[..., under])
 
     def difference(self, first: tuple[int, int], second: tuple[int, int]) -> Interval:
-        """One ratio minus another, each (over, under), of the same draws."""
+        """Return the difference of two ratios, each (over, under), with an interval from the same draws."""
         (a, b), (c, d) = first, second
         return self._with_ends(lambda sums: sums[..., a] / sums[..., b] - sums[..., c] / sums[..., d])
 
     def _with_ends(self, of: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Interval:
-        with np.errstate(invalid="ignore", divide="ignore"):  # a draw without any such token has no ratio
+        with np.errstate(invalid="ignore", divide="ignore"):  # a resample without such tokens gives 0 / 0
             value, drawn = float(of(self.total)), of(self.draws)
         if not np.isfinite(value):
             return _interval(None)
@@ -119,16 +155,25 @@ class ClusterBootstrap:
 def clustered_ks(
     fine: Sequence[NDArray[np.int64]], bootstrap: ClusterBootstrap, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> dict[str, Any] | None:
-    """The KS distance of two distributions with what the clusters allow to say of it; None where one of them is empty.
+    """Return the KS distance D of two distributions, with an interval and p-values.
 
-    Returns d, an `Interval`; p_naive, the p-value as if tokens were independent; p_clustered, as if clusters were, None with fewer than two.
+    The D of a resample is too large on average, because the noise of the resample is added to that of the data. The
+    effect is largest where D is small. So the interval is the basic bootstrap interval, 2 D minus the quantiles of the
+    resampled D (Davison and Hinkley 1997, 5.2), cut to [0, 1].
 
-    fine: the counts over BINS of all tokens, from which D is taken. first, second: where the counts over COARSE bins stand among the
-    sums of `bootstrap`.
+    The clustered p-value is the share of resamples whose F* - G* is at least as far from the F - G of the data as that
+    is from 0 (same book, 4.4). No D is drawn under a null hypothesis.
 
-    A drawn D is too large on average, for it adds the draw's noise to the data's, most where D is small. So the interval is the basic
-    one, 2 D minus the quantiles of the drawn D (Davison and Hinkley 1997, 5.2), cut to [0, 1]. The p-value is the share of draws whose
-    F* - G* is as far from the data's F - G as that is from 0 (the same, 4.4): no D of a null hypothesis is drawn.
+    Args:
+        fine: two arrays [BINS], the counts of all tokens, from which D is computed.
+        bootstrap: sums that hold the counts over COARSE bins.
+        first: [COARSE], indices of the first distribution's counts among the sums of `bootstrap`.
+        second: [COARSE], indices of the second distribution's counts.
+
+    Returns:
+        None if one of the distributions is empty. Otherwise `d`, an `Interval`; `p_naive`, the p-value if tokens were
+        independent; and `p_clustered`, the p-value if only clusters are independent, None with fewer than two
+        clusters.
     """
     sizes = [int(counts.sum()) for counts in fine]
     if not all(sizes):
@@ -143,7 +188,7 @@ def clustered_ks(
     observed = cumulated_gap(bootstrap.total[first], bootstrap.total[second])
     drawn = cumulated_gap(*(counts[has_both] for counts in draws))
     lower, upper = np.quantile(np.abs(drawn).max(axis=1), [0.025, 0.975])
-    coarse_d = float(np.abs(observed).max())  # within COARSE's resolution of d
+    coarse_d = float(np.abs(observed).max())  # differs from d by at most the resolution of the coarse bins
     ends = np.clip([d + coarse_d - upper, d + coarse_d - lower], 0, 1)
     as_far = np.count_nonzero(np.abs(drawn - observed).max(axis=1) >= coarse_d)
     p_clustered = (1 + as_far) / (1 + len(drawn))
@@ -151,15 +196,28 @@ def clustered_ks(
 
 
 class Windows(NamedTuple):
-    """The windows of a sample, stride 1, as in Fig. 2 of arXiv 2606.16231: tokens [start, start + size) with their mean confidence."""
+    """The sliding windows of a sample with stride 1, as in Fig. 2 of arXiv 2606.16231.
 
-    size: int  # `window`, or the sample's length where that is less
-    means: NDArray[np.float64]  # [count], in [0, 1]
+    Window number `start` covers the tokens [start, start + size).
+
+    Attributes:
+        size: length of a window in tokens: the requested length, or the length of the sample if that is less.
+        means: [count], mean confidence of each window, in [0, 1].
+    """
+
+    size: int
+    means: NDArray[np.float64]
 
     def on(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """[3, count]: by each of `READINGS`, the windows on the tokens of `mask` [tokens].
+        """Return which windows stand on the tokens of a mask, by each of `READINGS`.
 
-        The middle is token start + size // 2, so that the window around t is Eq. 5's R_t.
+        The middle token of a window is start + size // 2, so that the window around token t is R_t of Eq. 5.
+
+        Args:
+            mask: [tokens], the tokens of a structure.
+
+        Returns:
+            [3, count] boolean, one row for each of `READINGS`.
         """
         inside = _sums(mask, self.size)
         first = self.size // 2
@@ -167,12 +225,17 @@ class Windows(NamedTuple):
 
 
 def windows(confidence: NDArray[np.float32], window: int) -> Windows:
-    """The windows of a sample's tokens [tokens], all of them inside it; a sample shorter than `window` is one window."""
+    """Return the windows that lie wholly inside a sample. A sample shorter than `window` is one window.
+
+    Args:
+        confidence: [tokens], confidence of each token of the sample.
+        window: length of a window in tokens.
+    """
     size = min(window, len(confidence))
-    return Windows(size, np.clip(_sums(confidence, size) / size, 0.0, 1.0))  # differences of sums round
+    return Windows(size, np.clip(_sums(confidence, size) / size, 0.0, 1.0))  # rounding of the sums may leave [0, 1]
 
 
 def _sums(values: NDArray, size: int) -> NDArray[np.float64]:
-    """The sum over each window, [len(values) - size + 1]."""
+    """Return the sum over each window, [len(values) - size + 1]."""
     sums = np.concatenate(([0.0], np.cumsum(values, dtype=np.float64)))
     return sums[size:] - sums[:-size]

@@ -1,6 +1,7 @@
-"""Whether `stage: cuset` works in this environment, with a fix where it does not.
+"""Check that `stage: cuset` works in this environment, and name a fix for each problem.
 
-Looks at the packages' metadata and the start-up hook first, then imports LLaMA-Factory as `llamafactory-cli train` would.
+The metadata of the packages and the start-up hook are checked first. Only if these are in order is LLaMA-Factory
+imported, as `llamafactory-cli train` would import it.
 """
 
 import contextlib
@@ -29,7 +30,14 @@ OPTIONAL = {"bitsandbytes": "is not installed: only models in 4 and 8 bits (quan
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: `state` is ok, note (worth knowing) or fail (stage: cuset would not work)."""
+    """The result of one check.
+
+    Attributes:
+        state: "ok", "note" (worth knowing) or "fail" (`stage: cuset` would not work).
+        subject: name of what was checked.
+        result: what was found, as the end of a sentence that begins with the subject.
+        fix: what the user can do about it. Empty if nothing is to be done.
+    """
 
     state: str
     subject: str
@@ -38,7 +46,11 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Everything worth knowing, in the order in which things fail."""
+    """Run all checks and return their findings.
+
+    The order is that in which problems would show up in a training run. The later checks import LLaMA-Factory and
+    torch, and are left out if an earlier one failed.
+    """
     findings = [_package("cuset-stage"), Finding("ok", "Python", platform.python_version())]
     findings += [_package(name) for name in (*PACKAGES, *OPTIONAL)]
     findings.append(_hook())
@@ -48,6 +60,7 @@ def examine() -> list[Finding]:
 
 
 def _package(name: str) -> Finding:
+    """Compare a package's version with the versions that cuset-stage and LLaMA-Factory require."""
     allowed = SpecifierSet()
     for owner in ("cuset-stage", "llamafactory"):
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -65,6 +78,7 @@ def _package(name: str) -> Finding:
 
 
 def _hook() -> Finding:
+    """Check that the start-up hook has installed its import finder."""
     name = "start-up hook"
     if _startup.disabled():
         fix = "unset CUSET_STAGE_DISABLE and run it again"
@@ -76,7 +90,8 @@ def _hook() -> Finding:
 
 
 def _patches() -> Finding:
-    # LLaMA-Factory and DeepSpeed greet on both streams when they are imported.
+    """Import the modules of LLaMA-Factory that cuset-stage patches, and check that the patches apply."""
+    # LLaMA-Factory and DeepSpeed print messages to both streams when they are imported.
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             for module in _compatibility.SYMBOLS:
@@ -101,19 +116,22 @@ def _device() -> Finding:
 
 
 def _attention() -> Finding:
-    """Whether torch's cuDNN attention is used here, and how plain SFT, which cuset-stage leaves alone, switches it off."""
+    """Report whether torch's cuDNN attention has a known fault on these GPUs and is in use.
+
+    cuset-stage does not change plain SFT (`stage: sft`), so the finding names the variable that switches it off there.
+    """
     name = "cuDNN attention"
     fault = attention.known_fault("cuda")
     if fault is None:
         return Finding("ok", name, "is left as torch has it: nothing is known against it on the GPUs here")
     if attention.is_wanted():
         return Finding("note", name, f"is on: {fault}", f"unset {attention.VARIABLE}")
-    found = f"is off under stage: cuset and in cuset's commands: {fault}"
-    return Finding("note", name, found, "for stage: sft: export TORCH_CUDNN_SDPA_DEPRIORITIZED=1")
+    result = f"is off under stage: cuset and in cuset's commands: {fault}"
+    return Finding("note", name, result, "for stage: sft: export TORCH_CUDNN_SDPA_DEPRIORITIZED=1")
 
 
 def _compiler() -> Finding:
-    """Whether `cuset evaluate` can compile answers here; training does without."""
+    """Check that `cuset evaluate` can compile answers here. Training does not need a compiler."""
     try:
         toolkit = find_toolkit()
     except SandboxError as error:
@@ -124,7 +142,7 @@ def _compiler() -> Finding:
 
 
 def print_findings(findings: list[Finding]) -> None:
-    """The doctor's findings, each with its fix."""
+    """Print the findings, each with its fix, and a last line with the overall result."""
     console = Console()
     marks = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "bold red")}
     for finding in findings:

@@ -1,6 +1,6 @@
-"""One self-contained HTML page: samples with every token shaded by its confidence, before and after training.
+"""Make one self-contained HTML page of samples, with every token shaded by its confidence before and after training.
 
-heatmap.html beside this file has the layout. No script runs: a token's numbers are its tooltip.
+The layout is in heatmap.html beside this file. The page needs no script: the numbers of a token are in its tooltip.
 """
 
 import textwrap
@@ -16,7 +16,7 @@ from .confidence import Sample
 from .requests import HeatmapSettings
 
 
-STEPS = 10  # of the colour scale, classes c0 to c9 in heatmap.html
+STEPS = 10  # steps of the colour scale: the classes c0 to c9 in heatmap.html
 COLUMNS = {
     "tokens": ("tokens", "{:,}"),
     "cuda_share": ("CUDA", "{:.1%}"),
@@ -30,7 +30,7 @@ COLUMNS = {
 
 
 def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
-    """The page's numbers as JSON values: settings, and for each sample its tokens, readings and summaries."""
+    """Return the numbers of the page as JSON values: settings, and each sample with its readings and summaries."""
     compared = settings.compared if "before" in samples[0].readings else None
     trained = str(settings.adapter or settings.model).rstrip("/").split("/")[-2:]
     keys = {"model", "adapter", "quantization_bit", "template", "cutoff_len", "window", "tau", "lam", "kinds"}
@@ -47,7 +47,7 @@ def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
 
 
 def summary_table(samples: list[Sample], settings: HeatmapSettings) -> Table:
-    """The numbers of every sample and reading."""
+    """Return a table with one row of summary numbers per sample and reading."""
     rows = [(sample, name) for sample in samples for name in sample.readings]
     summaries = [sample.summary(name, settings.tau, settings.lam) for sample, name in rows]
     columns = [text_column("sample", [sample.source.replace(", row", "") for sample, _ in rows])]
@@ -59,7 +59,7 @@ def summary_table(samples: list[Sample], settings: HeatmapSettings) -> Table:
 
 
 def render(samples: list[Sample], settings: HeatmapSettings) -> str:
-    """The page as HTML. A sample's readings are shown side by side, on a narrow screen below each other."""
+    """Return the HTML page. The readings of a sample stand side by side, or below each other on a narrow screen."""
     page, trained = numbers(samples, settings), settings.trained_mask()
     shown = {key: value for key, value in page["settings"].items() if value is not None}
     texts = (f"{key} {','.join(value) if isinstance(value, list) else value}" for key, value in shown.items())
@@ -75,7 +75,7 @@ def render(samples: list[Sample], settings: HeatmapSettings) -> str:
 
 
 def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
-    """What the template shows of a sample."""
+    """Return the values of a sample that the template needs."""
     first_sentence = sample.asked.strip("# \n").partition("\n")[0].partition(". ")[0]
     table = summary_table([sample], settings)
     return {
@@ -89,18 +89,23 @@ def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
 
 
 def tokens_html(sample: Sample, name: str, settings: HeatmapSettings) -> str:
-    """The response's tokens for the reading `name` as `<i>` elements, one each, the least confident windows wrapped in `<mark>`.
+    """Return the tokens of the response as HTML, for the reading `name`.
 
-    Classes: c0 to c9 of the colour scale, or n (not supervised); g (CUDA), out (weight 0), byte (no text of its own).
+    Each token is an `<i>` element, and the least confident windows are wrapped in `<mark>`. The classes of a token are
+    c0 to c9 (the colour scale) or n (not supervised), and g (CUDA), out (weight 0) and byte (no text of its own).
     """
     reading = sample.readings[name]
     weights = sample.weights(name, settings.tau, settings.lam)
-    # An answer that is no longer than the window is one window: a box around all of it would say nothing.
-    around = [None, *reading.window, None]
-    boxes = [region for region in reading.regions if (around[region.start], around[region.end + 1]) != (None, None)]
+    # An answer that is not longer than the window is itself the window. A box around all of it would say nothing.
+    padded_means = [None, *reading.window, None]
+    boxes = [
+        region
+        for region in reading.regions
+        if (padded_means[region.start], padded_means[region.end + 1]) != (None, None)
+    ]
     opens, closes = {region.start: region for region in boxes}, {region.end for region in boxes}
     parts = []
-    column = 0  # of the next token in its line
+    column = 0  # where the next token begins in its line
     for position in range(sample.first, len(sample.texts)):
         if position in opens:
             region = opens[position]
@@ -108,13 +113,13 @@ def tokens_html(sample: Sample, name: str, settings: HeatmapSettings) -> str:
             parts.append(f'</span><mark style="--column:{column}" data-label="{label}">')
         confidence, text = reading.confidence[position], sample.texts[position]
         if confidence is None:
-            classes, said = ["n"], "not supervised"
+            classes, tooltip = ["n"], "not supervised"
         else:
             classes = [f"c{min(int(confidence * STEPS), STEPS - 1)}"]
-            said = f"c {confidence:.3g}, window {reading.window[position]:.3g}, M {weights[position]:g}"
+            tooltip = f"c {confidence:.3g}, window {reading.window[position]:.3g}, M {weights[position]:g}"
         marks = {"g": sample.cuda[position], "out": weights[position] == 0, "byte": not text}
         classes += [mark for mark, is_on in marks.items() if is_on]
-        parts.append(f'<i class="{" ".join(classes)}" title="{said}">{visible(text)}</i>')
+        parts.append(f'<i class="{" ".join(classes)}" title="{tooltip}">{visible(text)}</i>')
         column = (column + len(text) if "\n" not in text else len(text) - 1 - text.rindex("\n")) % 80
         if position + 1 in closes:
             parts.append(f'</mark><span class="rest" style="--column:{column}">')
@@ -122,7 +127,10 @@ def tokens_html(sample: Sample, name: str, settings: HeatmapSettings) -> str:
 
 
 def visible(text: str) -> str:
-    """Escaped text; line ends and tabs get a faint mark, because they are tokens with a confidence of their own."""
-    # A parser would turn \r into \n and drop \0, so they are shown as their control pictures.
+    """Return the text escaped for HTML, with faint marks for line ends and tabs.
+
+    These get a mark because they are tokens with a confidence of their own.
+    """
+    # An HTML parser would turn \r into \n and drop \0, so they are replaced by their control pictures.
     text = escape(text.replace("\r\n", "\n"), quote=True).replace("\r", "␍").replace("\0", "␀")
     return text.replace("\n", '<b class="nl"></b>\n').replace("\t", '<b class="tab"></b>\t')

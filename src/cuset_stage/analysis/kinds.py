@@ -1,4 +1,7 @@
-"""Rows with the kinds of CUDA span of every token: from a data set as training encodes it, or from files of code."""
+"""Make rows in which every token has its kinds of CUDA span, from a data set or from files of code.
+
+The rows of a data set are encoded as for training.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,7 +35,15 @@ IGNORED = -100
 
 
 class KindRow(NamedTuple):
-    """A row to read: input_ids, labels and sample_ids as in training, and `kinds`, the `KIND_BITS` of each token's spans; [length] each."""
+    """A row to read. All arrays are [length].
+
+    Attributes:
+        name: name of the row or path of the file, for messages.
+        input_ids: token ids as in training.
+        labels: labels as in training, -100 where a token is not supervised.
+        sample_ids: number of each token's sample within the row, 0 where a token is not supervised.
+        kinds: the `KIND_BITS` of all spans that each token overlaps.
+    """
 
     name: str
     input_ids: NDArray[np.int32]
@@ -43,16 +54,22 @@ class KindRow(NamedTuple):
 
 @dataclass
 class KindProcessor(LabelledProcessor):
-    """Rows as in training, but that `cuda_mask` holds all kinds of a token, as `KIND_BITS`."""
+    """Encodes rows as for training, except that `cuda_mask` holds all kinds of a token, as `KIND_BITS`."""
 
     @staticmethod
     def unpack(tagged_ids: list[int], tagged_labels: list[int], passages: PassageTable) -> tuple[NDArray, ...]:
+        """Return the same arrays as `unpack_labels`, with the `KIND_BITS` of each token in place of `cuda_mask`."""
         ids, labels, _, *others = unpack_labels(tagged_ids, tagged_labels, passages)
         return ids, labels, kinds_of(np.array(tagged_ids, dtype=np.int64)), *others
 
 
 def data_rows(rows: LabelledRows, name: str) -> Iterator[KindRow]:
-    """The usable rows of a data set, encoded a batch at a time; `rows` were opened with rules of all kinds."""
+    """Yield the usable rows of a data set, encoded one batch at a time.
+
+    Args:
+        rows: the rows, which must have been opened with label rules for all kinds.
+        name: name of the data set.
+    """
     plain = rows.processor
     processor = KindProcessor(plain.template, plain.tokenizer, plain.processor, plain.data_args, plain.rules)
     for start in range(0, len(rows), BATCH):
@@ -63,41 +80,55 @@ def data_rows(rows: LabelledRows, name: str) -> Iterator[KindRow]:
 
 
 def code_files(paths: Sequence[Path], most: int | None) -> list[Path]:
-    """The files themselves, and of folders the .cu and .cuh files within, sorted by path.
+    """Return the given files, and the .cu and .cuh files inside the given folders, sorted by path within each folder.
+
+    Args:
+        paths: files and folders.
+        most: maximum number of files. None means all.
 
     Raises:
-        SettingsError: a path that is not there, or a folder without such a file.
+        SettingsError: a path does not exist, or a folder has no such file.
     """
     files: dict[Path, None] = {}
     for path in paths:
         if not path.exists():
             raise SettingsError(f"code={path}: there is no such file or folder.")
-        inside = [path]
+        found_files = [path]
         if path.is_dir():
-            inside = sorted(file for file in path.rglob("*.cu*") if file.suffix in (".cu", ".cuh") and file.is_file())
-        if not inside:
+            found_files = sorted(
+                file for file in path.rglob("*.cu*") if file.suffix in (".cu", ".cuh") and file.is_file()
+            )
+        if not found_files:
             raise SettingsError(f"code={path}: no file in it ends in .cu or .cuh; name the files themselves.")
-        files |= dict.fromkeys(inside)
+        files |= dict.fromkeys(found_files)
     return list(files)[:most]
 
 
 def code_rows(
     files: Sequence[Path], tokenizer: Any, rules: LabelRules, *, template: str, cutoff_len: int, prompt: str | None
 ) -> Iterator[KindRow]:
-    """Files of code, each a sample.
+    """Yield one row per file of code. Files without any text are left out.
 
-    With a prompt the code is the model's answer to it under the template, end-of-turn token included; without one it stands alone,
-    behind the token that the tokenizer begins texts with, if there is one.
+    With a prompt, the code is the model's answer to it under the template, including the end-of-turn token. Without a
+    prompt, the code stands alone, after the token with which the tokenizer begins a text, if it has one.
+
+    Args:
+        files: files of code, read as UTF-8 with replacement of invalid bytes.
+        tokenizer: the model's tokenizer.
+        rules: label rules, with all kinds.
+        template: name of LLaMA-Factory's chat template; used only with a prompt.
+        cutoff_len: tokens to which a row is cut.
+        prompt: the user message, or None.
 
     Raises:
-        SettingsError: a file that cannot be read.
+        SettingsError: a file cannot be read.
         ValueError: there is no such template.
     """
     labelling = LabellingTokenizer(tokenizer, rules, Passages(), ("", ""))
     if prompt is not None:
         data_args = DataArguments(template=template, cutoff_len=cutoff_len)
         processor = KindProcessor(open_template(tokenizer, data_args), tokenizer, None, data_args, rules)
-    begin = [tokenizer.bos_token_id] if tokenizer("").input_ids[:1] == [tokenizer.bos_token_id] else []
+    bos_ids = [tokenizer.bos_token_id] if tokenizer("").input_ids[:1] == [tokenizer.bos_token_id] else []
     for file in files:
         try:
             text = file.read_text(encoding="utf-8", errors="replace")
@@ -111,15 +142,15 @@ def code_rows(
             row["_response"] = [{"role": "assistant", "content": text}]
             yield from _encoded(processor, {key: [value] for key, value in row.items()}, [str(file)])
             continue
-        code = ResponseText(text, Response(0, text, GivenResponse()), 0, len(text))
-        tagged = np.array([*begin, *labelling.encode(code)][:cutoff_len], dtype=np.int64)
+        response = ResponseText(text, Response(0, text, GivenResponse()), 0, len(text))
+        tagged = np.array([*bos_ids, *labelling.encode(response)][:cutoff_len], dtype=np.int64)
         ids = (tagged & TOKEN_MASK).astype(np.int32)
-        labels = np.where(np.arange(len(ids)) < len(begin), IGNORED, ids.astype(np.int64))
+        labels = np.where(np.arange(len(ids)) < len(bos_ids), IGNORED, ids.astype(np.int64))
         yield KindRow(str(file), ids, labels, (labels != IGNORED).astype(np.int32), kinds_of(tagged))
 
 
 def _encoded(processor: KindProcessor, examples: dict[str, list[Any]], names: Sequence[str]) -> Iterator[KindRow]:
-    """The rows of examples, all of which are usable."""
+    """Encode a batch of examples, all of which must be usable."""
     with quiet(), fault_named(processor.data_args):
-        made = processor.preprocess_dataset(examples)
-    yield from map(KindRow, names, *(made[name] for name in ("input_ids", "labels", "sample_ids", "cuda_mask")))
+        columns = processor.preprocess_dataset(examples)
+    yield from map(KindRow, names, *(columns[name] for name in ("input_ids", "labels", "sample_ids", "cuda_mask")))

@@ -1,4 +1,7 @@
-"""A data set's labels before anyone trains: how much of it is CUDA, what truncation drops, which rows have nothing to label."""
+"""Summarise the labels of a data set before training.
+
+The summary says how many tokens are CUDA tokens, what truncation drops, and which rows have nothing to label.
+"""
 
 import os
 from dataclasses import dataclass
@@ -16,10 +19,10 @@ from ..stage.token_labels import LabelRules, multiplied
 from .requests import LabelSettings
 
 
-EXAMPLES = 5  # rows that the page shows with their spans
-NAMED_ROWS = 50  # rows that a summary names for each finding
-TOLD_ROWS = 10  # rows without CUDA that the terminal names; the page has more
-SHOWN_CHARS = 12_000  # of a response in the page
+EXAMPLES = 5  # number of rows that the page shows with their spans
+NAMED_ROWS = 50  # maximum number of row numbers that a summary lists for each finding
+TOLD_ROWS = 10  # maximum number of rows without CUDA tokens that `figures` lists; the page has more
+SHOWN_CHARS = 12_000  # characters that the page shows of a row's responses together
 FINDINGS = {
     "unusable": "Dropped by training: no assistant message, or an empty one",
     "rows_without_cuda": "Without a CUDA token",
@@ -31,18 +34,30 @@ FINDINGS = {
 
 @dataclass(frozen=True)
 class Example:
-    """A row as the page shows it: the responses of all turns, (start, end, kind) of their spans in the chosen kinds, and (start, end,
-    weight) of what the data weigh."""
+    """A row as the page shows it.
+
+    Attributes:
+        row: number of the row, counted from 1.
+        prompt: the user messages, cut to 600 characters.
+        response: the responses of all turns, separated by empty lines and cut to `SHOWN_CHARS` characters.
+        spans: (start, end, kind) of the spans in `response` whose kind is in the mask.
+        cut_off: tokens of the responses that truncation drops.
+        weights: (start, end, weight) of the weights that the data set gives. The ranges do not overlap.
+    """
 
     row: int
     prompt: str
     response: str
     spans: list[tuple[int, int, str]]
-    cut_off: int  # tokens of the response that truncation drops
+    cut_off: int
     weights: list[tuple[int, int, float]]
 
     def pieces(self) -> list[tuple[str | None, float, str]]:
-        """The response cut at every edge, each piece with the kind of the innermost span that covers it, and its weight."""
+        """Return the response cut at every edge of a span or weight, as (kind, weight, text) of each piece.
+
+        The kind is that of the innermost span that covers the piece, or None. The weight is 1 where the data set gives
+        none.
+        """
         edges = {edge for start, end, _ in (*self.spans, *self.weights) for edge in (start, end)}
         innermost_first = sorted(self.spans, key=lambda span: span[1] - span[0])
         pieces = []
@@ -54,17 +69,23 @@ class Example:
 
 
 class LabelSummary(NamedTuple):
-    """A data set's labels. `record`: the numbers, as JSON has them; row numbers count from 1, tokens are those of responses."""
+    """The labels of a data set.
+
+    Attributes:
+        record: the numbers as JSON values. Row numbers count from 1. Supervised, CUDA and lost tokens are tokens of
+            responses.
+        examples: rows to show on the page.
+    """
 
     record: dict[str, Any]
     examples: list[Example]
 
 
 def summarise(settings: LabelSettings) -> LabelSummary:
-    """Label every row of the data sets, as a run with these settings would, and count.
+    """Label every row of the data sets as a run with these settings would, and return the counts and some examples.
 
     Raises:
-        SettingsError: a tokenizer, a data set or a template that does not exist or cannot be read.
+        SettingsError: a tokenizer, a data set or a template does not exist or cannot be read.
     """
     rules = LabelRules(settings.kinds, settings.aliases, language=settings.language)
     options = {"dataset": settings.dataset, "max_samples": settings.max_samples, **settings.options()}
@@ -77,16 +98,21 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     keys = {"model", "adapter", "dataset_dir", "template", "cutoff_len", "kinds", "aliases", "language"}
     record = {"label_version": LABEL_VERSION, **settings.model_dump(include=keys, mode="json")}
     record |= {"datasets": list(settings.dataset), **_record(table, rows.gives)}
-    # What the page shows first is what needs looking at: rows without CUDA, then some from everywhere.
+    # Rows without CUDA tokens come first, as they need attention. Then come rows spread evenly over the data.
     spread = [len(rows) * index // EXAMPLES for index in range(EXAMPLES)]
-    without = [number - 1 for number in record["row_numbers"].get("rows_without_cuda", [])]
-    chosen = dict.fromkeys([*without[: EXAMPLES // 2], *spread])
+    rows_without_cuda = [number - 1 for number in record["row_numbers"].get("rows_without_cuda", [])]
+    chosen = dict.fromkeys([*rows_without_cuda[: EXAMPLES // 2], *spread])
     examples = [_example(rows, row, int(table.lost_supervised[row])) for row in list(chosen)[:EXAMPLES]]
     return LabelSummary(record, examples)
 
 
 def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
-    """The numbers of a table that `LabelledRows.count` has made. gives: whether the data give weights or spans."""
+    """Return the numbers of a summary.
+
+    Args:
+        table: one line per row, from `LabelledRows.count`.
+        gives: whether the data set gives weights or spans.
+    """
     usable = table[table.usable]
     findings = {
         "unusable": table.row[~table.usable],
@@ -123,41 +149,42 @@ def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
 
 
 def _example(rows: LabelledRows, row: int, cut_off: int) -> Example:
+    """Return a row (counted from 0) as the page shows it."""
     prompts, responses = rows.texts(row)
     rules = rows.processor.rules
     given = rows.given(row)
-    shown, spans, layers = "", [], []
+    text, spans, weight_ranges = "", [], []
     for number, response in enumerate(responses):
-        start = len(shown) + 2 * bool(shown)
-        shown = shown.ljust(start, "\n") + response[: max(0, SHOWN_CHARS - start)]
-        found = rules.find_spans(shown[start:])
-        spans += [(start + span.start, start + span.end, span.kind) for span in found]
-        whole, said = given.responses[number] if given.responses else (1.0, ())
-        layers.append((start, len(shown), given.weight * whole))
-        for span in said:
-            left, right = (min(start + edge, len(shown)) for edge in (span.start, span.end))
+        start = len(text) + 2 * bool(text)
+        text = text.ljust(start, "\n") + response[: max(0, SHOWN_CHARS - start)]
+        new_spans = rules.find_spans(text[start:])
+        spans += [(start + span.start, start + span.end, span.kind) for span in new_spans]
+        response_weight, given_spans = given.responses[number] if given.responses else (1.0, ())
+        weight_ranges.append((start, len(text), given.weight * response_weight))
+        for span in given_spans:
+            left, right = (min(start + edge, len(text)) for edge in (span.start, span.end))
             spans += [(left, right, span.kind)] if span.kind in rules.kinds and left < right else []
-            layers += [(left, right, span.weight)] if span.weight is not None else []
-    weights = multiplied([layer for layer in layers if layer[0] < layer[1]])
-    return Example(row + 1, "\n\n".join(prompts)[:600], shown, spans, cut_off, weights)
+            weight_ranges += [(left, right, span.weight)] if span.weight is not None else []
+    weights = multiplied([layer for layer in weight_ranges if layer[0] < layer[1]])
+    return Example(row + 1, "\n\n".join(prompts)[:600], text, spans, cut_off, weights)
 
 
 def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
-    """The main numbers with their names, as the page and the terminal show them."""
+    """Return the main numbers as (name, text) pairs, for the page and the terminal."""
     share, cut, usable = record["cuda_share"], record["truncation"], record["rows"] - record["unusable_rows"]
     of_supervised = "" if share is None else f" ({share:.1%} of the supervised)"
-    without = record["row_numbers"].get("rows_without_cuda", [])
-    first = ", ".join(map(str, without[:TOLD_ROWS])) + " ..." * (len(without) > TOLD_ROWS)
-    told = f": {first}" if without else ""
+    rows_without_cuda = record["row_numbers"].get("rows_without_cuda", [])
+    first = ", ".join(map(str, rows_without_cuda[:TOLD_ROWS])) + " ..." * (len(rows_without_cuda) > TOLD_ROWS)
+    row_list = f": {first}" if rows_without_cuda else ""
     weights = record["weights"]
-    given = f"{weights['mean']:.3g} on average, 0 for {weights['share_of_0']:.1%} of them" if weights else None
+    weight_text = f"{weights['mean']:.3g} on average, 0 for {weights['share_of_0']:.1%} of them" if weights else None
     return [
         ("rows", f"{record['rows']:,}"),
         ("rows that training drops", f"{record['unusable_rows']:,}"),
-        ("rows without CUDA", f"{record['rows_without_cuda']:,} of {usable:,}{told}"),
+        ("rows without CUDA", f"{record['rows_without_cuda']:,} of {usable:,}{row_list}"),
         ("supervised tokens", f"{record['supervised_tokens']:,}"),
         ("CUDA tokens", f"{record['cuda_tokens']:,}{of_supervised}"),
-        *([("weight of a supervised token", given)] if given else []),
+        *([("weight of a supervised token", weight_text)] if weight_text else []),
         ("longest row", f"{record['longest_row']:,} tokens"),
         (f"rows cut at {record['cutoff_len']:,} tokens", f"{cut['rows']:,}"),
         ("response tokens lost to that", f"{cut['lost_tokens']:,}, of them CUDA {cut['lost_cuda_tokens']:,}"),
@@ -166,7 +193,7 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def render(summary: LabelSummary) -> str:
-    """One self-contained HTML page; no script runs."""
+    """Return one self-contained HTML page, without scripts."""
     record, examples = summary
     names, values = zip(*figures(record), strict=True)
     spans = record["spans"].items()

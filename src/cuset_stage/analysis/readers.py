@@ -1,4 +1,4 @@
-"""A model that reads: loaded as LLaMA-Factory loads it, with its adapter and its tokenizer."""
+"""Load a model for reading, as LLaMA-Factory loads it, with its adapter and its tokenizer."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from .requests import ModelRequest
 
 
 def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_remote_code: bool = False) -> Any:
-    """The model of a request, in evaluation mode.
+    """Return the model of a request, in evaluation mode.
 
     Raises:
-        SettingsError: it cannot be loaded, or the adapter or the tokenizer does not fit.
+        SettingsError: the model cannot be loaded, or the adapter or the tokenizer does not fit.
     """
     options = {"trust_remote_code": trust_remote_code, "quantization_bit": request.quantization_bit}
     with explained(f"{request.model}: the model cannot be loaded"):
@@ -24,6 +24,10 @@ def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_rem
 
 
 def request_tokenizer(request: ModelRequest, settings: Settings) -> Any:
-    """The tokenizer of a request. Raises SettingsError when it cannot be loaded."""
+    """Return the tokenizer of a request.
+
+    Raises:
+        SettingsError: the tokenizer cannot be loaded.
+    """
     with explained(f"{request.model}: its tokenizer cannot be loaded"):
         return open_tokenizer(request.model, request.adapter, trust_remote_code=settings.trust_remote_code)

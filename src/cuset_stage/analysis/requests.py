@@ -1,4 +1,7 @@
-"""What `cuset label`, `cuset heatmap` and `cuset analyze` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
+"""The settings of `cuset label`, `cuset heatmap` and `cuset analyze`.
+
+This module imports nothing heavier than pydantic, so that `cuset --help` stays fast.
+"""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -12,7 +15,7 @@ from ..stage.pretrained import Adapter, Model, Tokenizer, trained_keys, trained_
 
 
 def _spans_check(name: str) -> AfterValidator:
-    """A check of `spans.kinds`, which is imported when a value is there."""
+    """Return a validator that calls a function of `spans.kinds`, which is only imported when a value is checked."""
     return AfterValidator(lambda value: getattr(import_module("cuset_stage.spans.kinds"), name)(value))
 
 
@@ -45,7 +48,7 @@ MASK_KEYS = {
 
 
 class RowSettings(Settings):
-    """Which rows, and how a run would label them."""
+    """The rows to read, and how a run would label them."""
 
     model: Tokenizer = Field(description="a model's folder or its name on the Hub; only its tokenizer is loaded")
     adapter: Adapter | None = Field(
@@ -63,14 +66,14 @@ class RowSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _as_the_run(cls, values: Any) -> Any:
-        """The template of the run where none is given."""
+        """Take the template of the run that trained the model, where none is given."""
         if not isinstance(values, dict) or not values.get("model") or "template" in values:
             return values
         template = trained_template(str(values["model"]), values.get("adapter") and str(values["adapter"]))
         return {**values, "template": template} if template else values
 
     def options(self) -> dict[str, Any]:
-        """LLaMA-Factory's data arguments but `dataset`."""
+        """Return LLaMA-Factory's data arguments, except `dataset`."""
         return self.model_dump(include={"dataset_dir", "template", "cutoff_len"})
 
 
@@ -105,23 +108,26 @@ class HeatmapSettings(RowSettings):
     numbers: bool = Field(False, description="write the numbers as JSON beside the page")
 
     def trained_mask(self) -> dict[str, str]:
-        """tau, lam, window and kinds that the model trained with, by its card; empty where that names no mask."""
+        """Return the settings of the mask that the model trained with, as its model card states them.
+
+        These are tau, lam, window, kinds and language, as far as the card has them. Empty if the card names no mask.
+        """
         card = trained_keys(self.adapter or self.model)
         if card.get("cuset_objective") != "cuset":
             return {}
         if card.get("cuset_confidence_mask") == "false":
-            card["cuset_tau"] = "0"  # every token is confident
+            card["cuset_tau"] = "0"  # then every token counts as confident
         if card.get("cuset_cuda_mask") == "false":
             card["cuset_lambda"] = "0"
         return {name: card[key] for name, key in MASK_KEYS.items() if key in card}
 
     def as_trained(self) -> Self:
-        """With the mask that the model trained with where no other is given."""
+        """Return these settings, with the mask that the model trained with where none is given."""
         return self.checked(self.trained_mask() | self.model_dump(exclude_unset=True))
 
     @property
     def compared(self) -> str | None:
-        """The model before training, where it is known."""
+        """The model before training, or None if it is not known."""
         return self.before or (self.model if self.adapter else None)
 
 
@@ -139,18 +145,28 @@ class ModelRequest(Settings):
     template: str | None = Field(None, description="LLaMA-Factory's chat template, where it is not the others'")
 
     def template_for(self, settings: Settings) -> str:
-        """Its own template, else the command's where that is given, else the run's that wrote the weights, else the command's default."""
+        """Return the chat template for this model.
+
+        It is the first of: the template of this request, the one given to the command, the one of the run that wrote
+        the weights, the command's default.
+        """
         if self.template is None and "template" not in settings.model_fields_set:
             return trained_template(self.model, self.adapter) or settings.template
         return self.template or settings.template
 
 
 def _named_models(value: Any) -> Any:
-    """`a,b` or a list as a mapping by the last part of the path; a path in place of a mapping of keys."""
+    """Normalise the models to a mapping from name to keys.
+
+    `a,b` or a list becomes a mapping by the last part of each path, or by the whole path where the last parts are
+    equal. A path in place of a mapping of keys stands for `model: PATH`.
+    """
     names = split_names(value)
     if isinstance(names, list):
-        last = [str(name).rstrip("/").rpartition("/")[2] for name in names]
-        names = {short if last.count(short) == 1 else str(name): name for short, name in zip(last, names, strict=True)}
+        parts = [str(name).rstrip("/").rpartition("/")[2] for name in names]
+        names = {
+            short if parts.count(short) == 1 else str(name): name for short, name in zip(parts, names, strict=True)
+        }
     if not isinstance(names, dict):
         mapping = "a mapping from a name to `model: ...` with its keys"
         raise ValueError(f"expected folders or names on the Hub, or {mapping}.")
@@ -158,7 +174,7 @@ def _named_models(value: Any) -> Any:
 
 
 class ModelsSettings(Settings):
-    """Which models read, and how their weights are loaded."""
+    """The models to read with, and how their weights are loaded."""
 
     retired: ClassVar[Mapping[str, str]] = {
         "concurrency": "models are read here",
@@ -177,7 +193,7 @@ class ModelsSettings(Settings):
 
     @model_validator(mode="after")
     def _quantized(self) -> Self:
-        """For every model that has no such key of its own."""
+        """Hand `quantization_bit` to every model that has no such key of its own."""
         for name, request in self.models.items():
             if self.quantization_bit and request.quantization_bit is None:
                 self.models[name] = request.model_copy(update={"quantization_bit": self.quantization_bit})

@@ -1,4 +1,4 @@
-"""What `cuset spans` prints: the spans of a text, with lines and columns."""
+"""The output of `cuset spans`: the spans of a text, with lines and columns."""
 
 from typing import Any
 
@@ -8,7 +8,10 @@ from ..text import one_line
 
 
 def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
-    """The spans with lines and columns, both counted from 1; the end is the last character's place."""
+    """Return the spans with lines, columns and text.
+
+    Lines and columns count from 1. `end_line` and `end_column` are the place of the last character.
+    """
 
     def place(index: int) -> tuple[int, int]:
         return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
@@ -22,22 +25,28 @@ def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
 
 
 def print_spans(name: str, text: str, spans: list[Span]) -> None:
-    """A table of a text's spans, and how much of the text they cover."""
+    """Print a table of a text's spans, and how much of the text they cover.
+
+    Args:
+        name: file name for the title, "-" for standard input.
+        text: the text.
+        spans: its spans.
+    """
     title = "standard input" if name == "-" else name
     if not spans:
         print(f"{title}: no CUDA-sensitive span in {len(text):,} characters.")
         return
-    rows, firsts = locate(text, spans), []
+    rows, first_lines = locate(text, spans), []
     for row in rows:
-        # A body begins with a bare brace: its first line with something on it says more.
+        # The first line of a body is a bare brace, so the first line with more on it is shown.
         lines = [line.strip() for line in row["text"].splitlines()]
-        firsts.append(next((line for line in lines if line.strip("{} ")), lines[0]))
+        first_lines.append(next((line for line in lines if line.strip("{} ")), lines[0]))
     columns = [
         text_column("kind", [row["kind"] for row in rows]),
         text_column("from", [f"{row['line']}:{row['column']}" for row in rows]),
         text_column("to", [f"{row['end_line']}:{row['end_column']}" for row in rows]),
         number_column("length", [row["end"] - row["start"] for row in rows]),
-        text_column("first line", [one_line(first, 40) for first in firsts]),
+        text_column("first line", [one_line(first, 40) for first in first_lines]),
     ]
     print_table(Table("spans", title, columns))
     covered = len({index for span in spans for index in range(span.start, span.end)})

@@ -1,6 +1,9 @@
-"""The log-probability of every supervised token of many rows, in batches, without the logits where the model allows it.
+"""Compute the log-probability of every supervised token of many rows, in batches.
 
-Rows come in as the training's preprocessing makes them and leave in the same order; a window of them is held at a time.
+Where the model allows it, the fused output layer is used, so that the logits are never held in memory.
+
+The rows come as the preprocessing of training makes them, and the results leave in the same order. Only `ROWS_SORTED`
+rows are held at a time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +21,8 @@ from ..objective.cuset import IGNORE_INDEX, check_finite, supervised_positions
 from ..stage.head import PROBED_TOKENS, FusedHead
 
 
-ROWS_SORTED = 64  # rows that are read ahead, so that a batch's rows are about equally long
-_CHUNK = 512  # tokens whose logits are held in float32 at a time, where the model makes logits
+ROWS_SORTED = 64  # rows that are read ahead and sorted, so that the rows of a batch have similar lengths
+_CHUNK = 512  # tokens whose logits are held in float32 at a time, where the head is not fused
 _PLAIN = ObjectiveSettings(objective="sft")
 
 Row = Mapping[str, Sequence[int]]
@@ -28,40 +31,44 @@ Row = Mapping[str, Sequence[int]]
 def token_log_probabilities(
     model: Any, rows: Iterable[Row], *, batch_tokens: int = 8192, head: FusedHead | None = None
 ) -> Iterator[np.ndarray]:
-    """log p of each supervised token given what stands before it (Eq. 1: its exponential is the confidence c).
+    """Yield the log-probability of each supervised token, given the tokens before it.
+
+    Its exponential is the confidence c of Eq. 1.
 
     Args:
-        model: a causal language model in evaluation mode; what wraps it (DDP) may be around it when `head` is given.
-        rows: `input_ids` and `labels` of each, [length]; a label of -100 is not supervised, the others are the token itself. Read as
-            the results are taken, `ROWS_SORTED` ahead.
-        batch_tokens: tokens of a batch with its padding; halved for the rest whenever memory runs out. A longer row goes alone.
-        head: the model's own fused head, where a trainer has already covered its output layer.
+        model: a causal language model in evaluation mode. It may be wrapped (DDP) if `head` is given.
+        rows: rows with `input_ids` and `labels`, [length] each. A label is -100 (not supervised) or the token itself.
+            Rows are read lazily, `ROWS_SORTED` ahead of the results.
+        batch_tokens: tokens of a batch, padding included. It is halved for the rest whenever memory runs out. A longer
+            row is a batch of its own.
+        head: the fused head of the model, if a trainer has already covered the output layer. None means that one is
+            made here, and removed at the end.
 
     Yields:
-        For each row, in order: [number of labels that are not -100] float32, in nats, at most 0. NaN for a row's first token,
-        should it be supervised: nothing predicts it.
+        For each row, in order: [number of labels that are not -100] float32, in nats, at most 0. If the first token of
+        a row is supervised, its value is NaN, because nothing predicts it.
 
     Raises:
-        ValueError: ids outside the model's vocabulary, NaN or infinite logits.
+        ValueError: an id is outside the model's vocabulary, or logits are NaN or infinite.
     """
-    used = head or FusedHead(model, _PLAIN)
+    used_head = head or FusedHead(model, _PLAIN)
     source = iter(rows)
     try:
         while ahead := list(islice(source, ROWS_SORTED)):
             by_index: dict[int, np.ndarray] = {}
-            # The longest first, so that memory runs out at the beginning if at all.
+            # The longest rows come first, so that memory runs out at the beginning, if at all.
             waiting = sorted(range(len(ahead)), key=lambda index: -len(ahead[index]["input_ids"]))
             while waiting:
                 longest = len(ahead[waiting[0]]["input_ids"])
                 batch = waiting[: max(1, batch_tokens // max(1, longest))]
-                is_short = False
+                out_of_memory = False
                 try:
-                    by_index |= zip(batch, _read(model, used, [ahead[index] for index in batch]), strict=True)
+                    by_index |= zip(batch, _read(model, used_head, [ahead[index] for index in batch]), strict=True)
                 except RuntimeError as error:
                     if len(batch) == 1 or not should_reduce_batch_size(error):
                         raise
-                    is_short = True
-                if is_short:  # outside the except block: the traceback holds the batch's tensors
+                    out_of_memory = True
+                if out_of_memory:  # outside the except block, because the traceback keeps the batch's tensors alive
                     clear_device_cache(garbage_collection=True)
                     batch_tokens = longest * (len(batch) // 2)
                 else:
@@ -69,13 +76,13 @@ def token_log_probabilities(
             yield from (by_index[index] for index in range(len(ahead)))
     finally:
         if head is None:
-            used.uncover()
+            used_head.uncover()
 
 
 @torch.no_grad()
 def _read(model: Any, head: FusedHead, rows: Sequence[Row]) -> list[np.ndarray]:
-    """One batch; see `token_log_probabilities`."""
-    # Padding stands on the right, where causal attention does not see it: no mask is needed.
+    """Read one batch and return the log-probabilities of each row, as `token_log_probabilities` yields them."""
+    # Padding is on the right, where causal attention does not see it. So no attention mask is needed.
     ids, labels = (
         torch.nn.utils.rnn.pad_sequence(
             [torch.as_tensor(row[name], dtype=torch.int64) for row in rows], batch_first=True, padding_value=value
@@ -96,10 +103,13 @@ def _read(model: Any, head: FusedHead, rows: Sequence[Row]) -> list[np.ndarray]:
 
 
 def _log_probabilities(model: Any, head: FusedHead, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """[num_valid] float32 on the model's device: computed in its output layer, or from its logits."""
+    """Return the log-probability of each supervised token of a batch, [num_valid] float32, on the model's device.
+
+    They are computed inside the output layer where it can be fused, otherwise from the logits.
+    """
     run = partial(model, use_cache=False)
     if head.reason is None and not head.is_verified:
-        # Few tokens: a whole batch takes minutes on a CPU.
+        # Few tokens are enough to verify the head. A whole batch would take minutes on a CPU.
         head.verify(lambda: run(input_ids=ids[:1, :PROBED_TOKENS]))
     if head.reason is None:
         hidden, (weight, bias) = head.inputs_of(lambda: run(input_ids=ids), with_head=True)

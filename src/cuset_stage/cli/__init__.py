@@ -1,12 +1,13 @@
-"""The `cuset` command: a file a group of sub-commands, each importing what it needs when it runs, so that
-`cuset --help` answers at once.
+"""The `cuset` command. Each file holds one group of sub-commands.
+
+A sub-command imports what it needs only when it runs, so that `cuset --help` answers at once.
 """
 
-# A group registers its sub-commands when it is imported.
+# Importing a file registers its sub-commands.
 from . import audit_tasks, curate, evaluate, generate, init, inspection, pairs, report, study  # noqa: F401
 from ._app import app
 
 
 def main() -> None:
-    """The console script's entry."""
+    """Run the command line. This is the entry point of the console script."""
     app()

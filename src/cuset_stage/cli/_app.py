@@ -1,4 +1,7 @@
-"""What the sub-commands share: the application they register with, how they read settings, and how they end on bad input."""
+"""The parts that the sub-commands share.
+
+These are the application that they register with, the way they read their settings, and the way they end on bad input.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +19,7 @@ S = TypeVar("S", bound=Settings)
 
 
 def _still_read(value: Any) -> Any:
+    """Refuse the name of a format that earlier versions could read, with a message that says what to do instead."""
     if value == "multikernelbench":
         from ..tasks import MULTIKERNELBENCH
 
@@ -24,7 +28,7 @@ def _still_read(value: Any) -> Any:
 
 
 class TaskSettings(Settings):
-    """Which tasks of which set a command is about."""
+    """The task set that a command works on, and the choice of tasks from it."""
 
     tasks: Path = Field(
         description="the task set: your copy of CUDABench, KernelBench, ComputeEval or robust-kbench, or our own format"
@@ -39,7 +43,7 @@ class TaskSettings(Settings):
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What of `split`, `only` and `limit` is given, as `tasks.choose_tasks` takes it."""
+        """Those of `split`, `only` and `limit` that the user set, as arguments of `tasks.choose_tasks`."""
         return self.model_dump(include={"split", "only", "limit"}, exclude_defaults=True)
 
 
@@ -55,15 +59,21 @@ GONE = {
 
 
 class Group(TyperGroup):
-    """Lists every command with the whole first sentence of its help, which would be cut at 45 characters."""
+    """A group that lists every command with the whole first sentence of its help.
+
+    Without this class, the sentence would be cut at 45 characters.
+    """
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        found = super().get_command(ctx, cmd_name)
-        if found is None and cmd_name in GONE:
+        """Return a sub-command, or end with a hint if it is a command of an earlier version."""
+        subcommand = super().get_command(ctx, cmd_name)
+        if subcommand is None and cmd_name in GONE:
             raise fail(GONE[cmd_name])
-        if found is not None and found.help and not found.short_help:
-            found.short_help = " ".join(found.help.split("\n\n")[0].split()).partition(". ")[0].removesuffix(".") + "."
-        return found
+        if subcommand is not None and subcommand.help and not subcommand.short_help:
+            subcommand.short_help = (
+                " ".join(subcommand.help.split("\n\n")[0].split()).partition(". ")[0].removesuffix(".") + "."
+            )
+        return subcommand
 
 
 app = typer.Typer(
@@ -77,10 +87,15 @@ app = typer.Typer(
 
 
 def add_group(name: str, help: str) -> typer.Typer:
-    """A group of sub-commands, such as `cuset curate`."""
-    made = typer.Typer(name=name, cls=Group, help=help, no_args_is_help=True, rich_markup_mode=None)
-    app.add_typer(made)
-    return made
+    """Make a group of sub-commands, such as `cuset curate`, and add it to `cuset`.
+
+    Args:
+        name: the group's name on the command line.
+        help: the group's help text.
+    """
+    group = typer.Typer(name=name, cls=Group, help=help, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(group)
+    return group
 
 
 def _print_version(wanted: bool) -> None:
@@ -97,18 +112,27 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Options of `cuset` itself; `app` has its help."""
+    """Define the options of `cuset` itself. Its help text is that of `app`."""
 
 
 def fail(message: str) -> typer.Exit:
-    """Print the message to standard error; the caller raises what is returned (exit code 2)."""
+    """Print the message to standard error and return an exit with code 2, which the caller has to raise."""
     typer.echo(f"cuset: {message}", err=True)
     return typer.Exit(2)
 
 
 def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Callable[[S], None]], Callable[[S], None]]:
-    """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring, or the settings' own, and the keys are the
-    help."""
+    """Return a decorator that registers a function as the command `NAME [FILE.yaml] [key=value ...]`.
+
+    The function is called with the settings that were read from the command line. Its docstring is the command's help,
+    or the docstring of the settings where it has none. The list of keys follows in the help. Errors in the input, in
+    files and in the sandbox end the command with a message and exit code 2, and Ctrl-C with exit code 130.
+
+    Args:
+        group: the application or group that the command belongs to.
+        name: the command's name.
+        settings: the class of the command's settings.
+    """
     called = f"{group.info.name} {name}" if isinstance(group.info.name, str) else name
     COMMANDS[called] = settings
 
@@ -141,7 +165,8 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
             except InputError as error:
                 raise fail(str(error)) from None
             except RuntimeError as error:
-                from ..sandbox import SandboxError  # not above: `cuset --help` and completion shall answer at once
+                # Imported only here, so that `cuset --help` and completion answer at once.
+                from ..sandbox import SandboxError
 
                 if not isinstance(error, SandboxError):
                     raise
@@ -161,9 +186,9 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
 
 
 def _keys_text(settings: type[Settings]) -> str:
-    """The keys as paragraphs that click wraps one by one."""
+    """Return the list of keys for the help, one paragraph per key, because click wraps paragraphs one by one."""
     lines = ["Keys, in FILE.yaml or as KEY=VALUE:"]
-    for key, kind, default, description in settings.describe():
-        given = "required" if default == "required" else f"default {default}" if default else "optional"
-        lines.append(f"{key} ({kind}; {given}): {description}")
+    for key, type_name, default, description in settings.describe():
+        necessity = "required" if default == "required" else f"default {default}" if default else "optional"
+        lines.append(f"{key} ({type_name}; {necessity}): {description}")
     return "\n\n".join(lines)

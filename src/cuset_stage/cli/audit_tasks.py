@@ -1,4 +1,4 @@
-"""`cuset audit-tasks`: which tasks of a set have an oracle that wrong outputs pass."""
+"""`cuset audit-tasks`: find the tasks of a set whose oracle lets wrong outputs pass."""
 
 import os
 from contextlib import closing
@@ -28,9 +28,10 @@ class AuditSettings(TaskSettings):
 
 @command(app, "audit-tasks", AuditSettings)
 def audit_tasks(settings: AuditSettings) -> None:
-    """Try every task's oracle with outputs that should not pass: zeros, constants, copies of inputs, noise. Needs no GPU.
+    """Try every task's oracle with outputs that should not pass: zeros, constants, copies of inputs, noise.
 
-    Audits are kept by the content of the task: if interrupted, run the same command again to resume.
+    This needs no GPU. Audits are stored by the content of the task. If interrupted, run the same command again to
+    resume.
     """
     from .. import __version__
     from ..files import write_atomically
@@ -49,8 +50,8 @@ def audit_tasks(settings: AuditSettings) -> None:
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
     with closing(run_audits(chosen, CaseCache(), jobs=jobs)) as running:
         bar = Progress(running, total=len(chosen), unit="task", desc="audited")
-        found = {audit.task: audit for audit in bar}
-    audits = [found[task.id] for task in chosen]
+        audits_by_task = {audit.task: audit for audit in bar}
+    audits = [audits_by_task[task.id] for task in chosen]
     about = {"path": str(task_set.path), "format": task_set.format, "sha256": task_set.sha256}
     about |= {"count": len(task_set), "split": settings.split}
     header = {"type": "audit", "cuset_stage": __version__, "tasks": about}

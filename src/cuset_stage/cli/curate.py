@@ -1,4 +1,4 @@
-"""`cuset curate`: from kernels found anywhere to a verified training set, a stage at a time or all in one go."""
+"""`cuset curate`: make a verified training set from kernels found anywhere, stage by stage or in one run."""
 
 import json
 import shutil
@@ -25,6 +25,8 @@ curate = add_group(
 )
 
 
+# Every stage is a command of its own. The name is bound as a default value, because all lambdas share the loop's
+# variable.
 for _name, _settings in STAGE_SETTINGS.items():
     command(curate, _name, _settings)(lambda given, name=_name: _stage(name, given))
 STAGES = tuple(STAGE_SETTINGS)
@@ -32,7 +34,10 @@ STAGES = tuple(STAGE_SETTINGS)
 
 @command(curate, "run", RunSettings)
 def run(settings: RunSettings) -> None:
-    """All stages, one after the other, and the funnel. If interrupted, run the same command again to resume."""
+    """Run all stages, one after the other, and print the funnel.
+
+    If interrupted, run the same command again to resume.
+    """
     from ..curate.funnel import print_funnel, read_funnel
 
     _import_all(settings)
@@ -45,7 +50,10 @@ def run(settings: RunSettings) -> None:
 
 @command(curate, "rounds", RoundsSettings)
 def rounds(settings: RoundsSettings) -> None:
-    """Let a model make its own training data: it answers, is trained on what is right, and answers again. If interrupted, resume."""
+    """Let a model make its own training data: it answers, is trained on its right answers, and answers again.
+
+    If interrupted, run the same command again to resume.
+    """
     from ..curate.funnel import pass_rates, sentences
     from ..curate.rounds import SHARED, round_settings, train, trained
     from ..curate.stage import locked
@@ -57,18 +65,20 @@ def rounds(settings: RoundsSettings) -> None:
             _stage(name, settings.of(STAGE_SETTINGS[name]))
         for number in range(1, settings.rounds + 1):
             typer.echo(f"round {number}")
-            one = round_settings(settings, number)
+            of_round = round_settings(settings, number)
             for name in STAGES[len(SHARED) :]:
-                _stage(name, one.of(STAGE_SETTINGS[name]))
+                _stage(name, of_round.of(STAGE_SETTINGS[name]))
             train(settings, number, lock)
     for number in range(1, settings.rounds + 1):
         (model,) = trained(settings.folder, number).values()
-        (sum_of_it, *_) = sentences(pass_rates(settings.folder / f"round{number}" / "prove")) or ["no task was asked"]
-        typer.echo(f"round {number}: {sum_of_it}; trained: {model}")
+        (summary_line, *_) = sentences(pass_rates(settings.folder / f"round{number}" / "prove")) or [
+            "no task was asked"
+        ]
+        typer.echo(f"round {number}: {summary_line}; trained: {model}")
 
 
 def _import_all(settings: RunSettings) -> None:
-    """Every source, once what is known to go wrong later has been looked at."""
+    """Import every source, after checking what would otherwise fail only in a later stage."""
     from ..curate.contamination import read_benchmarks
     from ..generate.backend import choose_backend
 
@@ -77,7 +87,8 @@ def _import_all(settings: RunSettings) -> None:
         choose_backend(settings.write.backend)
     if settings.answer and settings.answer.model:
         choose_backend(settings.answer)
-    # No rows but those of these sources go on: what an earlier command imported is imported again, if it is among them.
+    # Only the rows of these sources may go on to the next stage, so remove all rows that were imported before. Sources
+    # that are still listed are imported again.
     for rows in settings.folder.glob("import/*/rows.jsonl"):
         shutil.rmtree(rows.parent)
     common = {"folder": settings.folder, "workers": settings.workers}
@@ -93,7 +104,7 @@ class FunnelSettings(Settings):
 
 @command(curate, "funnel", FunnelSettings)
 def funnel(settings: FunnelSettings) -> None:
-    """How many rows every stage kept, and why the others were dropped."""
+    """Show how many rows every stage kept, and why the others were dropped."""
     from ..curate.funnel import print_funnel, read_funnel
 
     steps = read_funnel(settings.folder)
@@ -104,17 +115,21 @@ def funnel(settings: FunnelSettings) -> None:
 
 
 def _stage(name: str, *settings: Any) -> None:
-    """Run a stage, `import` once a source, and say what it did; a stage that keeps nothing has failed."""
+    """Run a stage and print what it did. A stage that keeps no row has failed.
+
+    The stage runs once per settings: `import` has one for each source, and other stages have one.
+    """
     module = import_module(f"..curate.{'importing' if name == 'import' else name}", __package__)
     summaries = []
-    for one in settings:
-        summaries.append(getattr(module, f"run_{name}")(one))
+    for run_settings in settings:
+        summaries.append(getattr(module, f"run_{name}")(run_settings))
         _report(summaries[-1])
     if not any(summary.kept for summary in summaries):
         _fail(summaries)
 
 
 def _report(summary: "Summary") -> None:
+    """Print a stage's numbers of rows, its reasons for dropping rows, and its notes."""
     label = f"{summary.stage} {summary.name}".strip()
     again = f", {summary.unsettled:,} to try again" if summary.unsettled else ""
     counts = f"{summary.read:,} rows, {summary.kept:,} kept, {summary.dropped:,} dropped{again}"
@@ -123,7 +138,8 @@ def _report(summary: "Summary") -> None:
         typer.echo(f"  {reason}: {count:,}")
     for note in summary.notes:
         typer.echo(f"  note: {note}", err=True)
-    first = {row["detail"]: row for row in reversed(summary.unsettled_rows)}  # one of each, as most wait for the same
+    # The first row of each detail, because most unsettled rows wait for the same thing.
+    first = {row["detail"]: row for row in reversed(summary.unsettled_rows)}
     for row in list(first.values())[:5]:
         typer.echo(f"  again: {row['file']}, row {row['row']}: {row['reason']}: {row['detail'][:300]}", err=True)
 
@@ -147,19 +163,21 @@ _FIXES = {
 
 
 def _fail(summaries: list["Summary"]) -> NoReturn:
-    """Say for what reason most rows were dropped, with the first of them and what was wrong with it."""
+    """End with exit code 1, and print why most rows were dropped, with the first such row as an example and a fix."""
     reasons: Counter[str] = sum((Counter(summary.reasons) for summary in summaries), Counter())
     stage, names = summaries[0].stage, {summary.name for summary in summaries}
     text = f"cuset: {stage} kept no row"
     if not reasons:
-        nothing = any(summary.unsettled for summary in summaries)
-        there = "nothing could be settled, see above" if nothing else f"there are none in {', '.join(sorted(names))}"
-        typer.echo(f"{text}; {there}.", err=True)
+        has_unsettled = any(summary.unsettled for summary in summaries)
+        outcome = (
+            "nothing could be settled, see above" if has_unsettled else f"there are none in {', '.join(sorted(names))}"
+        )
+        typer.echo(f"{text}; {outcome}.", err=True)
         raise typer.Exit(1)
     ((reason, count),) = reasons.most_common(1)
     row = next(summary.examples[reason] for summary in summaries if reason in summary.examples)
-    such = f"{row['file']}, row {row['row']}: {row['detail'].rstrip('.')}"
-    typer.echo(f"{text}; most were dropped for {reason} ({count:,}), such as {such}.", err=True)
+    example = f"{row['file']}, row {row['row']}: {row['detail'].rstrip('.')}"
+    typer.echo(f"{text}; most were dropped for {reason} ({count:,}), such as {example}.", err=True)
     typer.echo("dropped.jsonl in its folder has each row with its reason.", err=True)
     if reason in _FIXES:
         typer.echo(_FIXES[reason], err=True)

@@ -15,7 +15,7 @@ from ._app import TaskSettings, app, command, fail
 
 
 class _Samples(TaskSettings):
-    """What is judged; a class of its own so that these keys come first in the help."""
+    """The keys that say what is judged. They have a class of their own, so that they come first in the help."""
 
     answers: Path = Field(description="the answers: a JSONL file")
     output: OutputFile = Field(description="the results file (JSONL); an interrupted run resumes in it")
@@ -39,11 +39,12 @@ class EvaluateSettings(EvaluationSpec, _Samples):
 
 @command(app, "evaluate", EvaluateSettings)
 def evaluate(settings: EvaluateSettings) -> None:
-    """Compile and run each answer on its task's inputs, and write a verdict a sample.
+    """Compile and run each answer on its task's inputs, and write one verdict per sample.
 
-    Results are written as they come. If interrupted, run the same command again to resume; only what changed is judged again:
-    the answer's code, the task, the flags, the limits. The exit code is 3 when the judge itself failed on some samples
-    (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
+    Results are written as they come. If interrupted, run the same command again to resume. A sample is judged again
+    only if its code, its task, the flags or the limits changed. The exit code is 3 when the judge itself failed on
+    some samples (infra_error, such as no space or a lost GPU). These are not charged to the model, and the same
+    command judges them again.
     """
     from ..judge.bench import Bench
     from ..judge.results import asked_tasks, choose_samples, describe_run, inputs_seed, make_samples
@@ -56,11 +57,11 @@ def evaluate(settings: EvaluateSettings) -> None:
     if output.exists() and answers.exists() and output.samefile(answers):
         raise fail(f"output={output}: this is the answers file; results go to another one.")
     tasks = load_tasks(settings.tasks, format=settings.format)
-    found = read_answers(answers)
-    if not found:
+    loaded = read_answers(answers)
+    if not loaded:
         raise fail(f"{answers}: no answers in this file; expected an object a line, as `cuset generate` writes them.")
-    everything = make_samples(found, tasks, rule=settings.extract)
-    asked = asked_tasks(tasks, found, **settings.chosen)
+    everything = make_samples(loaded, tasks, rule=settings.extract)
+    asked = asked_tasks(tasks, loaded, **settings.chosen)
     samples = choose_samples(everything, asked, level=settings.level)
     seed = settings.seed
     if not any(task.draws_inputs for task in tasks):
@@ -68,14 +69,15 @@ def evaluate(settings: EvaluateSettings) -> None:
     elif seed is None:
         seed = inputs_seed(output)
     settings = settings.model_copy(update={"seed": seed})
-    # Dozens of threads make system calls. After each, a thread waits up to so many seconds for one that computes.
+    # Dozens of threads make system calls. After each call, a thread waits up to this many seconds until a thread that
+    # computes gives up the interpreter lock. Python's default is 5 ms.
     sys.setswitchinterval(0.0005)
     judge = Bench(settings, "python" if isinstance(samples[0].task, ModuleTask) else "cuda")
     backend = judge.pipeline(jobs=settings.jobs, retries=settings.retry_infra)
     try:
         header = describe_run(
             answers_path=answers,
-            answers=found,
+            answers=loaded,
             chosen=len(samples),
             tasks=asked,
             set_size=len(tasks),
@@ -97,7 +99,7 @@ def evaluate(settings: EvaluateSettings) -> None:
         try:
             backend.join()
         except KeyboardInterrupt:
-            os._exit(130)  # the supervisors see that the judge is gone, and kill what they watch
+            os._exit(130)  # the supervisors notice that the judge is gone, and kill the programs that they watch
         raise
     finally:
         backend.stop()
@@ -106,8 +108,8 @@ def evaluate(settings: EvaluateSettings) -> None:
     typer.echo(f"results: {output} ({judged}{before})\nverdicts: {_counts(summary)}")
     if missing := len({task.id for task in asked} - {sample.task.id for sample in samples}):
         typer.echo(f"tasks without an answer: {missing} of {len(asked)}; reports count them as failures")
-    if own := summary.overheads:
-        typer.echo(f"the judge's own time: {1e3 * median(own):.0f} ms a program (median of {len(own)})")
+    if overheads := summary.overheads:
+        typer.echo(f"the judge's own time: {1e3 * median(overheads):.0f} ms a program (median of {len(overheads)})")
     if summary.infra:
         typer.echo(
             f"cuset: the judge itself failed on {summary.infra} samples, the last time with: "
@@ -118,5 +120,5 @@ def evaluate(settings: EvaluateSettings) -> None:
 
 
 def _counts(summary: Any) -> str:
-    """ "passed 12, mismatch 3": the commonest first."""
+    """Return the verdicts with their counts, such as "passed 12, mismatch 3", the most common first."""
     return ", ".join(f"{verdict} {number}" for verdict, number in summary.verdicts.most_common() if number)

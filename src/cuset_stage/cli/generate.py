@@ -22,9 +22,9 @@ class GenerateSettings(BackendSettings, TaskSettings):
 
 @command(app, "generate", GenerateSettings)
 def generate(settings: GenerateSettings) -> None:
-    """Write a model's answers to a task set: one line a sample, with all settings and the tokens used.
+    """Write a model's answers to a task set: one line per sample, with all settings and the tokens used.
 
-    The exit code is 1 when samples are missing at the end; run the same command again for them.
+    The exit code is 1 when samples are missing at the end. Run the same command again for them.
     """
     from ..generate.backend import choose_backend
     from ..generate.plan import generate as fill

@@ -1,4 +1,4 @@
-"""`cuset init` and `cuset recipes`: from a model and a data file to a folder that trains."""
+"""`cuset init` and `cuset recipes`: make a folder that trains from a model and data, and list the bundled recipes."""
 
 import os
 import textwrap
@@ -37,13 +37,13 @@ def init(settings: InitSettings) -> None:
     """Write a folder that trains: a recipe for your model, data and GPUs, and print the commands that come next."""
     from ..sandbox.gpus import list_gpus
 
-    here, memory_gib = list_gpus(), settings.memory_gib
-    gpus = len(here) if settings.gpus is None else settings.gpus
-    if gpus and not (memory_gib or here):
+    gpus_here, memory_gib = list_gpus(), settings.memory_gib
+    gpus = len(gpus_here) if settings.gpus is None else settings.gpus
+    if gpus and not (memory_gib or gpus_here):
         raise fail("init: memory_gib is missing: no GPU is found here, so say what memory each one has, such as 24.")
     if not memory_gib:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        memory_gib = round((min(gpu.memory_bytes for gpu in here) if gpus else memory) / 2**30, 1)
+        memory_gib = round((min(gpu.memory_bytes for gpu in gpus_here) if gpus else memory) / 2**30, 1)
     recipe, local = settings.folder.expanduser() / "train.yaml", Path(settings.model).expanduser()
     if recipe.exists():
         raise fail(f"init: {recipe} exists; give another folder, or remove that file.")
@@ -53,7 +53,7 @@ def init(settings: InitSettings) -> None:
         model = str(local.absolute()) if local.is_dir() else settings.model
         template, shape = template_of(model, settings.template), shape_of(model)
         plan = choose_plan(shape, gpus, memory_gib, tuning=settings.tuning)
-        bf16 = all(float(gpu.compute_capability) >= 8 for gpu in here)
+        bf16 = all(float(gpu.compute_capability) >= 8 for gpu in gpus_here)
         project = Project(recipe.parent, model, shape, template, settings.method, file, plan, is_own, bf16)
         write_project(project)
     except ValueError as error:  # InputError is one
@@ -65,26 +65,29 @@ def init(settings: InitSettings) -> None:
     typer.echo(f"model: {shape.parameters / size:.2f} {unit} parameters{guessed}, template {template}")
     if settings.template and (note := difference(model, template)):
         typer.echo(f"warning: {note} Leave the key out to have that one")
-    given = f", weights and spans from {', '.join(file.gives)}" if file.gives else ""
-    typer.echo(f"data: {file.rows:,} rows, {file.form} form{given}" if is_own else "data: the bundled kernels")
+    given_names = f", weights and spans from {', '.join(file.gives)}" if file.gives else ""
+    typer.echo(f"data: {file.rows:,} rows, {file.form} form{given_names}" if is_own else "data: the bundled kernels")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
-    way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
+    tuning = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
     typer.echo(
-        f"plan: {way} on {where}, learning rate {project.learning_rate:g}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB"
+        f"plan: {tuning} on {where}, learning rate {project.learning_rate:g}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB"
     )
-    typer.echo(f"run: {project.length(here[0].name if here else None)}")
+    typer.echo(f"run: {project.length(gpus_here[0].name if gpus_here else None)}")
     if plan.batch != BATCH:
         typer.echo(f"note: {gpus} GPUs do not divide the paper's batch of {BATCH}: a step has {plan.batch} rows")
     if is_own and not project.schedule.held_out:
         typer.echo(f"note: from {HELD_OUT_FROM} rows on, some are held out, whose eval_loss compares methods")
     if plan.tuning == "qlora" and find_spec("bitsandbytes") is None:
         typer.echo("note: 4-bit weights need bitsandbytes: pip install bitsandbytes")
-    for number, (purpose, commands) in enumerate(next_steps(project, len(here)), 1):
+    for number, (purpose, commands) in enumerate(next_steps(project, len(gpus_here)), 1):
         typer.echo("\n   ".join([f"\n{number}. {purpose}", *map(_folded, commands)]))
 
 
 def _folded(command: str) -> str:
-    """The command over lines of at most 100 columns, to be pasted as one. With a quoted path it stays on one line."""
+    """Fold a command to lines of at most 100 columns that can be pasted as one.
+
+    With a quoted path it stays on one line.
+    """
     lines = textwrap.wrap(command, 92, break_long_words=False, break_on_hyphens=False)
     return command if "'" in command else " \\\n     ".join(lines)
 
@@ -94,11 +97,11 @@ def recipes(
     name: Annotated[str | None, typer.Argument(help="A name, for its path alone.", show_default=False)] = None,
 ) -> None:
     """List the recipes that come with cuset-stage: llamafactory-cli train "$(cuset recipes cuset_qwen7b)"."""
-    found = {path.stem: path for path in sorted(bundled.recipes().rglob("*.yaml"))}
+    paths = {path.stem: path for path in sorted(bundled.recipes().rglob("*.yaml"))}
     if name is None:
-        for stem, path in found.items():
+        for stem, path in paths.items():
             typer.echo(f"{stem}: {path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}")
         return
-    if name not in found:
-        raise fail(f"recipes: there is no recipe {name}; {nearest(name, found)}")
-    typer.echo(found[name])
+    if name not in paths:
+        raise fail(f"recipes: there is no recipe {name}; {nearest(name, paths)}")
+    typer.echo(paths[name])

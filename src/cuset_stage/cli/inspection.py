@@ -1,4 +1,8 @@
-"""`cuset doctor | spans | label | heatmap | analyze`: what is installed, what the mask covers, what a data set holds, what a model is sure of."""
+"""`cuset doctor | spans | label | heatmap | analyze`: look at the parts of a training.
+
+They show whether the environment works, what the CUDA mask covers, what a data set holds, and how sure a model is of
+each token.
+"""
 
 import json
 import sys
@@ -55,32 +59,33 @@ def spans(settings: SpansSettings) -> None:
     results = []
     for name in settings.files:
         try:
-            # Bytes, because line ends are characters that offsets count.
+            # Read bytes, because reading as text would change the line ends, which the offsets count.
             data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
             text = data.decode("utf-8", errors="replace")
-            found = find_spans(text, wanted, aliases=settings.aliases, language=settings.language)
+            text_spans = find_spans(text, wanted, aliases=settings.aliases, language=settings.language)
         except OSError as error:
             raise fail(f"cannot read {name}: {error.strerror}; give a file, or - for standard input.") from None
         except ValueError as error:
             raise fail(str(error)) from None
-        results.append((name, text, found))
+        results.append((name, text, text_spans))
 
     if settings.as_json:
-        entries = [{"file": name, "spans": locate(text, found)} for name, text, found in results]
+        entries = [{"file": name, "spans": locate(text, text_spans)} for name, text, text_spans in results]
         typer.echo(json.dumps(entries, indent=2))
     else:
-        for name, text, found in results:
-            print_spans(name, text, found)
+        for name, text, text_spans in results:
+            print_spans(name, text, text_spans)
 
 
 def _note_template(settings: LabelSettings | HeatmapSettings) -> None:
+    """Warn if the model's own chat template writes something else than the chosen one."""
     if note := difference(settings.model, settings.template):
         typer.echo(f"cuset: {note}", err=True)
 
 
 @command(app, "label", LabelSettings)
 def label(settings: LabelSettings) -> None:
-    """Show how much of a data set is CUDA, and what truncation drops, labelled as training would.
+    """Show how much of a data set is CUDA, and what truncation drops, with the labels of training.
 
     The exit code is 1 when not one CUDA token is found.
     """
@@ -88,8 +93,8 @@ def label(settings: LabelSettings) -> None:
     from ..analysis.labels import figures, render, summarise
 
     to_stdout = settings.numbers == Path("-")
-    given = {"output": settings.output, "numbers": None if to_stdout else settings.numbers}
-    files = {key: path for key, path in given.items() if path is not None}
+    paths = {"output": settings.output, "numbers": None if to_stdout else settings.numbers}
+    files = {key: path for key, path in paths.items() if path is not None}
     for key, path in files.items():
         check_writable(key, path)
     summary = summarise(settings)
@@ -102,9 +107,9 @@ def label(settings: LabelSettings) -> None:
         lines += [] if to_stdout else [f"written: {path}"]
     typer.echo("\n".join(lines))
     if not record["cuda_tokens"]:
-        found = "not one CUDA token" if record["supervised_tokens"] else "not one row with a response"
+        problem = "not one CUDA token" if record["supervised_tokens"] else "not one row with a response"
         fix = "check that the responses hold kernels, and the columns in dataset_info.json."
-        typer.echo(f"cuset: {found}; {fix}", err=True)
+        typer.echo(f"cuset: {problem}; {fix}", err=True)
         raise typer.Exit(1)
 
 
@@ -131,7 +136,10 @@ def heatmap(settings: HeatmapSettings) -> None:
 
 @command(app, "analyze", AnalyzeSettings)
 def analyze(settings: AnalyzeSettings) -> None:
-    """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low (the paper's figures 1 and 2)."""
+    """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low.
+
+    This makes the paper's figures 1 and 2.
+    """
     check_writable("output", settings.output / "confidence.json")  # before torch is imported
     check_datasets(settings.dataset, settings.dataset_dir)
     from ..analysis.analyze import analyze as measure

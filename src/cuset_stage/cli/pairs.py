@@ -1,4 +1,4 @@
-"""`cuset pairs`: does a model prefer the right program?"""
+"""`cuset pairs`: measure whether a model prefers the right program."""
 
 import json
 
@@ -12,7 +12,10 @@ from ._app import app, command
 
 @command(app, "pairs", PairsSettings)
 def pairs(settings: PairsSettings) -> None:
-    """Measure how often models find a right program likelier than a wrong one. Forward passes alone: no sampling, no sandbox."""
+    """Measure how often models find a right program likelier than a wrong one.
+
+    This takes only forward passes, without sampling and without the sandbox.
+    """
     check_writable("output", settings.output)  # before torch is imported
     from ..pairs.measure import measure
     from ..pairs.summary import print_tables

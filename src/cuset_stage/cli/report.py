@@ -1,4 +1,4 @@
-"""`cuset report`: judged runs as Markdown, CSV and one HTML page."""
+"""`cuset report`: write a report of judged runs as Markdown, CSV and one HTML page."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,20 +37,20 @@ class ReportSettings(Settings):
 
 @command(app, "report", ReportSettings)
 def report(settings: ReportSettings) -> None:
-    """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, and every failing sample."""
+    """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, every failing sample."""
     from ..report import build_report, collect, print_report, write_report
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
     collection = collect(settings.results, only=settings.only, limit=settings.limit)
     has_samples = [k for k in settings.k if any(run.offers("compiled", k) for run in collection.runs)]
-    made = build_report(
+    built = build_report(
         collection,
         ks=settings.k if "k" in settings.model_fields_set else has_samples or (1,),
         baseline=settings.baseline,
         title=settings.title,
     )
-    written = write_report(made, settings.output)
-    print_report(made)
+    written = write_report(built, settings.output)
+    print_report(built)
     for path in written:
         typer.echo(str(path))

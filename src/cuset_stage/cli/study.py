@@ -1,4 +1,4 @@
-"""`cuset study`: from models, methods and seeds to tables."""
+"""`cuset study`: compare methods on models over seeds, from training to the tables."""
 
 import typer
 
@@ -14,35 +14,36 @@ study = add_group(
 
 @command(study, "run", StudySettings)
 def run(settings: StudySettings) -> None:
-    """Run what is left of a study, and write its tables. If interrupted, run the same command again to resume.
+    """Run the jobs that are left of a study, and write its tables.
 
-    `dry_run=true` prints the jobs, their GPU hours and their disk, and starts nothing.
+    If interrupted, run the same command again to resume. `dry_run=true` prints the jobs, their GPU hours and their
+    disk, and starts nothing.
     """
     from ..report.cells import print_table
     from ..study.checks import check_keys, missing
     from ..study.plan import StudyError, jobs_of, wanted
     from ..study.run import check_begun, failed_jobs, forecast, gpu_names, jobs_left, run_study, short_of_gpus
 
-    every = jobs_of(settings)
-    jobs = wanted(settings, every)
-    check_keys(settings, every, COMMANDS)
-    check_begun(settings, every)
+    all_jobs = jobs_of(settings)
+    jobs = wanted(settings, all_jobs)
+    check_keys(settings, all_jobs, COMMANDS)
+    check_begun(settings, all_jobs)
     gpus = len(gpu_names(settings)) if settings.executor == "local" else 0
-    table, said = forecast(settings, jobs, gpus or settings.gpus or 0)
+    table, forecast_lines = forecast(settings, jobs, gpus or settings.gpus or 0)
     print_table(table)
-    typer.echo("\n".join(said))
-    left = jobs_left(settings, jobs)
-    absent = missing(settings, left)
-    if gpus or not settings.dry_run:  # without any, it is a plan for another machine
-        absent += short_of_gpus(settings, left)
+    typer.echo("\n".join(forecast_lines))
+    jobs_to_run = jobs_left(settings, jobs)
+    missing_items = missing(settings, jobs_to_run)
+    if gpus or not settings.dry_run:  # a dry run on a machine without GPUs is a plan for another machine
+        missing_items += short_of_gpus(settings, jobs_to_run)
     if settings.dry_run:
-        for what in absent:
-            typer.echo(f"missing: {what}")
+        for item in missing_items:
+            typer.echo(f"missing: {item}")
         return
-    if absent:
-        raise StudyError("\n".join(absent))
+    if missing_items:
+        raise StudyError("\n".join(missing_items))
     try:
-        status = run_study(settings, every, jobs)
+        status = run_study(settings, all_jobs, jobs)
     except KeyboardInterrupt:
         _report(settings)
         raise
@@ -59,7 +60,7 @@ def run(settings: StudySettings) -> None:
 
 
 def _report(settings: StudySettings) -> None:
-    """Write the report, of an interrupted study too, and print its files."""
+    """Write the report, also of an interrupted study, and print the paths of its files."""
     from ..study.report import write_report
 
     if any((settings.output / "done" / "evaluate").glob("*/*/*.json")):

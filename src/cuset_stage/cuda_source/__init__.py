@@ -1,7 +1,9 @@
-"""Reading CUDA and C++ source: its tokens, its functions as ranges of the text, its syntax tree.
+"""Read CUDA and C++ source: its tokens, its functions as ranges of the text, and its syntax tree.
 
-The tree is tree-sitter-cuda's. Kernels and device functions that it misses are taken from the label lexer.
-May import: tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
+The syntax tree comes from tree-sitter-cuda. Kernels and device functions that it misses are taken from the lexer of
+the labels (`cuset_stage.spans`).
+
+This package may import only tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
 """
 
 from .kernels import excerpts, kernel_features

@@ -1,4 +1,8 @@
-"""A kernel by itself: with what it needs of its file, and as the set of its normalised subtrees, by which copies are known."""
+"""Kernels taken out of their files, in two forms.
+
+`excerpts` returns each kernel together with the declarations of its file that it needs. `kernel_features` returns the
+set of a kernel's normalised subtrees, by which copies are recognised.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from tree_sitter import Node
 from .source import Function, Range, Source, child, declarators, declared, is_kept, items, last_name, text_of, walk
 
 
-# ------------------------------------------------------------------------------------------------- with what it needs
+# ------------------------------------------------------------------------------ a kernel and the declarations it needs
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _OTHERWISE = {"preproc_else", "preproc_elif"}
@@ -24,8 +28,13 @@ _ON_DEVICE = re.compile(r"\b(?:__device__|__global__|constexpr|[A-Z_]*DEVICE[A-Z
 
 
 class _Unit(NamedTuple):
-    """Something that stands at a file's top level. names: what it introduces, nothing of what every excerpt has (an include); namespaces:
-    those around it, from outside."""
+    """A piece of code at the top level of a file.
+
+    Attributes:
+        span: its range in the text.
+        names: the names that it introduces. Empty for what every excerpt contains, such as an include.
+        namespaces: the namespaces around it, the outermost first.
+    """
 
     span: Range
     names: tuple[str, ...]
@@ -33,62 +42,67 @@ class _Unit(NamedTuple):
 
 
 def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
-    """Each kernel of a file with its excerpt, in the order of the file.
+    """Yield each kernel of a file with its excerpt, in the order of the file.
 
-    Includes and `using` lines stay. Of a file without a tree the excerpt is the whole text. Host functions are not taken, so that an
-    excerpt has no program around its kernel, and macros whose bodies are kernels have none of their own.
+    An excerpt has the kernel, the includes and `using` lines, and every declaration that the kernel needs, directly or
+    through another declaration. Host functions are left out, so that an excerpt has no program around its kernel.
+    Macros whose bodies are kernels get no excerpt. If the file has no syntax tree, the excerpt is its whole text.
     """
     units = [] if source.root is None else list(_units(source, source.root, ()))
-    for kernel in (each for each in source.functions if each.is_kernel):
+    for kernel in (function for function in source.functions if function.is_kernel):
         if not units:
             yield kernel, source.text
             continue
         start, end = kernel.head, kernel.body[1]
-        own = next((unit for unit in units if unit.span[0] <= start and end <= unit.span[1]), None)
-        if own and source.text.startswith("#", own.span[0]):
-            continue  # a macro that makes kernels is none
-        # Where the tree has no unit of it, as behind a macro's use without a semicolon, its own text is searched for names all the same.
-        own = own or _Unit((start, end), ())
-        others = [unit for unit in units if unit.span[1] <= own.span[0] or own.span[1] <= unit.span[0]]
-        needed, waiting = {own, *(unit for unit in others if not unit.names)}, [own]
+        kernel_unit = next((unit for unit in units if unit.span[0] <= start and end <= unit.span[1]), None)
+        if kernel_unit and source.text.startswith("#", kernel_unit.span[0]):
+            continue  # a macro that makes kernels is no kernel itself
+        # The tree may have no unit for the kernel, for example after the use of a macro without a semicolon. Then the
+        # kernel's own text serves as the unit.
+        kernel_unit = kernel_unit or _Unit((start, end), ())
+        others = [unit for unit in units if unit.span[1] <= kernel_unit.span[0] or kernel_unit.span[1] <= unit.span[0]]
+        needed, waiting = {kernel_unit, *(unit for unit in others if not unit.names)}, [kernel_unit]
         while waiting:
             start, end = waiting.pop().span
-            is_macro = source.text.startswith("#", start)  # which is blank in `code`
+            is_macro = source.text.startswith("#", start)  # macros are blank in `code`
             words = set(_WORD.findall(source.text if is_macro else source.code, start, end))
-            more = [unit for unit in others if unit not in needed and not words.isdisjoint(unit.names)]
-            needed.update(more)
-            waiting += more
+            used = [unit for unit in others if unit not in needed and not words.isdisjoint(unit.names)]
+            needed.update(used)
+            waiting += used
         yield kernel, _written(source, sorted(needed))
 
 
 def _units(source: Source, node: Node, namespaces: tuple[str, ...], seen: set[str] | None = None) -> Iterator[_Unit]:
-    """What stands at the top level, in namespaces and behind conditions; of two branches that define one name the first."""
+    """Yield the units at the top level, in namespaces and in preprocessor branches.
+
+    If two branches define the same name, only the first is taken.
+    """
     seen = set() if seen is None else seen
-    for each in node.children:
-        kind, span = each.type, (each.start_byte, each.end_byte)
+    for entry in node.children:
+        kind, span = entry.type, (entry.start_byte, entry.end_byte)
         if kind == "namespace_definition":
-            name = child(each, "name")
-            if (inner := child(each, "body")) is not None:
+            name = child(entry, "name")
+            if (inner := child(entry, "body")) is not None:
                 yield from _units(source, inner, (*namespaces, text_of(source.text, name) if name else ""), seen)
         elif kind in _INTO:
-            first = {*seen}
-            for unit in _units(source, each, namespaces, seen):
-                if kind not in _OTHERWISE or not first.intersection(unit.names):
+            seen_before = {*seen}
+            for unit in _units(source, entry, namespaces, seen):
+                if kind not in _OTHERWISE or not seen_before.intersection(unit.names):
                     yield unit
         elif kind in _ALWAYS:
             yield _Unit(span, (), namespaces)
-        elif names := tuple(_introduced(source, each)):
+        elif names := tuple(_introduced(source, entry)):
             seen.update(names)
             yield _Unit(span, names, namespaces)
 
 
 def _introduced(source: Source, node: Node) -> Iterator[str]:
-    """The names that a declaration, a type or a macro introduces; none of a host function."""
+    """Yield the names that a declaration, a type or a macro introduces. A host function yields none."""
     kind = node.type
     if kind == "template_declaration":
-        for each in node.named_children:
-            if each.type != "template_parameter_list":
-                yield from _introduced(source, each)
+        for part in node.named_children:
+            if part.type != "template_parameter_list":
+                yield from _introduced(source, part)
     elif kind in ("preproc_def", "preproc_function_def", "alias_declaration", "concept_definition"):
         if (name := child(node, "name")) is not None:
             yield text_of(source.text, name)
@@ -98,40 +112,46 @@ def _introduced(source: Source, node: Node) -> Iterator[str]:
         if _ON_DEVICE.search(head) and (name := declared(node)) is not None:
             yield text_of(source.text, last_name(name))
     elif kind in {*_DEFINED_TYPES, "declaration", "type_definition"}:
-        for each in declarators(node):
-            if (name := declared(each)) is not None:
+        for part in declarators(node):
+            if (name := declared(part)) is not None:
                 yield text_of(source.text, last_name(name))
         type_ = node if kind.endswith("_specifier") else child(node, "type")
         if type_ is not None and type_.type.endswith("_specifier") and child(type_, "body") is not None:
             if (name := child(type_, "name")) is not None:
                 yield text_of(source.text, last_name(name))
             if type_.type == "enum_specifier":
-                values = (each for each in walk(child(type_, "body")) if each.type == "enumerator")
-                yield from (text_of(source.text, child(each, "name")) for each in values)
+                values = (part for part in walk(child(type_, "body")) if part.type == "enumerator")
+                yield from (text_of(source.text, child(part, "name")) for part in values)
 
 
 def _written(source: Source, units: list[_Unit]) -> str:
-    """The units as one text, each in its namespaces; what stands on one line together stays so."""
+    """Return the units as one text, each in its namespaces."""
     parts = []
     for namespaces, group in groupby(units, key=lambda unit: unit.namespaces):
         parts += [f"namespace {name} {{".replace("  ", " ") for name in namespaces]
         for unit in group:
             start, end = unit.span
-            behind = re.match(r"\s*;", source.text[end : end + 20])  # a type's semicolon
-            parts.append(source.text[start : end + (behind.end() if behind else 0)].rstrip())
+            semicolon = re.match(r"\s*;", source.text[end : end + 20])  # a type's semicolon
+            parts.append(source.text[start : end + (semicolon.end() if semicolon else 0)].rstrip())
         parts += ["}"] * len(namespaces)
     return "\n".join(parts).strip() + "\n"
 
 
 # -------------------------------------------------------------------------------------------------------- as subtrees
 
-# What does not change what a kernel computes, or changes it only a little, is gone: comments, layout, qualifiers, types and casts; names
-# (a parameter is `p`, shared memory `s`, a local variable `v`; words of CUDA and of the mathematics library stay) and numbers, with the
-# constants and macros of the file (`#`). The place of a thread, however it is computed, is `t`. The operands of commutative operators are
-# sorted, `a > b` is `b < a`, `x += y`, `x++` and `x = x + y` are one form, so are `for` and `while`, `a[i]` and `*(a + i)`, and
-# `if (c) return; rest` and `if (!c) { rest }`. As the subtrees are a set, the order of statements says nothing.
+# The normal form leaves out what does not change the result of a kernel, or changes it only a little:
+# - Comments, layout, qualifiers, types and casts are dropped.
+# - Names become `p` (a parameter), `s` (shared memory) or `v` (a local variable). Words of CUDA and of the mathematics
+#   library stay.
+# - Numbers, and the constants and macros of the file, become `#`.
+# - The index of a thread becomes `t`, however it is computed.
+# - The operands of commutative operators are sorted, and `a > b` becomes `b < a`.
+# - These have one form each: `x += y`, `x++` and `x = x + y`; `for` and `while`; `a[i]` and `*(a + i)`;
+#   `if (c) return; rest` and `if (!c) { rest }`.
+# The subtrees are a set, so the order of statements does not matter.
 
-# Of a statement around others: the name of its head, what stands in the head, and what below it; a case has no field for that.
+# Statements that contain others: type -> (name of the head, field of the expression in the head, fields below it). A
+# case has no field for the statements below it.
 _HEADS = {
     "for_statement": ("loop", "condition", ("body", "update")),
     "while_statement": ("loop", "condition", ("body",)),
@@ -158,41 +178,43 @@ _AROUND_CODE = {
 _CASTS = {"primitive_type", "sized_type_specifier"}  # as a function: float(x)
 _TYPES = {*_CASTS, "type_descriptor", "type_identifier", "template_argument_list"}
 _THREAD = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
-_LEAF = re.compile(r"(?<= )[^() ]+")  # a name or number in a form, and no operator
-_PART = re.compile(rf"\((?!\))|(?<!\()\)|{_LEAF.pattern}")  # and the brackets of a subtree, which `max()` has none of
-LEAVES = 3  # of a subtree that is counted: `(at (+ p v))` and `(if (< v p))` say nothing
+_LEAF = re.compile(r"(?<= )[^() ]+")  # a name or number in a form, but no operator
+_PART = re.compile(rf"\((?!\))|(?<!\()\)|{_LEAF.pattern}")  # a leaf, or a bracket of a subtree; not those of `max()`
+# The least number of leaves of a counted subtree: `(at (+ p v))` and `(if (< v p))` say nothing about a kernel.
+LEAVES = 3
 _CALLED = re.compile(r"\b[A-Za-z_]\w*+(?=\s*+(?:<[^<>;(){}]*>\s*+)?\()")
 _EXTREME = re.compile(r"f?(max|min)f?")
-_LONGEST = 160  # characters of a subtree that are kept, with its length
+_LONGEST = 160  # longer subtrees are cut off after this many characters, and their length is added
 
 
 def kernel_features(source: Source, kernel: Function) -> frozenset[str]:
-    """The normalised subtrees of a function and of the functions of the same text that it calls, each with how often it occurs.
+    """Return the normalised subtrees of a kernel and of the functions in the same text that it calls.
 
-    Empty where the text has no tree, or one that is nested too deep to be walked.
+    A subtree that occurs several times is counted up to four times: the repeats have a number at the end. The result
+    is empty if the text has no syntax tree, or one that is nested too deeply to be walked.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     seen, waiting = {kernel.body}, [kernel]
     while waiting:
         function = waiting.pop()
         try:
-            _Reader(source, function, found)
+            _Reader(source, function, counts)
         except RecursionError:
             return frozenset()
         names = set(_CALLED.findall(source.code, *function.body))
-        called = [each for each in source.functions if each.name in names and not each.is_kernel]
-        waiting += [each for each in called if each.body not in seen]
-        seen.update(each.body for each in called)
-    times = ((text, number) for text, count in found.items() for number in range(min(count, 4)))
-    return frozenset(f"{text} {number}" if number else text for text, number in times)
+        called = [helper for helper in source.functions if helper.name in names and not helper.is_kernel]
+        waiting += [helper for helper in called if helper.body not in seen]
+        seen.update(helper.body for helper in called)
+    repeats = ((text, number) for text, count in counts.items() for number in range(min(count, 4)))
+    return frozenset(f"{text} {number}" if number else text for text, number in repeats)
 
 
 class _Reader:
-    """Adds the subtrees of one function to `found`."""
+    """Normalise the body of one function, and add its subtrees to `found`."""
 
     def __init__(self, source: Source, function: Function, found: Counter[str]) -> None:
         self._text, self._found = source.text, found
-        self._names = {each.name: "p" for each in function.parameters}
+        self._names = {parameter.name: "p" for parameter in function.parameters}
         start, end = function.body
         node = source.root.descendant_for_byte_range(start, end - 1) if source.root else None
         if node is not None:
@@ -201,13 +223,14 @@ class _Reader:
     # ------------------------------------------------------------------------------------------------- statements
 
     def _block(self, nodes: Iterable[Node], within: str) -> None:
-        """Statements below a condition or a loop whose head is `within`."""
+        """Read the statements below a condition or a loop whose head is `within`; "" for the body of the function."""
         nodes = self._flat(nodes)
         for index, node in enumerate(nodes):
             rest = nodes[index + 1 :]
             taken = self._flat(filter(None, [child(node, "consequence")])) if node.type == "if_statement" else []
             leaves = [each.type for each in taken] == ["return_statement"] and not taken[0].named_child_count
             if leaves and rest and not child(node, "alternative"):
+                # `if (c) return; rest` is read as `if (!c) { rest }`.
                 head = f"(if {self._negated(child(node, 'condition'))})"
                 self._add(within, head)
                 self._block(rest, head)
@@ -215,41 +238,43 @@ class _Reader:
             self._statement(node, within)
 
     def _flat(self, nodes: Iterable[Node]) -> list[Node]:
-        """Statements without the braces and the preprocessor's branches around them."""
-        found = []
+        """Return the statements in `nodes`, without the braces and preprocessor branches around them."""
+        statements = []
         for node in nodes:
             if node.type in _AROUND_CODE:
-                found += self._flat(node.named_children)
+                statements += self._flat(node.named_children)
             elif node.is_named and node.type not in _WITHOUT_CODE:
-                found.append(node)
-        return found
+                statements.append(node)
+        return statements
 
     def _statement(self, node: Node, within: str) -> None:
         kind = node.type
         if kind in _HEADS:
             name, field, below = _HEADS[kind]
-            if name == "loop" and (first := child(node, "initializer")) is not None:
-                self._statement(first, within)
+            if name == "loop" and (initializer := child(node, "initializer")) is not None:
+                self._statement(initializer, within)
             if kind == "for_range_loop" and (variable := declared(child(node, "declarator"))) is not None:
                 self._names[text_of(self._text, variable)] = "v"
-            at = child(node, field)
-            head = f"({name} {self._expression(at) if at else '#' if name == 'loop' else ''})"
+            head_node = child(node, field)
+            head = f"({name} {self._expression(head_node) if head_node else '#' if name == 'loop' else ''})"
             self._add(within, head)
-            inner = [child(node, each) for each in below] or [each for each in node.named_children if each != at]
+            inner = [child(node, each) for each in below] or [
+                each for each in node.named_children if each != head_node
+            ]
             self._block(filter(None, inner), head)
-            if (other := child(node, "alternative")) is not None:
-                self._block(other.named_children, f"(else {head})")
+            if (alternative := child(node, "alternative")) is not None:
+                self._block(alternative.named_children, f"(else {head})")
         elif kind == "declaration":
             for each in declarators(node):
                 name, value = declared(each), child(each, "value")
                 if name is None:
                     continue
                 is_shared = "__shared__" in self._text[node.start_byte : each.start_byte]
-                self._names[text_of(self._text, name)] = own = "s" if is_shared else "v"
+                self._names[text_of(self._text, name)] = letter = "s" if is_shared else "v"
                 if is_shared:
                     self._add(within, "(shared)")
                 if value is not None:
-                    self._add(within, f"(= {own} {self._expression(value)})")
+                    self._add(within, f"(= {letter} {self._expression(value)})")
         elif kind == "comma_expression":
             for each in node.named_children:
                 self._statement(each, within)
@@ -262,7 +287,7 @@ class _Reader:
             self._add(within, self._expression(node))
 
     def _add(self, within: str, form: str) -> None:
-        """A statement, or the head of one, with every subtree of it."""
+        """Count the subtrees of a statement or of its head that have enough leaves, also together with `within`."""
         opened, leaves = [], 0
         for match in _PART.finditer(form):
             sign = match[0]
@@ -313,7 +338,7 @@ class _Reader:
                 return "#"
             if operator == "*":
                 return f"(at {value})"
-            is_element = value.startswith("(at ") and value.endswith(")")  # and not a field of one, as in a[i].x
+            is_element = value.startswith("(at ") and value.endswith(")")  # not a field of an element, as in a[i].x
             return value[4:-1] if operator == "&" and is_element else f"({operator} {value})"
         if kind == "field_expression":
             if text_of(self._text, child(node, "argument")) in _THREAD:
@@ -331,18 +356,18 @@ class _Reader:
 
     def _call(self, node: Node) -> str:
         function = child(node, "function")
-        given = [self._expression(each) for each in items(child(node, "arguments"))]
-        if function.type in _CASTS and len(given) == 1:
-            return given[0]
+        argument_forms = [self._expression(each) for each in items(child(node, "arguments"))]
+        if function.type in _CASTS and len(argument_forms) == 1:
+            return argument_forms[0]
         name = self._expression(function)
         name = "v" if name == "#" else name
         if function.type == "template_function" and text_of(self._text, function).partition("<")[0].endswith("_cast"):
-            return given[0] if given else "#"
-        if name == "__ldg" and len(given) == 1:
-            return f"(at {given[0]})"
+            return argument_forms[0] if argument_forms else "#"
+        if name == "__ldg" and len(argument_forms) == 1:
+            return f"(at {argument_forms[0]})"
         if _EXTREME.fullmatch(name):
-            given.sort()
-        return f"({name}() {' '.join(given)})"
+            argument_forms.sort()
+        return f"({name}() {' '.join(argument_forms)})"
 
     def _binary(self, operator: str, node: Node) -> str:
         return _joined(operator, [self._expression(child(node, side)) for side in ("left", "right")])
@@ -368,12 +393,16 @@ class _Reader:
         if name in self._names:
             return self._names[name]
         if is_kept(name):
-            return re.sub(r"(?<=[a-z])f\Z", "", name) if not name.startswith("_") else name  # expf is exp
+            return re.sub(r"(?<=[a-z])f\Z", "", name) if not name.startswith("_") else name  # expf becomes exp
         return "#"  # a constant or a macro of the file
 
 
 def _joined(operator: str, parts: list[str]) -> str:
-    """An operator with its operands: turned, flattened and sorted where that changes nothing; of numbers alone a number."""
+    """Return the form of an operator with its operands.
+
+    Operands are swapped, flattened and sorted where this does not change the value. If all operands are numbers, the
+    form is a number, and if all are numbers and thread indices, it is a thread index.
+    """
     if set(parts) <= {"#", "t"}:
         return "t" if "t" in parts else "#"
     if operator in _TURNED:
@@ -382,18 +411,18 @@ def _joined(operator: str, parts: list[str]) -> str:
         head = f"({operator} "
         flat: list[str] = []
         for part in parts:
-            is_whole = part.startswith(head) and part.endswith(")")  # and not a field of one, as in (a * b).x
+            is_whole = part.startswith(head) and part.endswith(")")  # not a field of an expression, as in (a * b).x
             flat += _operands(part[len(head) : -1]) if is_whole else [part]
         parts = sorted(flat)
     return f"({operator} {' '.join(parts)})"
 
 
 def _operands(text: str) -> list[str]:
-    """The operands in a form, each a word or in brackets."""
-    found, depth, start = [], 0, 0
-    for index, sign in enumerate(text):
-        depth += (sign == "(") - (sign == ")")
-        if sign == " " and depth == 0:
-            found.append(text[start:index])
+    """Split a text into its operands, each of which is a word or stands in brackets."""
+    operands, depth, start = [], 0, 0
+    for index, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == " " and depth == 0:
+            operands.append(text[start:index])
             start = index + 1
-    return [*found, text[start:]]
+    return [*operands, text[start:]]

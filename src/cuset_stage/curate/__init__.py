@@ -1,6 +1,8 @@
-"""From kernels found anywhere to a verified training set, in stages that read JSONL row by row and write JSONL with each row's source.
+"""Turn kernels from any source into a verified training set.
 
-Each stage is a function `run_<stage>` in a file of its name (`import` in importing.py), beside files that it alone uses:
+Curation runs in stages. Each stage reads JSONL row by row and writes JSONL, and every row keeps a record of its
+source. A stage is a function `run_<stage>` in a file of the same name (`import` is in importing.py). Some files hold
+parts of particular stages only:
 
 | stage | uses |
 |---|---|
@@ -12,6 +14,9 @@ Each stage is a function `run_<stage>` in a file of its name (`import` in import
 | prove | |
 | select, export | training_rows |
 
-stage.py takes rows (rows.py) through a stage's work, with parallel.py; store.py keeps what is dear. funnel.py counts over all stages,
-rounds.py trains and answers again. Of LLaMA-Factory the package knows only the form of the files that `export` leaves for it.
+All stages share a few files. stage.py runs the work of a stage on every row (rows.py), in parallel with the help of
+parallel.py. store.py keeps results that are expensive to make. funnel.py counts rows over all stages, and rounds.py
+alternates between training a model and sampling from it.
+
+The package depends on LLaMA-Factory only through the format of the data files that `export` writes.
 """

@@ -1,16 +1,17 @@
-"""Stage `adapt`: rows that come complete become tasks the judge knows; every other row is dropped with the reason.
+"""Stage `adapt`: turn complete rows into tasks that the judge can run, and drop every other row with a reason.
 
-| given | becomes |
+| input row | becomes |
 |---|---|
 | a task in our own format, or columns for inputs, outputs, cases and reference, with a program or without | a program |
 | a row of CUDABench, with gen.py and compare.py | a program |
 | a torch extension with its functional module | a module: Python with ModelNew |
 | a PyTorch module, with or without a ModelNew; a task of robust-kbench | a module |
 
-A program row has `program`, the source; a module row has `module_code` and `answer_code`. Where the source has no answer, `program` or
-`answer_code` is None, and the stage `answer` can have a model write one.
-Both have `kind`, and under `task` a record of the task without its solution: a line of our own format or of CUDABench's, or of a
-module what `load_task` reads.
+A program row has `program`, its source code. A module row has `module_code` and `answer_code`. If the source has no
+answer, `program` or `answer_code` is None, and the stage `answer` can ask a model to write one.
+
+Both kinds of row have `kind` and `task`. `task` is a record of the task without its solution. For a program it is a
+line of our own format or of CUDABench's format. For a module it has the fields that `load_task` reads.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .split import TASK_COLUMNS
 from .stage import Summary, input_rows, run_stage
 
 
-_IN_RECORD = (*TASK_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
+_IN_RECORD = (*TASK_COLUMNS, "cases", "system", "split")  # keys that move from the row into its task record
 _SOLUTIONS = ("solution", "bench.cu", "intro", "alternative")
 _MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
 _NO_TASK = (
@@ -40,12 +41,16 @@ _NO_TASK = (
 
 
 def run_adapt(settings: AdaptSettings) -> Summary:
-    """Adapt what `write` left into `folder`/adapt/."""
+    """Adapt the rows that `write` produced, and write the results to `folder`/adapt/."""
     return run_stage(settings.folder, "adapt", input_rows(settings, "write"), adapt_row)
 
 
 def adapt_row(row: Row) -> list[Row]:
-    """One row, in the form that can be judged. Raises RowError where it cannot be."""
+    """Return a list with the row in the form that the judge takes.
+
+    Raises:
+        RowError: the row cannot be judged.
+    """
     if (row.get("task") or {}).get("kind") == "module":
         adapted = _set_module(row)
     else:
@@ -94,7 +99,7 @@ def _module(row: Row) -> Row:
     reference = kernelbench_form(row.get("module_code") or functional, row.get("entry"))
     check_module(reference, "Model", "get_inputs")
     answer = row.get("answer")
-    is_python = bool(code and "class ModelNew" in code)  # which may hold an extension as text
+    is_python = bool(code and "class ModelNew" in code)  # Python may contain an extension's source as a string
     if code and not is_python and is_extension(code):
         if not functional:
             raise RowError("no_task", "no task: a torch extension needs functional_code, which calls it")
@@ -124,7 +129,7 @@ def _module(row: Row) -> Row:
 
 
 def _set_module(row: Row) -> Row:
-    """A module that came as a task of its set, whose frame makes a ModelNew of the answer."""
+    """Return the row of a module that is a task of a task set. The set's own frame makes ModelNew of the answer."""
     record = {key: value for key, value in row["task"].items() if key != "solution"}
     return {
         "kind": "module", "form": "task", "name": record["name"], "family": record["family"],
@@ -133,39 +138,43 @@ def _set_module(row: Row) -> Row:
 
 
 def task_identity(row: Row) -> str:
-    """A name that may be a part of a path, unique as the row's identity is: readable, and eight digits of its digest."""
+    """Return a readable task id that can be part of a path.
+
+    It ends in eight digits of the digest of the row's `id`, so it is as unique as that `id`.
+    """
     readable = re.sub(r"[^A-Za-z0-9_.+-]+", "_", row["id"])[-80:].strip("_.-+") or "row"
     return f"{readable}-{digest(row['id'])[:8]}"
 
 
 def is_cudabench(record: dict[str, Any]) -> bool:
+    """Return True if a task record is in CUDABench's format, which is recognised by its keys."""
     return record.keys() >= cudabench.SIGN
 
 
 def load_task(row: Row) -> ProgramTask | ModuleTask:
-    """The task of a row that went through `adapt`.
+    """Return the task of a row that went through `adapt`.
 
     Raises:
-        RowError: bad_task: the record breaks the format; the message names the row and the key.
+        RowError: the task record breaks the format (reason `bad_task`). The message names the row and the key.
     """
     record = row.get("task")
     if not isinstance(record, dict):
         raise RowError("bad_task", f"{row.get('id')}: task: missing; run `cuset curate adapt` first")
     try:
         if row.get("kind") == "module":
-            given = {key: record[key] for key in _MODULE & record.keys()}
+            module_fields = {key: record[key] for key in _MODULE & record.keys()}
             notes = tuple(record.get("notes", ()))
-            return ModuleTask(**given, prompts={1: record["prompt"]}, notes=notes, source=row["id"])
+            return ModuleTask(**module_fields, prompts={1: record["prompt"]}, notes=notes, source=row["id"])
         return (cudabench if is_cudabench(record) else native).read_task(TaskRow(row["id"], record))
     except TaskError as error:
         raise RowError("bad_task", str(error)) from None
 
 
 def language_of(row: Row) -> str:
-    """The language of the row's answer: cuda or python."""
+    """Return the language of the row's answer, "cuda" or "python"."""
     return (row.get("task") or {}).get("language", "python") if row.get("kind") == "module" else "cuda"
 
 
 def program_of(row: Row) -> str | None:
-    """The source that answers the row's task: a CUDA program, or Python with ModelNew; None when it has none."""
+    """Return the code that answers the row's task: a CUDA program, or Python with ModelNew. None without an answer."""
     return row.get("answer_code") if row.get("kind") == "module" else row.get("program")

@@ -1,7 +1,11 @@
-"""Finds the rows that come from a benchmark: they are held against the user's own copies, kernel by kernel, by module, and by prompt.
+"""Find rows that come from a benchmark.
 
-A kernel that is as near to one that every course has (common_kernels.cu) as to the benchmark's says nothing: a row with one comes from a
-benchmark when its prompt does, or the whole program. Nobody else's benchmark is kept here; a path to a local copy is all we take.
+Rows are compared with the user's own copies of the benchmarks: by whole program, by kernel, by PyTorch module, by name
+and by prompt. The package contains no benchmark of others. It only takes paths to local copies.
+
+Some kernels appear in every CUDA course (common_kernels.cu). If a row's kernel is as similar to one of these as to a
+benchmark's kernel, the match counts for nothing. Such a row counts as contaminated only if its prompt or its whole
+program matches.
 """
 
 from __future__ import annotations
@@ -28,15 +32,22 @@ from .fingerprints import (
 from .rows import CurationError, Row, digest
 
 
-_NUMBERED = re.compile(r"(\d+)_\w{3,}")  # 19_ReLU; a bare `relu` may be anything
-# Jaccard similarity from which a kernel, a module's text or the words of a prompt count as the benchmark's.
+_NUMBERED = re.compile(r"(\d+)_\w{3,}")  # such as 19_ReLU; a bare `relu` does not identify a task
+# Lowest Jaccard similarity at which a kernel, a module's text or a prompt's words count as a match.
 _THRESHOLDS = {"kernel": 0.6, "module": 0.6, "prompt": 0.7}
 COMMON = Path(__file__).with_name("common_kernels.cu")
 
 
 @dataclass(frozen=True)
 class Contamination:
-    """A row found in a benchmark. method: program, kernel, module, name or prompt."""
+    """A match between a row and a benchmark's task.
+
+    Attributes:
+        benchmark: the benchmark's name.
+        task: the id of the matching task.
+        method: what matched: "program", "kernel", "module", "name" or "prompt".
+        similarity: Jaccard similarity, 1.0 for equal fingerprints.
+    """
 
     benchmark: str
     task: str
@@ -48,10 +59,13 @@ class Contamination:
 
 
 class Benchmarks:
-    """The fingerprints of named benchmarks.
+    """The fingerprints of all tasks of the given benchmarks.
 
     Args:
-        paths: name -> a file or folder that `load_tasks` reads (CUDABench, KernelBench, our own format).
+        paths: benchmark name -> a file or folder that `load_tasks` reads (CUDABench, KernelBench, our own format).
+
+    Attributes:
+        record: benchmark name -> number of tasks, format and SHA-256, for the stage's summary.
 
     Raises:
         CurationError: a path cannot be read as a task set.
@@ -59,16 +73,16 @@ class Benchmarks:
 
     def __init__(self, paths: Mapping[str, Path]) -> None:
         self._equal: dict[tuple[str, str], str] = {}  # (method, digest) -> task
-        self._near: dict[str, tuple[list[str], list[np.ndarray]]] = {}  # method -> tasks and their MinHashes
+        self._near: dict[str, tuple[list[str], list[np.ndarray]]] = {}  # method -> (tasks, their MinHashes)
         self.record: dict[str, dict[str, object]] = {}
         for name, loaded in read_benchmarks(paths).items():
             for task in loaded:
                 self._add_task(f"{name}\t{task.id}", task)
             self.record[name] = {"tasks": len(loaded), "format": loaded.format, "sha256": loaded.sha256}
-        self._stacked = {method: (tasks, np.stack(found)) for method, (tasks, found) in self._near.items()}
+        self._stacked = {method: (tasks, np.stack(sketches)) for method, (tasks, sketches) in self._near.items()}
 
     def _add_task(self, name: str, task: Task) -> None:
-        if isinstance(task, ModuleTask):  # its prompt is its code in our words, and not compared
+        if isinstance(task, ModuleTask):  # its prompt is its code within our wording, so it is not compared
             self._add("module", name, *module_fingerprint(task.own_source or task.reference))
             if number := _NUMBERED.match(task.name):
                 level = task.family.removeprefix("level")
@@ -82,23 +96,24 @@ class Benchmarks:
             self._add("prompt", name, *prose_fingerprint(prompt))
 
     def _add(self, method: str, name: str, *given: str) -> None:
-        """given: digests, and last a MinHash or nothing."""
+        """Add a task's fingerprints. `given` holds digests, and as its last entry a packed MinHash or ""."""
         for value in given[:-1]:
             self._equal.setdefault((method, value), name)
         sketch = unpacked(given[-1])
         if sketch is not None:
             tasks, sketches = self._near.setdefault(method, ([], []))
-            # A task at five sizes has its kernel five times.
+            # A task that comes in five sizes has the same kernel five times.
             if not any((sketch == other).all() for other in sketches):
                 tasks.append(name)
                 sketches.append(sketch)
 
     def find(self, row: Row) -> Contamination | None:
-        """Return the surest sign that the row comes from a benchmark; None without one."""
+        """Return the most reliable match of the row with a benchmark, or None."""
         if not self.record:
             return None
         fingerprints: dict[str, Any] = fingerprints_of(row)
-        # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks; robust-kbench's folders have their numbers.
+        # The AI CUDA Engineer archive names its rows like KernelBench's tasks. robust-kbench's folders contain the
+        # numbers of these tasks.
         names = [str(row.get(key)) for key in ("name", "description", "family")] if "module" in fingerprints else []
         signs = [
             ("program", [fingerprints["program"], ""]),
@@ -107,16 +122,17 @@ class Benchmarks:
             *(("kernel", [sketch]) for sketch in fingerprints["kernels"]),
             ("prompt", None if "module" in fingerprints else fingerprints.get("prompt")),
         ]
-        for method, given in signs:
-            match = self._held(method, given) if given else None
-            if match and method == "kernel":  # is one of every course as near?
-                common = float(jaccard(_common_kernels(), unpacked(given[0])).max())
+        for method, fingerprint in signs:
+            match = self._held(method, fingerprint) if fingerprint else None
+            if match and method == "kernel":  # a match counts only if it is closer than any common kernel
+                common = float(jaccard(_common_kernels(), unpacked(fingerprint[0])).max())
                 match = match if round(common, 3) < match.similarity else None
             if match:
                 return match
         return None
 
     def _held(self, method: str, given: list[str]) -> Contamination | None:
+        """Return the match of one fingerprint (as in `_add`) with the benchmarks: an equal one, else the nearest."""
         task = next((self._equal[method, value] for value in given[:-1] if (method, value) in self._equal), None)
         if task is not None:
             return Contamination(*task.split("\t", 1), method, 1.0)
@@ -133,11 +149,12 @@ class Benchmarks:
 
 @cache
 def _common_kernels() -> np.ndarray:
-    return np.stack([unpacked(each) for each in kernel_fingerprints(COMMON.read_text(encoding="utf-8"))])
+    """Return the MinHashes of the kernels in common_kernels.cu, [kernels, 128]."""
+    return np.stack([unpacked(sketch) for sketch in kernel_fingerprints(COMMON.read_text(encoding="utf-8"))])
 
 
 def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:
-    """The task sets at name -> path.
+    """Load the task set of each benchmark. `paths` maps names to paths, the result maps names to task sets.
 
     Raises:
         CurationError: a path cannot be read as a task set.

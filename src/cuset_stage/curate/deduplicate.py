@@ -1,8 +1,10 @@
-"""Stage `deduplicate`: no row from a benchmark, no kernel twice, before anything is asked of a model or run.
+"""Stage `deduplicate`: remove rows from benchmarks and duplicate kernels, before any model is asked or program is run.
 
-Rows are compared by the fingerprints that `split` made. Of kernels near ones are duplicates; of tasks with an answer only equal ones,
-as a wrong answer may be near a right one: `select` compares those that were proved. Beside the usual files the stage writes
-contamination.jsonl, with every row that was found in a benchmark.
+Rows are compared by the fingerprints that `split` computed. Kernels are duplicates if they are similar. Tasks that
+come with an answer are duplicates only if they are equal, because a wrong answer can be similar to a right one.
+`select` compares such answers later, when they have been proved.
+
+Besides the usual files, the stage writes contamination.jsonl with every row that was found in a benchmark.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from .stage import Summary, all_but, input_rows, run_stage
 
 
 def run_deduplicate(settings: DeduplicateSettings) -> Summary:
-    """Take duplicates and what comes from benchmarks out of what `split` left, into `folder`/deduplicate/.
+    """Remove duplicates and benchmark rows from the rows of `split`, and write the rest to `folder`/deduplicate/.
 
-    The rows are read twice: in between, memory holds the name and a few numbers of each.
+    The rows are read twice, once to compare them and once to copy them. Between the passes, memory holds only the id
+    and a few numbers per row.
 
     Raises:
         CurationError: a benchmark cannot be read.
@@ -45,7 +48,7 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
         sketches.append(None if whole[-1] else device_sketch(fingerprints))
     table = pd.DataFrame({"program": np.frombuffer(programs, np.uint64), "whole": np.frombuffer(whole, np.int8)})
     table["number"] = table.index
-    # A kernel gives way to a task.
+    # Tasks come first, so that a bare kernel is dropped in favour of an equal task.
     clean = table.drop(index=list(contaminated)).sort_values("whole", ascending=False, kind="stable")
     same = clean.groupby("program", sort=False)["number"].transform("first")
     dropped = {number: ("contaminated", str(match)) for number, match in contaminated.items()}

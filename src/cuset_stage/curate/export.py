@@ -1,7 +1,8 @@
-"""Stage `export`: LLaMA-Factory's alpaca files, their entry in dataset_info.json, and a data card.
+"""Stage `export`: write LLaMA-Factory alpaca files, their entries in dataset_info.json, and a data card.
 
-Rows are split by task, never by row: all answers to a task, and all rows with the same prompt, are on one side. The stage's rows are
-the texts; the files are made of them and replaced as a whole. Other entries of dataset_info.json stay as they are.
+The train/eval split is by task and never by row: all answers to a task, and all rows with the same prompt, are on the
+same side. The stage's own rows contain the final texts. The data files are built from them and replaced as a whole.
+Other entries of dataset_info.json stay as they are.
 """
 
 from __future__ import annotations
@@ -28,35 +29,35 @@ _COLUMNS = {"prompt": "instruction", "query": "input", "response": "output", "sy
 
 
 def run_export(settings: ExportSettings) -> Summary:
-    """Write what `select` left; the summary goes to `folder`/export/.
+    """Write the rows of `select` as a LLaMA-Factory data set. The stage's rows and summary go to `folder`/export/.
 
     Raises:
-        CurationError: dataset_info.json is broken, or has an entry of the name that is not ours.
+        CurationError: dataset_info.json is broken, or has an entry of this name that is not ours.
     """
     rows, target = list(input_rows(settings, "select")), settings.target
     files = {"train": target / f"{settings.name}.json", "eval": target / f"{settings.name}_eval.json"}
     info = _read_info(target / "dataset_info.json", files.values())
     groups = task_groups(rows)
     sides, notes = split_tasks(rows, groups, settings.validation, settings.seed)
-    remaining, made = iter(groups), list[Row]()
+    remaining, exported = iter(groups), list[Row]()
 
     def work(row: Row) -> list[Row]:
         task = next(remaining)
-        made.append(_exported(row, settings, task, sides[task]))
-        return made[-1:]
+        exported.append(_exported(row, settings, task, sides[task]))
+        return exported[-1:]
 
     keys = settings.model_dump(mode="json", exclude={"folder", "input"})
     summary = run_stage(settings.folder, "export", rows, work, settings=keys, notes=notes)
     entries = {}
     for side, path in files.items():
-        records = [_record(row) for row in made if row["split"] == side]
+        records = [_record(row) for row in exported if row["split"] == side]
         if records:
             write_atomically(path, "[\n" + ",\n".join(records) + "\n]\n")
             entries[path.stem] = _entry(path)
-        elif info.pop(path.stem, None):  # of an earlier run: its rows are now on the other side of the split
+        elif info.pop(path.stem, None):  # from an earlier run, whose rows are now on the other side of the split
             path.unlink(missing_ok=True)
     write_atomically(target / "dataset_info.json", json.dumps(info | entries, indent=2, ensure_ascii=False) + "\n")
-    write_atomically(target / f"{settings.name}.md", data_card(settings, made, entries))
+    write_atomically(target / f"{settings.name}.md", data_card(settings, exported, entries))
     return summary
 
 
@@ -65,7 +66,7 @@ def _entry(path: Path) -> dict[str, Any]:
 
 
 def _read_info(info_path: Path, files: Iterable[Path]) -> dict[str, Any]:
-    """dataset_info.json as it is, in which the names of our files mean nothing else."""
+    """Return the content of dataset_info.json, and check that the names of our files are not used for other data."""
     try:
         info = json.loads(info_path.read_text(encoding="utf-8")) if info_path.is_file() else {}
     except ValueError as error:
@@ -78,7 +79,17 @@ def _read_info(info_path: Path, files: Iterable[Path]) -> dict[str, Any]:
 
 
 def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
-    """The texts of a row, and what the card counts. task: its group; side: of the split."""
+    """Return a row with the final texts and the values that the data card counts.
+
+    Args:
+        row: a row of the stage before.
+        settings: the settings of the stage.
+        task: the row's task group, from `task_groups`.
+        side: "train" or "eval".
+
+    Raises:
+        RowError: the row has no prompt, or the judge would extract another program from the answer.
+    """
     prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=settings.reasoning)
     if not prompt:
         raise RowError("no_prompt", "nothing to ask a model")
@@ -104,14 +115,14 @@ def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
 
 
 def _author(row: Row) -> str | None:
-    """The model that wrote the answer; None: the source did."""
+    """Return the model that wrote the answer, or None if the answer comes from the source."""
     if sample := row.get("sample"):
         return sample["model"]
     return f"{row['written']['model']}, around a kernel of the source" if row.get("written") else None
 
 
 def _record(row: Row) -> str:
-    """A record of a file, with what people want to know of it."""
+    """Return an alpaca record as JSON, with further keys that say what the row is and where it comes from."""
     record = {"instruction": row["prompt"], "input": "", "output": row["answer"]}
     record |= {key: row[key] for key in ("system", "name", "family", "id")}
     record |= {"licence": str(row["source"].get("licence")), "source": str(row["source"].get("name"))}
@@ -119,13 +130,18 @@ def _record(row: Row) -> str:
 
 
 def data_card(settings: ExportSettings, rows: Sequence[Row], entries: Mapping[str, Mapping[str, Any]]) -> str:
-    """The data card in Markdown: what is in the set, where it comes from, what was left out and why, and how it was verified.
+    """Return the data card in Markdown.
 
-    rows: of the stage; entries: of dataset_info.json.
+    It says what is in the data set, where it comes from, what was left out and why, and how it was verified.
+
+    Args:
+        settings: the settings of the stage.
+        rows: the exported rows.
+        entries: the entries of this data set in dataset_info.json.
     """
     steps = {step["stage"]: step for step in read_funnel(settings.folder) if step["stage"] != "export"}
     contaminated = settings.folder / "deduplicate" / "contamination.jsonl"
-    found = read_objects(contaminated) if contaminated.is_file() else ()
+    contaminations = read_objects(contaminated) if contaminated.is_file() else ()
     sources = [row["source"] for row in rows]
     page = template(
         "curate/card.md.jinja",
@@ -153,5 +169,5 @@ def data_card(settings: ExportSettings, rows: Sequence[Row], entries: Mapping[st
                 Counter(f"{source.get('name')} @ {source.get('revision') or 'no revision'}" for source in sources),
             ),
         ],
-        found=Counter(f"{row['benchmark']}: {row['method']}" for _, row in found),
+        found=Counter(f"{row['benchmark']}: {row['method']}" for _, row in contaminations),
     )

@@ -1,4 +1,4 @@
-"""An account of a curation: how many rows each stage kept and why the others were dropped, and how often a model solved each task."""
+"""Statistics of a curation: rows kept per stage, reasons for dropped rows, and how often a model solved each task."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .settings import STAGE_SETTINGS
 
 
 Step = dict[str, Any]
-_NAMED = 20  # tasks in a sentence
-# What is added up over sources, and what it is called.
+_NAMED = 20  # most tasks that a sentence names
+# Keys of a summary that are added up over sources -> column headings.
 _ADDED = {"read": "read", "kept": "kept", "dropped": "dropped", "unsettled": "to try again", "seconds": "seconds"}
 
 
 def read_funnel(folder: Path) -> list[Step]:
-    """The stages that have run, in order: what their summaries say, those of several sources added up.
+    """Return a record of each stage that has run, in order. The counts of several sources are added up.
 
     Raises:
-        CurationError: none has.
+        CurationError: no stage has run in the folder.
     """
     steps: list[Step] = []
     for stage in STAGE_SETTINGS:
@@ -32,14 +32,14 @@ def read_funnel(folder: Path) -> list[Step]:
         if not paths:
             continue
         summaries = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-        reasons = sum((Counter(each["reasons"]) for each in summaries), Counter())
+        reasons = sum((Counter(summary["reasons"]) for summary in summaries), Counter())
         steps.append(
             {
                 "stage": stage,
-                **{key: round(sum(each[key] for each in summaries), 3) for key in _ADDED},
+                **{key: round(sum(summary[key] for summary in summaries), 3) for key in _ADDED},
                 "reasons": dict(reasons.most_common()),
-                "sources": [each["name"] for each in summaries if each["name"]],
-                "settings": summaries[-1].get("settings", {}),  # version 0.1 kept them elsewhere
+                "sources": [summary["name"] for summary in summaries if summary["name"]],
+                "settings": summaries[-1].get("settings", {}),  # version 0.1 stored them elsewhere
             }
         )
     if not steps:
@@ -48,7 +48,7 @@ def read_funnel(folder: Path) -> list[Step]:
 
 
 def print_funnel(steps: list[Step]) -> None:
-    """The funnel as a table, under it why rows were dropped."""
+    """Print the funnel as a table, and below it the reasons why rows were dropped."""
     columns = [text_column("stage", [step["stage"] for step in steps])]
     for key, name in _ADDED.items():
         columns.append(number_column(name, [step[key] for step in steps], digits=int(key == "seconds")))
@@ -65,9 +65,17 @@ def _counted(reasons: Mapping[str, int]) -> str:
 
 
 def pass_rates(prove: Path) -> list[dict[str, Any]]:
-    """A record of each task that was sampled, the hardest first, from the stage's folder: the row's id (`of`) and name, `samples` that
-    were judged, how many of them `passed`, how many of these were only `compiled`, and the `reasons` of the others. What
-    the stage has still to settle is not counted.
+    """Return a record of each task that was sampled, hardest first.
+
+    Samples that the stage `prove` could not settle yet are not counted.
+
+    Args:
+        prove: the folder of the stage `prove`.
+
+    Returns:
+        Dictionaries with `of` (the id of the task's row), `name`, `samples` (how many were judged), `passed` (how many
+        of these passed), `compiled` (how many of the passed ones were only compiled and not run), and `reasons`
+        (counts of the reasons why the others failed).
     """
     rates: dict[str, dict[str, Any]] = {}
     for file in ("rows", "dropped") if prove.is_dir() else ():
@@ -84,7 +92,7 @@ def pass_rates(prove: Path) -> list[dict[str, Any]]:
 
 
 def sentences(rates: list[dict[str, Any]]) -> list[str]:
-    """The sum, and which tasks were never and which always solved; nothing where no task was sampled."""
+    """Return sentences with the totals and with the tasks that were never or always solved; none without samples."""
     if not rates:
         return []
     never, always = ([rate for rate in rates if rate["passed"] == part * rate["samples"]] for part in (0, 1))
@@ -94,10 +102,10 @@ def sentences(rates: list[dict[str, Any]]) -> list[str]:
         f"{sum(rate['passed'] for rate in rates):,} of {sum(rate['samples'] for rate in rates):,} samples passed; of {len(rates):,} tasks "
         f"{len(always):,} were always solved, {len(never):,} never{not_run}"
     ]
-    for word, these in (("never", never), ("always", always)):
-        if these:
-            more = f" and {len(these) - _NAMED:,} more, see pass_rates.jsonl" if len(these) > _NAMED else ""
-            texts.append(f"{word} solved: {', '.join(map(_named, these[:_NAMED]))}{more}")
+    for word, matching in (("never", never), ("always", always)):
+        if matching:
+            more = f" and {len(matching) - _NAMED:,} more, see pass_rates.jsonl" if len(matching) > _NAMED else ""
+            texts.append(f"{word} solved: {', '.join(map(_named, matching[:_NAMED]))}{more}")
     return texts
 
 

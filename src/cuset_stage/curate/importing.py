@@ -1,4 +1,4 @@
-"""Stage `import`: rows of any source in our fields, with where they come from and under which licence."""
+"""Stage `import`: read rows from any source, rename columns to our fields, and record their origin and licence."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ _Licence = Annotated[StrictStr | list[Any], Field(description="text or a list")]
 
 
 class SourceRow(RowModel):
-    """The fields that a row can hold, in our names."""
+    """The fields that an imported row can have."""
 
-    name: Text | None = None  # what people call the task
+    name: Text | None = None  # a readable name of the task
     family: Text | None = None
     prompt: Text | None = None
     description: Text | None = None  # one or two sentences
     code: Text | None = None  # CUDA C++: a program, a kernel, or a torch extension
-    intro: Text | None = None  # stands before the program in a training response
-    answer: Text | None = None  # a whole answer of a model; its code is taken out by `adapt`
+    intro: Text | None = None  # text before the program in a training response
+    answer: Text | None = None  # a model's whole answer; `split` or `adapt` extracts its code
     reasoning: Text | None = None
     module_code: Text | None = None  # PyTorch: Model, get_inputs, get_init_inputs
-    functional_code: Text | None = None  # PyTorch: Model.forward(..., fn=module_fn), as the AI CUDA Engineer has it
-    entry: Text | None = None  # the module's class when it is not called Model
+    functional_code: Text | None = None  # PyTorch: Model.forward(..., fn=module_fn), as in AI CUDA Engineer
+    entry: Text | None = None  # the name of the module's class, if it is not Model
     licence: _Licence | None = None
     url: Text | None = None
     revision: Text | None = None
-    speedup: _Number | None = None  # what the source claims; kept, and nothing is ranked by it: `prove` measures
+    speedup: _Number | None = None  # the source's claim; it is kept but never used for ranking, as `prove` measures
     correct: Truth | None = None
-    task: Object | None = None  # a whole task in the `cuset` format, or these parts of one:
+    task: Object | None = None  # a whole task in the `cuset` format; the following fields are parts of one
     inputs: _List | None = None
     outputs: _List | None = None
     cases: _List | None = None
@@ -65,7 +65,15 @@ _EMPTY = (None, "", [])
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """How a data set names what we need: an entry of presets.yaml, which explains the fields, or what the user gives."""
+    """Maps a data set's columns to our fields. It comes from presets.yaml, or from the user.
+
+    Attributes:
+        columns: our field -> the data set's column.
+        licence: the licence that the data set states for all its rows. None: it states none.
+        needs: fields without which a row is dropped.
+        note: a note for the user, such as what is left out of the data set and why.
+        prepare: the name of a function in `_PREPARE` that first adds columns to a row. None: no function.
+    """
 
     columns: Mapping[str, str]
     licence: str | None = None
@@ -75,16 +83,19 @@ class ColumnMap:
 
 
 def _text_of(content: Any) -> str:
-    """A turn's content: text, or parts of which those of text count ([{type: text, text: ...}])."""
+    """Return the text of a turn. Its content is text, or a list of parts ([{type: text, text: ...}])."""
     if isinstance(content, list):
         return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and part.get("text"))
     return str(content or "")
 
 
 def _last_turn(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The last answer of a conversation and the question before it, as columns `question` and `answer`.
+    """Return the row with a conversation's last answer and the question before it as columns `answer` and `question`.
 
-    Turns are {role, content} or {from, value}. Raises RowError: there is no such column, or no answer.
+    Turns are {role, content} or {from, value}.
+
+    Raises:
+        RowError: there is no column with a conversation, or it contains no answer.
     """
     if not given.keys() & {"messages", "conversations"}:
         raise RowError("missing_column", f"there is no column messages or conversations; there are: {_names(given)}")
@@ -102,9 +113,9 @@ def _last_turn(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _with_input(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`instruction` and `input` as a column `question`."""
+    """Return the row with `instruction` and `input` joined as a column `question`."""
     parts = (given.get("instruction"), given.get("input"))
-    return {**given, "question": "\n".join(str(each) for each in parts if each)}
+    return {**given, "question": "\n".join(str(part) for part in parts if part)}
 
 
 _PREPARE = {"last_turn": _last_turn, "with_input": _with_input}
@@ -112,10 +123,15 @@ MAPS = {name: ColumnMap(**entry) for name, entry in read_yaml(Path(__file__).wit
 
 
 def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
-    """The map of a known data set with the user's columns over it; without a name the user's, or our own field names.
+    """Return the column map for a source.
+
+    Args:
+        name: a preset of presets.yaml. None: use the user's columns alone.
+        columns: the user's columns, our field -> the source's column. They take precedence over those of the preset.
+            Without a preset and without columns, the source's columns are expected to have the names of our fields.
 
     Raises:
-        CurationError: no such data set, or no such field.
+        CurationError: there is no such preset, or no such field.
     """
     for ours in columns:
         if ours not in SourceRow.model_fields:
@@ -134,20 +150,21 @@ def _names(given: Mapping[str, Any]) -> str:
 
 
 def _says_nothing(value: Any) -> bool:
-    """True for a missing value; str() of a missing one, as CUDA-L1's files hold it, is no code."""
+    """Return True for a missing value, also if it was converted to text, such as "None" in the files of CUDA-L1."""
     return value is None or (isinstance(value, str) and value.strip() in ("", "None", "null", "nan", "NaN"))
 
 
 def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
-    """Our fields of a source's row. A column that is missing, empty or null is left out.
+    """Return a source's row with our field names. Columns that are missing, empty or null are left out.
 
     Raises:
-        RowError: a column of another type than its field's, or not in UTF-8; one that is needed is missing.
+        RowError: a column has another type than its field or is not UTF-8, a needed column is missing, or no column
+            holds code or a task.
     """
     if column_map.prepare:
         given = _PREPARE[column_map.prepare](given)
     columns = dict(column_map.columns)
-    if given.get(columns.get("licence", "")) in _EMPTY:  # a statement must not be passed over for the way it is spelt
+    if given.get(columns.get("licence", "")) in _EMPTY:  # accept other spellings of the column
         spelt = ("licence", "license", "licences", "licenses")
         stated = (key for key, value in given.items() if key.lower() in spelt and value not in _EMPTY)
         columns["licence"] = next(stated, "licence")
@@ -159,7 +176,7 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
         raise RowError("wrong_type", f"column {column!r}: {wrong_value(error, SourceRow, row)}") from None
     try:
         json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # a lone surrogate stands for a byte that is not UTF-8
+    except UnicodeEncodeError:  # the readers represent bytes that are not UTF-8 by lone surrogates
         raise RowError("not_utf8", f"one of the columns {', '.join(map(columns.get, row))} is not UTF-8") from None
     missing = [columns[field] for field in column_map.needs if field not in row and field in columns]
     if missing:
@@ -171,34 +188,34 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
 
 # ---------------------------------------------------------------------------------------------------------- the stage
 
-# Fields that may state a licence in a comment.
+# Fields with code, which may state a licence in a comment.
 _CODE = ("code", "module_code", "functional_code")
 
 
 def run_import(settings: ImportSettings) -> Summary:
-    """Read a source into `folder`/import/<name>/.
+    """Read a source and write its rows to `folder`/import/<name>/.
 
     Raises:
-        CurationError: nothing at the path, an unknown format, preset or field.
+        CurationError: there is nothing at the path, or the format, the preset or a field is unknown.
     """
     path = settings.path
-    kind = settings.format or readers.guess_format(path)
-    preset = settings.preset or ("cuset" if kind in ("tasks", "robust-kbench") else None)
+    source_format = settings.format or readers.guess_format(path)
+    preset = settings.preset or ("cuset" if source_format in ("tasks", "robust-kbench") else None)
     columns, suffixes = settings.columns, settings.suffixes
-    if preset == "kernelbench" and kind == "tree":  # a clone of it
+    if preset == "kernelbench" and source_format == "tree":  # a clone of KernelBench's repository
         columns, suffixes = {"name": "path", **columns}, (".py",)
-    # What is left open by the user, and found out once for all rows.
+    # Settings that the user left open are resolved once for all rows.
     revision = settings.revision or readers.git_revision(path)
-    found = {"name": settings.label, "format": kind, "preset": preset, "revision": revision}
-    settled = settings.model_copy(update=found)
+    resolved = {"name": settings.label, "format": source_format, "preset": preset, "revision": revision}
+    resolved_settings = settings.model_copy(update=resolved)
     column_map = choose_map(preset, columns)
     return run_stage(
         settings.folder,
         "import",
-        readers.read(path, kind, suffixes),
-        partial(import_row, settings=settled, column_map=column_map),
+        readers.read(path, source_format, suffixes),
+        partial(import_row, settings=resolved_settings, column_map=column_map),
         name=settings.label,
-        settings=settled.model_dump(mode="json"),
+        settings=resolved_settings.model_dump(mode="json"),
         workers=settings.workers,
         processes=True,
         notes=[column_map.note] if column_map.note else (),
@@ -206,15 +223,24 @@ def run_import(settings: ImportSettings) -> Summary:
 
 
 def import_row(read: Row, settings: ImportSettings, column_map: ColumnMap) -> list[Row]:
-    """A source's row in our fields. read: as a reader yields it. Raises RowError."""
+    """Return a list with the imported row.
+
+    Args:
+        read: a row as a reader yields it.
+        settings: the settings of the stage, with format, preset, name and revision filled in.
+        column_map: the map from the source's columns to our fields.
+
+    Raises:
+        RowError: the row is broken, marked as incorrect by its source, or its licence is not allowed.
+    """
     if "problem" in read:
         raise RowError(*read["problem"])
-    given, file, number = read["given"], read["file"], read["row"]
-    row = apply_map(column_map, given)
+    source_row, file, number = read["given"], read["file"], read["row"]
+    row = apply_map(column_map, source_row)
     if row.get("correct") is False:
         raise RowError("incorrect", "its source says that it is wrong")
     if settings.preset in ("cuset", "cudabench"):
-        row["task"] = given
+        row["task"] = source_row
     licence, stated_by = _licence(row, column_map, read.get("stated", (UNKNOWN, None)), settings.licence)
     if not licences.is_allowed(licence, settings.allow, allow_unknown=settings.allow_unknown):
         if licences.is_known(licence):
@@ -222,7 +248,7 @@ def import_row(read: Row, settings: ImportSettings, column_map: ColumnMap) -> li
         by_name = "" if licence == UNKNOWN else "allow= with this name or "
         raise RowError("licence_unknown", f"{licence} ({by_name}allow_unknown=true keeps such rows)")
     place = file if settings.format in readers.FOLDERS else f"{number:06d}"
-    if settings.format not in readers.FOLDERS and settings.path.is_dir():  # each shard counts from 1
+    if settings.format not in readers.FOLDERS and settings.path.is_dir():  # rows are numbered from 1 in each shard
         place = f"{file}#{place}"
     row.pop("licence", None)
     source = {
@@ -241,8 +267,11 @@ def import_row(read: Row, settings: ImportSettings, column_map: ColumnMap) -> li
 def _licence(
     row: Row, column_map: ColumnMap, of_folder: tuple[str, str | None], by_user: str | None
 ) -> tuple[str, str | None]:
-    """The licence of a row and where it is stated: by the row or the data set and by its code, which both apply; else by its
-    folder; else by the user. Several in a list all apply."""
+    """Return the licence of a row and where it is stated.
+
+    A licence stated by the row (or else by its data set) and the licences stated in its code all apply together. If
+    there are none, the folder's licence applies, and otherwise the user's. All licences of a list apply together.
+    """
     stated = row.get("licence", column_map.licence) or UNKNOWN
     stated = licences.all_of(map(str, stated if isinstance(stated, list) else [stated]))
     in_code = {licences.of_source(str(row[key])) for key in _CODE if row.get(key)} - {UNKNOWN}

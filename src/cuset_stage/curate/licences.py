@@ -1,7 +1,8 @@
-"""Licences: their many names as SPDX expressions, what a source or a folder says of itself, and whether a row may be used.
+"""Licences: write them as SPDX expressions, recognise them in source files and folders, and decide which to allow.
 
-license-expression parses expressions and knows SPDX's identifiers; the names that people write beside them, and the marks by which a
-text is known, are ours. What is not recognised is unknown, and unknown is left out unless the user says otherwise.
+The package license-expression parses expressions and knows the SPDX identifiers. The other names that people write,
+and the phrases by which a licence text is recognised, are our own (licences.yaml). A licence that is not recognised is
+unknown, and rows of unknown licence are dropped unless the user says otherwise.
 """
 
 from __future__ import annotations
@@ -25,17 +26,20 @@ _DATA = read_yaml(Path(__file__).with_name("licences.yaml"))
 _NAMES = {name: identifier for identifier, names in _DATA["names"].items() for name in names}
 _LATER = r"or[-\s]+(?:any[-\s]+)?(?:later|newer)(?:[-\s]+versions?)?"
 _OR_LATER = re.compile(rf"\s*\(\s*{_LATER}\s*\)|[-,\s]+{_LATER}(?![-\w])", re.IGNORECASE)
-_LICENSING = Licensing()  # that knows no name: words between operators are one
+_LICENSING = Licensing()  # built without known names, so it takes all words between two operators as one name
 
 
 def _bare(name: str) -> str:
-    """Letters, digits and `+` of a name, without the words that say nothing: `Apache License, Version 2.0` -> apache20."""
+    """Return the letters, digits and `+` of a name without filler words: `Apache License, Version 2.0` -> apache20."""
     return re.sub(r"[^a-z0-9+]", "", re.sub(r"\b(?:the|licen[cs]e|version)\b|\bv(?=\.?\s*\d)", "", name.lower()))
 
 
 @cache
 def _spdx_names() -> tuple[dict[str, str], frozenset[str]]:
-    """Licences by the letters of their names, also those that SPDX had for them before; SPDX's exceptions."""
+    """Return a map from bare names (`_bare`) to SPDX identifiers, and the set of SPDX exceptions in lower case.
+
+    The map includes earlier SPDX identifiers and the names of licences.yaml.
+    """
     identifiers: dict[str, str] = {}
     exceptions = set()
     for entry in get_license_index():
@@ -49,7 +53,7 @@ def _spdx_names() -> tuple[dict[str, str], frozenset[str]]:
 
 
 def _identifier(text: str) -> str | None:
-    """One licence by its identifier or one of its names; None: nobody knows it."""
+    """Return the SPDX identifier of a single licence, given by its identifier or one of its names. None if unknown."""
     bare = _bare(_OR_LATER.sub("+", text))
     if bare in _spdx_names()[0]:
         return _spdx_names()[0][bare]
@@ -64,7 +68,10 @@ def _identifier(text: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _parse(text: str):
-    """The tree of an expression with SPDX's identifiers; a text that is none, or one name that nobody knows, as it stands."""
+    """Return the tree of an expression, with SPDX identifiers in it.
+
+    A text that is no expression, or that is a single unknown name, is returned unchanged as a str.
+    """
     if whole := _identifier(text):
         return LicenseSymbol(whole)
 
@@ -82,6 +89,7 @@ def _parse(text: str):
 
 
 def _resolved(node):
+    """Return a tree with each licence name replaced by its SPDX identifier, if it has one."""
     if isinstance(node, LicenseWithExceptionSymbol):
         return LicenseWithExceptionSymbol(_resolved(node.license_symbol), node.exception_symbol)
     if isinstance(node, LicenseSymbol):
@@ -90,28 +98,45 @@ def _resolved(node):
 
 
 def _written(node) -> str:
+    """Return the text of what `_parse` returns."""
     return node if isinstance(node, str) else node.render()
 
 
 def spdx(name: str) -> str:
-    """A licence as an SPDX expression; a name that nobody knows stays as it is, one that says nothing is `unknown`."""
+    """Return a licence as an SPDX expression.
+
+    An unknown name is returned unchanged. A name that states no licence, such as "none" or "other", becomes `unknown`.
+    """
     return UNKNOWN if re.sub(r"[^a-z0-9]", "", name.lower()) in _NOTHING else _written(_parse(name.strip()))
 
 
 def all_of(names: Iterable[str]) -> str:
-    """The expression of licences that apply together, each once; `unknown` when one of them is, or there is none."""
+    """Return the SPDX expression of licences that all apply together, each listed once.
+
+    The result is `unknown` if one of them is `unknown`, or if there are none.
+    """
     expressions = sorted({spdx(name) for name in names})
     if not expressions or UNKNOWN in expressions:
         return UNKNOWN
     if len(expressions) == 1:
         return expressions[0]
-    return " AND ".join(f"({each})" if isinstance(_parse(each), _LICENSING.OR) else each for each in expressions)
+    return " AND ".join(
+        f"({expression})" if isinstance(_parse(expression), _LICENSING.OR) else expression
+        for expression in expressions
+    )
 
 
 def is_allowed(licence: str, allowed: Iterable[str], *, allow_unknown: bool) -> bool:
-    """True if a row may be used: of `A AND B` each part must be, of `A OR B` one; `A WITH exception` as A where SPDX has the exception.
+    """Return True if rows under `licence` may be used.
 
-    Nothing allowed means everything known is. A name that nobody knows is allowed by that name, or with what is unknown.
+    `A AND B` needs both parts to be allowed, `A OR B` needs one. `A WITH exception` is allowed wherever A is, if SPDX
+    lists the exception.
+
+    Args:
+        licence: a licence expression.
+        allowed: the licences or whole expressions that the user allows. If empty, every known licence is allowed.
+        allow_unknown: allow licences whose name is not known. Without it, such a licence is allowed only if it is
+            listed in `allowed` by the same name.
     """
     wanted = {spdx(name).casefold() for name in allowed}
 
@@ -121,7 +146,7 @@ def is_allowed(licence: str, allowed: Iterable[str], *, allow_unknown: bool) -> 
         text = base = _written(node)
         is_known = _identifier(text) is not None
         if isinstance(node, LicenseWithExceptionSymbol):
-            # SPDX's exceptions permit more. Another rider (the Commons Clause) may take away.
+            # SPDX's exceptions only add permissions. Another rider, such as the Commons Clause, may take some away.
             base = node.license_symbol.key
             is_known = _identifier(base) is not None and node.exception_symbol.key.casefold() in _spdx_names()[1]
         named = {text.casefold(), base.casefold() if is_known else text.casefold()}
@@ -132,7 +157,7 @@ def is_allowed(licence: str, allowed: Iterable[str], *, allow_unknown: bool) -> 
 
 
 def is_known(licence: str) -> bool:
-    """True for a licence that we know, or that leaves the choice of one."""
+    """Return True if the licence is known. Of `A OR B`, one known licence is enough."""
     return is_allowed(licence, (), allow_unknown=False)
 
 
@@ -140,8 +165,8 @@ def is_known(licence: str) -> bool:
 
 _SPDX = re.compile(r"SPDX-License-Identifier:\s*([A-Za-z0-9.+()\-/: ]+?)\s*(?:\*/|-->|$)", re.MULTILINE)
 _FILE = re.compile(r"(LICEN[CS]E|COPYING|UNLICENSE)(-[^.]*)?(\.(txt|md|rst))?", re.IGNORECASE)
-_TITLE_WITHIN = 500  # characters: further on, a licence names others (MPL 2.0 the GPL, GPL 3 the AGPL)
-# Phrases that open a licence or name it in a notice.
+_TITLE_WITHIN = 500  # characters; further on, a licence text names other licences (MPL 2.0 the GPL, GPL 3 the AGPL)
+# Phrases that begin a licence text, or name the licence in a notice.
 _TITLE = re.compile(
     r"(?:(?P<name>gnu (?:affero |lesser |library )?(?:general public|free documentation)) license(?:(?!gnu ).){0,120}?"
     r"|(?P<other>mozilla public|apache|boost software|eclipse public) license[\s,(\"'-]*)"
@@ -151,7 +176,14 @@ _TITLE = re.compile(
 
 
 def identify(text: str, *, title_within: int = _TITLE_WITHIN) -> str:
-    """The licence whose words a text has, `unknown` when none fits; the one that comes first, as a licence names others in its text."""
+    """Return the licence that a text contains or names, or `unknown`.
+
+    If several licences match, the one that comes first is taken, because licence texts name other licences further on.
+
+    Args:
+        text: a licence text, a notice, or source code. An SPDX-License-Identifier line takes precedence.
+        title_within: the number of characters at the beginning in which a licence's title counts.
+    """
     if header := _SPDX.search(text[:8192]):
         return spdx(header[1])
     plain = " ".join(re.sub(r"[*/#=]+", " ", text[:32768].lower()).split())
@@ -169,12 +201,12 @@ def identify(text: str, *, title_within: int = _TITLE_WITHIN) -> str:
 
 
 def of_source(code: str) -> str:
-    """The licence that a source file states: by its SPDX line, or the licence in its first comment."""
+    """Return the licence that a source file states in its first 8192 characters: by an SPDX line, or in a comment."""
     return identify(code[:8192], title_within=8192)
 
 
 def of_folder(folder: Path) -> tuple[str, str] | None:
-    """(licence, file that states it) of the licence files that lie in a folder."""
+    """Return the licence that a folder's licence file states, and the file's name. None if none is recognised."""
     for path in sorted(folder.iterdir()):
         if _FILE.fullmatch(path.name) and path.is_file():
             with path.open("rb") as stream:

@@ -1,9 +1,13 @@
-"""PyTorch modules: in the form that KernelBench's kind of judge takes, and as text that can be compared.
+"""Convert PyTorch modules to the form of KernelBench, which the judge takes, and to text that can be compared.
 
-A torch extension becomes a Python answer with ModelNew: the AI CUDA Engineer archive pairs the CUDA source with a functional module
-whose `forward` takes the function to call as `fn`, and ModelNew is that module with the extension's `forward` in its place.
-KernelBook's modules have a class of another name, and arguments with keywords (`[[], {"in_channels": 4}]`), which KernelBench's
-`get_init_inputs` does not. Modules are read on the syntax tree and changed in the text, which keeps their comments.
+A torch extension becomes a Python answer with ModelNew. The AI CUDA Engineer archive pairs each CUDA source with a
+functional module whose `forward` takes the function to call as `fn`. ModelNew is that module, with the extension's
+`forward` passed as `fn`.
+
+KernelBook's modules name their class differently, and their `get_init_inputs` returns keyword arguments as well
+(`[[], {"in_channels": 4}]`), which KernelBench's does not.
+
+Modules are analysed on the syntax tree but changed in the text, which keeps their comments.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ class ModelNew(_Model):
 _FORWARD = re.compile(
     r"^[ \t]*((?:torch::Tensor|at::Tensor|std::vector<[\w:]+>|std::tuple<[^>]*>)\s+forward\s*\([^{;]*\))", re.MULTILINE
 )
-# KernelBook's modules give keywords beside the list; KernelBench's judge gives arguments by position alone.
+# KernelBook's modules return keyword arguments as well. KernelBench's judge passes arguments by position only.
 _POSITIONS = """
 
 def get_init_inputs(given=get_init_inputs):
@@ -58,15 +62,20 @@ def get_init_inputs(given=get_init_inputs):
 
 
 def is_extension(code: str) -> bool:
-    """True for the source of a torch extension: it includes torch's headers or binds a module."""
+    """Return True for the source of a torch extension, which includes torch's headers or binds a module."""
     return bool(re.search(r"#\s*include\s*[<\"](?:torch/|ATen/|c10/)|\bPYBIND11_MODULE\b|\bTORCH_LIBRARY\b", code))
 
 
 def model_new(cuda: str, functional: str) -> str:
-    """The Python answer for a torch extension and the functional module it serves.
+    """Return a Python answer with ModelNew, made of a torch extension and the functional module that calls it.
+
+    Args:
+        cuda: the source of the extension.
+        functional: Python with a class Model whose `forward` takes the function to call as `fn`.
 
     Raises:
-        RowError: no `forward` in the extension, or a module whose `forward` takes no `fn`.
+        RowError: the extension has no `forward`, its source contains triple quotes, the module does not parse, or the
+            module's `forward` takes no `fn`.
     """
     bound, declared = re.search(r"PYBIND11_MODULE\s*\(", cuda), _FORWARD.search(cuda)
     if not (re.search(r"m\s*\.\s*def\s*\(\s*\"forward\"", cuda) if bound else declared):
@@ -81,13 +90,15 @@ def model_new(cuda: str, functional: str) -> str:
         for method in node.body
         if isinstance(method, ast.FunctionDef) and method.name == "forward"
     ]
-    if not any(argument.arg == "fn" for each in methods for argument in (*each.args.args, *each.args.kwonlyargs)):
+    if not any(
+        argument.arg == "fn" for forward in methods for argument in (*forward.args.args, *forward.args.kwonlyargs)
+    ):
         raise RowError("no_forward", "the module's Model.forward takes no `fn` to call the extension by")
     text = functional
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in ("get_inputs", "get_init_inputs"):
             text = text.replace(ast.get_source_segment(functional, node) or "", "")
-    # ModelNew must not be called Model: the judge has one of that name.
+    # The base class of ModelNew must not be called Model, as the judge's reference has this name.
     text = re.sub(r"\bclass Model\b", "class _Model", text)
     return _ANSWER.format(
         module=re.sub(r"\bsuper\(Model,", "super(_Model,", text).strip(),
@@ -99,7 +110,7 @@ def model_new(cuda: str, functional: str) -> str:
 
 
 def parse(code: str, parser: Callable[[str], Any] = ast.parse) -> Any:
-    """Raises RowError where it is no Python."""
+    """Parse Python with `parser` and return what it returns. Raises RowError if the code is not valid Python."""
     try:
         return parser(code)
     except (SyntaxError, ValueError, RecursionError) as error:
@@ -107,13 +118,21 @@ def parse(code: str, parser: Callable[[str], Any] = ast.parse) -> Any:
 
 
 def defined_names(code: str) -> set[str]:
-    """The names that a module defines outside of its classes and functions, imports among them. Raises RowError where it is no Python."""
+    """Return the names that a module defines at its top level, including imports.
+
+    Raises:
+        RowError: the code is not valid Python.
+    """
     symbols = parse(code, lambda text: symtable.symtable(text, "module", "exec")).get_symbols()
     return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
 
 
 def check_module(code: str, *names: str) -> None:
-    """Raise RowError unless Python source defines all of `names`."""
+    """Check that Python code defines all of `names` at its top level.
+
+    Raises:
+        RowError: a name is missing, or the code is not valid Python.
+    """
     defined = defined_names(code)
     missing = [name for name in names if name not in defined]
     if missing:
@@ -121,9 +140,14 @@ def check_module(code: str, *names: str) -> None:
 
 
 def kernelbench_form(module: str, entry: str | None) -> str:
-    """The module with its class called Model and its arguments in a flat list.
+    """Return the module with its class named Model, and with a `get_init_inputs` that returns a flat list.
 
-    entry: the class, when it is not called Model. Raises RowError where the Python does not parse.
+    Args:
+        module: the module's source.
+        entry: the name of the class, if it is not Model.
+
+    Raises:
+        RowError: the module does not parse.
     """
     defined = defined_names(module)
     if entry and entry != "Model" and entry in defined and "Model" not in defined:
@@ -134,7 +158,7 @@ def kernelbench_form(module: str, entry: str | None) -> str:
 
 
 def _has_keywords(module: str) -> bool:
-    """True if get_init_inputs returns `[[...], {...}]`."""
+    """Return True if get_init_inputs returns `[[...], {...}]`, positional and keyword arguments."""
     functions = (node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef))
     last = (node.body[-1] for node in functions if node.name == "get_init_inputs")
     returned = (getattr(getattr(statement, "value", None), "elts", ()) for statement in last)
@@ -142,11 +166,15 @@ def _has_keywords(module: str) -> bool:
 
 
 def bare(source: str, *, inputs: bool = True) -> str:
-    """The statements of a module without docstrings, annotations and comments, in words that `cuda_source.tokens` reads: to C++, what
-    follows // is a comment. As it stands when it is not Python.
+    """Return the statements of a module without docstrings, annotations and comments.
 
-    inputs: False leaves a module's sizes and inputs out, which a benchmark changes from version to version: of one that has a class,
-    classes and functions stay.
+    The operator // is replaced by a word, because `cuda_source.tokens` reads C++, in which // starts a comment. A text
+    that is not valid Python is returned unchanged.
+
+    Args:
+        source: the module's source.
+        inputs: False leaves out the module's sizes and inputs, which benchmarks change from version to version. Only
+            its classes and functions are kept then, without get_inputs and get_init_inputs, if it has a class.
     """
     try:
         tree = ast.parse(source)

@@ -1,6 +1,6 @@
-"""Work on many rows at once, in bounded memory: no more rows are read than can be worked on.
+"""Work on many rows in parallel with bounded memory: rows are read only a limited number ahead of the work.
 
-Threads are enough where the work is done by programs that they wait for (compilers, oracles, a model server); what Python itself
+Threads suffice if they mostly wait for other programs (compilers, oracles, a model server). Work that Python itself
 computes goes to processes.
 """
 
@@ -22,36 +22,48 @@ from .rows import CurationError, Row
 
 
 Outcome = TypeVar("Outcome")
-CHUNK = 64  # rows that go to a process at a time; so many processes are started for no fewer rows
-AHEAD = 16  # chunks a process, or rows a thread, that are read at a time
+CHUNK = 64  # rows sent to a process at a time; for fewer rows in all, no processes are started
+AHEAD = 16  # chunks per process, or rows per thread, that are read ahead
 
 
 def cpu_count() -> int:
-    """The number of CPUs this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
-    """Yield outcomes in the order of the rows, of programs that threads wait for; at most AHEAD times as many rows as threads are held, so
-    that a program that hangs keeps no thread waiting.
+    """Apply `work` to the rows in threads, and yield the outcomes in the order of the rows.
 
-    The threads are daemons: Ctrl-C waits for none of them, as what they make is kept when it is whole.
+    For work that waits for other programs. Up to AHEAD rows per thread are in flight, so that a program that hangs
+    does not leave the other threads idle. The threads are daemons, so Ctrl-C does not wait for them. That loses
+    nothing, because their results are stored only when complete.
+
+    Args:
+        work: the function to apply. It must be thread-safe.
+        rows: the rows, read as needed.
+        workers: the number of threads. With 1 the calling thread does the work.
     """
     if workers == 1:
         yield from map(work, rows)
         return
-    given: deque[AsyncResult] = deque()
+    pending: deque[AsyncResult] = deque()
     with ThreadPool(workers) as pool:
         for row in rows:
-            given.append(pool.apply_async(work, (row,)))
-            if len(given) == AHEAD * workers:
-                yield given.popleft().get()
-        for outcome in given:
+            pending.append(pool.apply_async(work, (row,)))
+            if len(pending) == AHEAD * workers:
+                yield pending.popleft().get()
+        for outcome in pending:
             yield outcome.get()
 
 
 def in_processes(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:
-    """As `in_threads`, of what Python computes. With one worker, or few rows, this process does the work."""
+    """Like `in_threads`, but in processes, for work that Python itself computes.
+
+    With one worker, or fewer than CHUNK rows, the calling process does the work.
+
+    Raises:
+        CurationError: a worker process was lost.
+    """
     rows = iter(rows)
     first = list(islice(rows, CHUNK))
     rows = chain(first, rows)
@@ -59,7 +71,7 @@ def in_processes(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: i
         yield from map(work, rows)
         return
     context = multiprocessing.get_context("forkserver")
-    # Imported once, and shared by the processes: SciPy and what else comes with the stages.
+    # The fork server imports the stages and their dependencies (SciPy and others) once for all processes.
     context.set_forkserver_preload([name for name in sys.modules if name.startswith(__package__)])
     try:
         with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent) as pool:
@@ -70,7 +82,7 @@ def in_processes(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: i
 
 
 def _end_with_parent() -> None:
-    """A process that was killed must not leave its workers behind, who would wait for ever."""
+    """Make a worker exit when its parent does. If the parent is killed, its workers would otherwise wait for ever."""
 
     def wait_for_parent() -> None:
         multiprocessing.parent_process().join()

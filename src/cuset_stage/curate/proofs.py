@@ -1,6 +1,7 @@
-"""Proofs of a task that a model wrote, each finding kept: nothing is proved twice.
+"""Checks of a task that a model wrote. Every finding is stored, so nothing is checked twice.
 
-What a machine with a GPU found holds on one without. A message is for the model that wrote the task.
+Findings of a machine with a GPU are also valid on a machine without one. The messages of the errors are sent to the
+model that wrote the task.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ _SCHEMA = 1
 
 
 class Proofs:
-    """Findings in `folder`. Thread-safe; no more is compiled at a time than there are CPUs.
+    """Checks tasks and stores the findings in `folder`.
+
+    Thread-safe. The number of checks at a time is limited to the CPUs plus the GPU pool's places, whatever the number
+    of threads.
 
     Raises:
-        SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
+        SandboxError: there is no GPU although one is wanted, there is no nvcc, or the GPU cannot run code for `arch`.
     """
 
     def __init__(self, folder: Path, settings: ProofSettings) -> None:
@@ -40,7 +44,12 @@ class Proofs:
         self._turn = threading.BoundedSemaphore(cpu_count() + len(bench.pool or ()))
 
     def check_program(self, draft: Draft) -> None:
-        """Raise RowError unless the program compiles."""
+        """Check that the program compiles.
+
+        Raises:
+            RowError: it does not.
+            SandboxError: this machine could not tell. Nothing is stored then.
+        """
 
         def find() -> None:
             judgement = self._judge.build(draft.task, draft.program).judgement
@@ -54,7 +63,12 @@ class Proofs:
         self._kept(["program", flags, draft.program], find)
 
     def check_cases(self, draft: Draft) -> None:
-        """Raise RowError where inputs or right outputs of a case cannot be made, or an output passes that nobody computed."""
+        """Check that the reference makes all cases, and that outputs which nobody computed do not pass them.
+
+        Raises:
+            RowError: the inputs or the expected outputs of a case cannot be made (`reference_fails`), or an output
+                passes that nobody computed, such as zeros (`weak_cases`).
+        """
 
         def find() -> None:
             try:
@@ -63,16 +77,18 @@ class Proofs:
             except OracleError as error:
                 raise RowError("reference_fails", f"The Python block: {_without_task(error, draft)}") from None
             if weak := weak_cases(draft.task, self._cases):
-                said = "\n".join(f"- {each}" for each in weak)
-                raise RowError("weak_cases", f"The cases do not tell right from wrong:\n{said}")
+                listed = "\n".join(f"- {problem}" for problem in weak)
+                raise RowError("weak_cases", f"The cases do not tell right from wrong:\n{listed}")
 
         self._kept(["cases", draft.record], find)
 
     def check_reference(self, draft: Draft, reference: str) -> None:
-        """Hold another's reference against the task's in all cases.
+        """Compare a second, independently written reference with the task's own in all cases.
 
         Raises:
-            RowError: second_fails: it stops with an error, or returns something else than was asked for; references_disagree.
+            RowError: the second reference stops with an error or returns something else than was asked for
+                (`second_fails`), the inputs are not reproducible (`reference_fails`), or the outputs differ
+                (`references_disagree`).
         """
 
         def find() -> None:
@@ -95,9 +111,17 @@ class Proofs:
         self._kept(["reference", draft.record, reference], find)
 
     def run(self, draft: Draft, kernel: str | None) -> dict[str, Any] | None:
-        """Prove on a GPU that the program is right, twice, by its kernel, and try its mutants. Returns the finding; None without a GPU.
+        """Check on a GPU that the program passes every time (`times`, by default twice), and that its mutants fail.
 
-        Raises RowError for what is not right, or whose mutants all pass (weak_cases).
+        Args:
+            draft: the task and its program.
+            kernel: the name of the kernel that has to run. None: any kernel.
+
+        Returns:
+            The finding for the row's `verified` key. None if this machine has no GPU and no finding is stored.
+
+        Raises:
+            RowError: the program is wrong, the kernel did not run, or all mutants pass (`weak_cases`).
         """
 
         def find() -> dict[str, Any]:
@@ -105,21 +129,22 @@ class Proofs:
                 verified = judged(self._settings, draft.task, draft.program)
             except RowError as error:
                 raise RowError(error.reason, f"The program on a GPU: {error}") from None
-            ran = verified["kernels"]
-            called = f"{len(kernel or '')}{kernel}"  # as the compiler mangles it: scan is not prescan
-            if kernel and ran is not None and not any(called in name or kernel == name for name in ran):
-                raise RowError("no_gpu_work", f"The kernel {kernel} did not run; these did: {', '.join(ran)}")
+            launched = verified["kernels"]
+            # The mangled name starts with its length, so that `scan` does not match `prescan`.
+            mangled = f"{len(kernel or '')}{kernel}"
+            if kernel and launched is not None and not any(mangled in name or kernel == name for name in launched):
+                raise RowError("no_gpu_work", f"The kernel {kernel} did not run; these did: {', '.join(launched)}")
             return {"verified": verified}
 
         parts = ["run", draft.record, draft.program, self._settings.times, self._settings.mutants]
         return self._kept(parts, find if self._settings.runs_on_gpus else None).get("verified")
 
     def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any] | None] | None) -> dict[str, Any]:
-        """The finding about `parts`, kept or made now."""
+        """Return the stored finding about `parts`, or make it now with `find`."""
         with self._turn:
             return find_once(self._folder, [_SCHEMA, *parts], find)
 
 
 def _without_task(error: OracleError, draft: Draft) -> str:
-    """The message without the task's id, which names the kernel."""
+    """Return the error's message without the task's id, which contains the kernel's name."""
     return str(error).replace(f"task {draft.task.id}, ", "")

@@ -1,10 +1,15 @@
-"""Stage `prove`: the judge's own sandbox, every case, twice; and what is wrong, which must not pass.
+"""Stage `prove`: verify every answer in the judge's sandbox, and check that its task rejects wrong answers.
 
-A row is kept when its program compiles and passes every case both times, when no output that nobody computed would pass them all
-(zeros, a constant, an input handed back: `cuset audit-tasks`), and, on a GPU, when its cases find at least one of a few mutants.
-What a verdict depends on (GPU, driver, toolkit, flags) enters the row under `verified`; what `write` has found in the same way is not
-run again. A failure of ours (a lost GPU, a full disk) leaves the row for the next run. On a GPU a program has to have computed there
-what it wrote (`judge.gpu_work`).
+A program's row is kept under these conditions:
+
+- The program compiles and passes every case in every run, by default two runs.
+- No output that nobody computed passes all cases (zeros, a constant, a returned input; see `cuset audit-tasks`).
+- On a GPU, the GPU has computed what the program wrote (`judge.gpu_work`).
+- On a GPU, the cases detect at least one of a few mutants of the program.
+
+The conditions that a verdict depends on (GPU, driver, toolkit, flags) are stored in the row under `verified`. Findings
+that `write` made under the same conditions are not made again. If the failure is ours (a lost GPU, a full disk), the
+row is left for the next run.
 """
 
 from __future__ import annotations
@@ -37,23 +42,24 @@ from .store import find_once
 
 
 _SCHEMA = 3
-# Of one reference on one case: untrusted scripts, each of which may hang.
+# Limits for one reference on one case. References are untrusted scripts, and any of them may hang.
 CASE_LIMITS = replace(ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_bytes=2 << 30)
 _ASKED = ("times", "mutants", "thorough", "compile_only", "time_limit", "memory_limit", "gpu_memory")
 
 
 def run_prove(settings: ProveSettings) -> Summary:
-    """Verify what `answer` left into `folder`/prove/. Each finding is in `folder`/proofs/ before the next row begins, and not made again.
+    """Verify the rows of `answer` and write the rows that pass to `folder`/prove/.
 
-    Of answers that were sampled, pass_rates.jsonl says how often each task was solved.
+    Each finding is stored in `folder`/proofs/ as soon as it is made, and is not made again by later runs. If answers
+    were sampled, `folder`/prove/pass_rates.jsonl says how often each task was solved.
 
     Raises:
-        CurationError: the stage before has not run.
-        SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
+        CurationError: the previous stage has not run.
+        SandboxError: there is no GPU although one is wanted, there is no nvcc, or the GPU cannot run code for `arch`.
     """
     rows = input_rows(settings, "answer")
     machine = _describe(settings)
-    given = {"schema": _SCHEMA, **machine, **{key: getattr(settings, key) for key in _ASKED}}
+    conditions = {"schema": _SCHEMA, **machine, **{key: getattr(settings, key) for key in _ASKED}}
 
     def work(row: Row) -> list[Row]:
         code = program_of(row)
@@ -63,17 +69,17 @@ def run_prove(settings: ProveSettings) -> Summary:
         if not code:
             raise RowError("no_answer", "a task without an answer, and answers are what is verified")
         task = load_task(row)
-        verified = row.get("verified") or {}  # what `write` found
+        verified = row.get("verified") or {}  # the findings of the stage `write`
         needed = {**passed(settings), **machine, "code_sha256": _sha256(code)}
         if any(verified.get(key) != value for key, value in needed.items()):
-            about = ["prove", given, row["task"], code]
+            about = ["prove", conditions, row["task"], code]
             verified = find_once(settings.folder / "proofs", about, lambda: judged(settings, task, code))
         return [{**row, "verified": verified}]
 
     # A thread that waits for a GPU must not keep a CPU from compiling.
     workers = settings.workers or cpu_count() + len(bench_of(settings).pool or ())
     folder = settings.folder / "prove"
-    summary = run_stage(settings.folder, "prove", rows, work, settings=given, workers=workers)
+    summary = run_stage(settings.folder, "prove", rows, work, settings=conditions, workers=workers)
     rates = pass_rates(folder)
     write_atomically(folder / "pass_rates.jsonl", (json.dumps(rate) + "\n" for rate in rates))
     return replace(summary, notes=tuple(sentences(rates)))
@@ -81,10 +87,10 @@ def run_prove(settings: ProveSettings) -> Summary:
 
 @lru_cache(maxsize=16)
 def bench_of(settings: ProofSettings, language: str = "cuda") -> Bench:
-    """Built once a process.
+    """Return this machine's bench for the settings and the tasks' language. Each bench is built once per process.
 
     Raises:
-        SandboxError: no nvcc, no GPU where one is wanted, or one that cannot run what `arch` says.
+        SandboxError: there is no nvcc, there is no GPU although one is wanted, or the GPU cannot run code for `arch`.
     """
     bench = Bench(settings, language)
     if isinstance(bench.judge, ProgramJudge) and bench.judge.cases is not None:
@@ -95,12 +101,12 @@ def bench_of(settings: ProofSettings, language: str = "cuda") -> Bench:
 
 
 def _module_judge(settings: ProofSettings) -> Any:
-    """None without a GPU."""
+    """Return the judge of PyTorch modules, or None if no GPUs are used."""
     return bench_of(settings, "python").judge if settings.runs_on_gpus else None
 
 
 def _describe(settings: ProofSettings) -> dict[str, Any]:
-    """Name what the verdicts of this machine depend on."""
+    """Return what this machine's verdicts depend on: its GPUs, driver, toolkit, architecture and compiler flags."""
     machine = bench_of(settings).describe()
     gpus = machine["gpus"]
     return {
@@ -111,10 +117,18 @@ def _describe(settings: ProofSettings) -> dict[str, Any]:
 
 
 def judged(settings: ProofSettings, task: Task, code: str) -> dict[str, Any]:
-    """Judge an answer. Returns what was measured of a right one, and the machine that says so.
+    """Judge an answer.
+
+    Args:
+        settings: how answers are proved.
+        task: the task that the code answers.
+        code: a CUDA program, or Python with ModelNew.
+
+    Returns:
+        The findings about a right answer for the row's `verified` key: verdict, measurements and the machine.
 
     Raises:
-        RowError: it is not right, or its cases say nothing.
+        RowError: the answer is wrong, or the task's cases do not tell right from wrong.
         SandboxError, NotSettled: this machine cannot tell.
     """
     try:
@@ -135,7 +149,8 @@ def _program(settings: ProofSettings, task: ProgramTask, code: str) -> dict[str,
     runs = _runs(settings, lambda: judge.execute(task, built, prepared))
     if weak := weak_cases(task, judge.cases):
         raise RowError("weak_cases", weak[0])
-    # Mutants are errors in CUDA code: where a program runs on the CPU, passing says nothing about its cases.
+    # Mutants are defects in CUDA code. If a program runs on the CPU, it may pass in spite of them, which says nothing
+    # about its cases.
     tested = _mutants(task, code, judge, prepared, settings.mutants if judge.gpus else 0)
     if tested["compiled"] and not tested["found"]:
         made = "; ".join(tested["passed"])
@@ -154,7 +169,10 @@ def _program(settings: ProofSettings, task: ProgramTask, code: str) -> dict[str,
 
 
 def _mutants(task: ProgramTask, code: str, judge: ProgramJudge, prepared: Any, most: int) -> dict[str, Any]:
-    """Try mutants until one is found out. One that does not compile, or at which the judge fails, says nothing."""
+    """Try at most `most` mutants, until the cases detect one.
+
+    Mutants that do not compile, or on which the judge fails, are ignored.
+    """
     tested: dict[str, Any] = {"tried": 0, "compiled": 0, "passed": [], "found": None}
     for mutant in make_mutants(code, per_operator=1)[:most] if most else ():
         tested["tried"] += 1
@@ -174,7 +192,7 @@ def _module(settings: ProofSettings, task: ModuleTask, code: str) -> dict[str, A
     if judge is None:
         raise NotSettled("needs_gpu", "PyTorch modules are verified on a GPU; run the stage on a machine with one")
     runs = _runs(settings, lambda: judge.judge(task, code))
-    best = min(runs, key=lambda each: each.speedup or 0.0)  # the smaller of two is the one to believe
+    best = min(runs, key=lambda each: each.speedup or 0.0)  # the smallest speed-up is the most credible one
     flags = sorted({flag for each in runs for flag in each.flags})
     if NO_KERNEL in flags:
         raise RowError("no_kernel", "the answer calls torch alone and has no kernel of its own")
@@ -187,7 +205,7 @@ def _module(settings: ProofSettings, task: ModuleTask, code: str) -> dict[str, A
 
 
 def _runs(settings: ProofSettings, judge: Callable[[], Judgement]) -> list[Judgement]:
-    """All runs of an answer that passes each time. Raises what `_failure` makes of another."""
+    """Return the judgements of `times` runs of an answer, or raise the error from `_failure` if one does not pass."""
     runs: list[Judgement] = []
     for number in range(1, settings.times + 1):
         runs.append(judge())
@@ -197,8 +215,9 @@ def _runs(settings: ProofSettings, judge: Callable[[], Judgement]) -> list[Judge
 
 
 def passed(settings: ProofSettings) -> dict[str, Any]:
-    asked = {key: getattr(settings, key) for key in ("times", "thorough", "per_gpu")}
-    return {"verdict": "passed", **asked}
+    """Return the part of `verified` that says that an answer passed, and under which settings."""
+    conditions = {key: getattr(settings, key) for key in ("times", "thorough", "per_gpu")}
+    return {"verdict": "passed", **conditions}
 
 
 def _sha256(text: str) -> str:
@@ -206,14 +225,19 @@ def _sha256(text: str) -> str:
 
 
 def weak_cases(task: ProgramTask, cases: CaseCache) -> list[str]:
-    """Name the outputs that pass although nobody computed them; the cases have been made before."""
-    errors = [each for each in audit_task(task, cases).findings if each.severity is Severity.ERROR]
+    """Return a message for each output that passes although nobody computed it. The cases must have been made before.
+
+    Raises:
+        SandboxError: the reference fails now, although it made the cases before.
+    """
+    errors = [finding for finding in audit_task(task, cases).findings if finding.severity is Severity.ERROR]
     if errors and errors[0].code is Code.ORACLE_FAILS:
         raise SandboxError(errors[0].message)
-    return [each.message for each in errors]
+    return [finding.message for finding in errors]
 
 
 def _failure(judgement: Judgement, run: int = 1) -> RowError | SandboxError:
+    """Return the error for a judgement that did not pass in run number `run` (from 1)."""
     where = f"case {judgement.case}: " if judgement.case else ""
     if judgement.infra:
         return SandboxError(f"{where}{judgement.message}")

@@ -1,8 +1,11 @@
-"""The questions that a model is asked of a kernel, and the reader of its replies: a task with its program, and a second reference.
+"""The questions that a model is asked about a kernel, and the parser of its replies.
 
-Two questions. One shows the kernel and asks for everything; the other shows the prompt and the formats alone and asks for a reference, which
-so knows nothing of the first. Replies are fenced blocks: code needs no escapes there, a reply that was cut off is seen, and every chat model
-writes them. What is data is checked by pydantic.
+There are two questions. The first shows the kernel and asks for a task with its program, inputs and reference. The
+second shows only the prompt and the formats and asks for a second reference, which is therefore independent of the
+first.
+
+Replies are fenced blocks, because code needs no escapes in them, a reply that was cut off is recognised by its open
+block, and every chat model can write them. The JSON block is checked by pydantic.
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ from .rows import Row, RowError
 
 
 Messages = tuple[dict[str, str], ...]
-KERNEL_LIMIT = 60_000  # characters of code in a question
-CASE_BYTES = 64 << 20  # of the files of a case
+KERNEL_LIMIT = 60_000  # most characters of code in a question
+CASE_BYTES = 64 << 20  # most bytes of the files of a case
 _PROGRAM, _PYTHON, _PROMPT = ("cuda", "cpp", "c++", "cu", "c"), ("python", "py"), ("prompt", "text", "txt")
 _BLOCKS = {"json": ("json",), "prompt": _PROMPT, "cuda": _PROGRAM, "python": _PYTHON}
 _SCHEME = re.compile(r"__\w+__|<<<|\b(?:threadIdx|blockIdx|blockDim|__shfl\w*)\b")
@@ -39,14 +42,20 @@ TO_AUTHOR: dict[str, str] = _TEXTS["to_author"]  # reason -> message
 
 @dataclass(frozen=True)
 class Draft:
-    """A task as a model wrote it. record: a line of our own format; program: the CUDA program that answers it."""
+    """A task that a model wrote.
+
+    Attributes:
+        record: the task as a line of our own format.
+        task: the task that was read from `record`.
+        program: the CUDA program that answers the task.
+    """
 
     record: dict[str, Any]
     task: ProgramTask
     program: str
 
     def with_reference(self, reference: str) -> ProgramTask:
-        """The same task on the same inputs, judged by another's `reference`."""
+        """Return the same task with the same inputs and tolerances, but with the outputs of another reference."""
         both = _SECOND.format(self.record["reference"], reference)
         return native.read_task(TaskRow(self.task.source, {**self.record, "reference": both}))
 
@@ -76,10 +85,14 @@ class _Plan(RowModel):
 
 
 def ask_for_task(row: Row, arch: str | None) -> Messages:
-    """The question that shows a kernel, with what it needs of its file. arch: where the programs are for one kind of GPU.
+    """Return the question that shows a kernel and asks for a task.
+
+    Args:
+        row: a row of `split`. Its code is the kernel with the parts of its file that it needs.
+        arch: the GPU architecture that programs are compiled for. None: the question does not name one.
 
     Raises:
-        RowError: it is too long to be shown.
+        RowError: the code is too long to be shown.
     """
     if (length := len(row["code"])) > KERNEL_LIMIT:
         raise RowError("too_long", f"{length:,} characters with what it needs; at most {KERNEL_LIMIT:,} are shown")
@@ -90,20 +103,26 @@ def ask_for_task(row: Row, arch: str | None) -> Messages:
 
 
 def ask_for_reference(draft: Draft) -> Messages:
-    """The question that shows the prompt and the formats alone."""
+    """Return the question that shows only the prompt and the formats, and asks for a second reference."""
     formats = [
-        f"- {kind} {tensor['name']}: {tensor['dtype']}, shape ({', '.join(map(str, tensor['shape']))})"
-        for kind in ("inputs", "outputs")
-        for tensor in draft.record[kind]
+        f"- {direction} {tensor['name']}: {tensor['dtype']}, shape ({', '.join(map(str, tensor['shape']))})"
+        for direction in ("inputs", "outputs")
+        for tensor in draft.record[direction]
     ]
-    most = max(tensor.nbytes or 0 for case in draft.task.cases for tensor in (*case.inputs, *case.outputs))
-    arrays = "\n".join([*formats, f"The largest array has {most:,} bytes."])
+    largest = max(tensor.nbytes or 0 for case in draft.task.cases for tensor in (*case.inputs, *case.outputs))
+    arrays = "\n".join([*formats, f"The largest array has {largest:,} bytes."])
     text = f"{draft.record['prompt'].strip()}\n\nThe arrays (`inputs` are given, `outputs` are returned):\n{arrays}"
     return ({"role": "system", "content": _TEXTS["reader"]}, {"role": "user", "content": text})
 
 
 def ask_again(question: Messages, reply: str, problem: str) -> Messages:
-    """The same once more, with the last reply (without its reasoning) and what was wrong with it."""
+    """Return the question again, followed by the last reply (without its reasoning) and what is wrong with it.
+
+    Args:
+        question: the original question.
+        reply: the model's last reply.
+        problem: what is wrong with the reply, for the model.
+    """
     read = read_answer(reply)
     fences = [f"```{block.tag}\n{read.code(block).rstrip()}\n```" for block in read.blocks]
     shown = "\n\n".join(fences) or reply[-2000:].strip() or "(nothing)"
@@ -113,10 +132,17 @@ def ask_again(question: Messages, reply: str, problem: str) -> Messages:
 
 
 def read_draft(reply: str, cut_off: bool, identity: str, kernel: str | None) -> Draft:
-    """The task in a reply.
+    """Return the task that a reply contains.
+
+    Args:
+        reply: the text of the reply.
+        cut_off: whether the reply ended at its token limit.
+        identity: the id for the task.
+        kernel: the name of the kernel that the program must contain. None: any.
 
     Raises:
-        RowError: there is none; the reason is refused, cut_off, bad_reply or bad_task, and the message is for the model.
+        RowError: there is no valid task. The reason is `refused`, `cut_off`, `bad_reply` or `bad_task`, and the
+            message is meant for the model.
     """
     blocks = _read_blocks(reply, _BLOCKS, cut_off, other="refused")
     try:
@@ -127,7 +153,7 @@ def read_draft(reply: str, cut_off: bool, identity: str, kernel: str | None) -> 
         raise RowError("bad_reply", "The json block is no JSON object.")
     try:
         plan = TaskRow("the json block", values).read(_Plan)
-        bounds = {name: (each.rtol, each.atol) for name, each in plan.tolerance.items()}
+        bounds = {name: (tolerance.rtol, tolerance.atol) for name, tolerance in plan.tolerance.items()}
         record = {
             "id": identity,
             "prompt": blocks["prompt"].strip(),
@@ -143,12 +169,12 @@ def read_draft(reply: str, cut_off: bool, identity: str, kernel: str | None) -> 
 
 
 def _check(task: ProgramTask, tolerance: dict[str, Any], blocks: dict[str, str], kernel: str | None) -> None:
-    """Check what the format leaves open. Raises RowError with everything that is wrong."""
+    """Check the rules that go beyond the format. Raises RowError with a list of all problems."""
     wrong = []
     names = [tensor.name for tensor in task.cases[0].outputs]
     if set(tolerance) != set(names):
-        given, expected = ", ".join(tolerance) or "nothing", ", ".join(names)
-        wrong.append(f"tolerance is for {given}, expected one for each of the outputs {expected}")
+        named, expected = ", ".join(tolerance) or "nothing", ", ".join(names)
+        wrong.append(f"tolerance is for {named}, expected one for each of the outputs {expected}")
     if len(task.cases) != 5:
         wrong.append(f"there are {len(task.cases)} cases, expected exactly five cases")
     for case in task.cases:
@@ -165,20 +191,31 @@ def _check(task: ProgramTask, tolerance: dict[str, Any], blocks: dict[str, str],
     if kernel and not re.search(rf"__global__[^{{}};]*\b{re.escape(kernel)}\s*\(", blocks["cuda"]):
         wrong.append(f"the program has no __global__ function {kernel}")
     if wrong:
-        raise RowError("bad_task", "\n".join(f"- {each}" for each in wrong))
+        raise RowError("bad_task", "\n".join(f"- {problem}" for problem in wrong))
 
 
 def read_reference(reply: str, cut_off: bool) -> str:
-    """The Python of a second reference.
+    """Return the Python code of a second reference.
 
     Raises:
-        RowError: there is none; the reason is unclear, cut_off or bad_reply.
+        RowError: the reply has no reference. The reason is `unclear`, `cut_off` or `bad_reply`.
     """
     return _read_blocks(reply, {"python": _PYTHON}, cut_off, other="unclear")["python"]
 
 
 def _read_blocks(reply: str, wanted: dict[str, tuple[str, ...]], cut_off: bool, other: str) -> dict[str, str]:
-    """The last block of each kind; `other` is what a model replies with when it cannot do what was asked."""
+    """Return the code of the last closed block of each kind.
+
+    Args:
+        reply: the text of the reply.
+        wanted: kind of block -> the tags that its fence may have.
+        cut_off: whether the reply ended at its token limit.
+        other: the tag of the block in which a model says that it cannot do what was asked. It is also the reason of
+            the error then.
+
+    Raises:
+        RowError: a block is missing.
+    """
     read = read_answer(reply)
     closed = [(block.tag, read.code(block)) for block in read.blocks if block.closed]
     codes_of = {kind: [code for tag, code in closed if tag in tags] for kind, tags in wanted.items()}

@@ -1,7 +1,9 @@
-"""Rows of a source: JSON lines, JSON lists, Parquet and Arrow, trees of source files, and folders of tasks; one row at a time.
+"""Read the rows of a source one at a time: JSON lines, JSON lists, Parquet, Arrow, source trees, folders of tasks.
 
-A reader yields {"file", "row", "given"}, where `given` is what stands there. It never raises on what is in a file: a broken row has a
-`problem`, and the rest is read. pyarrow is imported when a file needs it, and not `datasets`, which takes thirty times as long a row.
+A reader yields dictionaries with `file`, `row` (a number) and `given`, the row's content. Broken content does not
+raise an error: a broken row has the key `problem`, and the other rows are still read.
+
+pyarrow is imported only when a file needs it. `datasets` is not used, as it takes thirty times as long per row.
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ from .licences import UNKNOWN, of_folder
 from .rows import CurationError, Row, RowError, parse_json, plain
 
 
-BATCH_ROWS = 256  # what is held of a Parquet file at a time
-READ_BYTES = 1 << 20  # of a Parquet column that are read at a time; by default the columns of a row group are, whole
-FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
+BATCH_ROWS = 256  # rows of a Parquet or Arrow file in memory at a time
+READ_BYTES = 1 << 20  # bytes of a Parquet column read at a time; by default pyarrow reads whole row groups
+FILE_LIMIT = 4 << 20  # bytes of a source file; a longer file is data and not a program
 FOLDERS = ("tree", "tasks", "robust-kbench")
-# Formats that a folder may be full of. Its JSON files are more often about the data.
+# Formats that the shards in a folder may have. JSON is not among them, as a folder's JSON files are mostly metadata.
 SHARDED = ("parquet", "arrow", "jsonl")
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*\n', re.MULTILINE)
@@ -37,10 +39,10 @@ _TASK_FILES = {"prompt": "prompt.md", "intro": "intro.md", "reference": "referen
 
 
 def guess_format(path: Path) -> str:
-    """The format of a file by its name, of a folder by what lies in it.
+    """Return the format of a file by its name, or of a folder by the files in it.
 
     Raises:
-        CurationError: there is nothing at `path`, or its name says nothing.
+        CurationError: there is nothing at `path`, or the file's suffix is unknown.
     """
     if path.is_dir():
         if next(path.glob("*/task.json"), None):
@@ -57,10 +59,15 @@ def guess_format(path: Path) -> str:
 
 
 def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterator[Row]:
-    """Every row of a file, of a folder of shards (numbered from 1 in each), or of a tree or tasks. suffixes: of a tree's sources.
+    """Return an iterator over the rows of a source.
+
+    Args:
+        path: a data file, a folder of shards (rows are numbered from 1 in each), a source tree or a folder of tasks.
+        kind: the format: a key of READERS or an entry of FOLDERS.
+        suffixes: suffixes of the source files in a tree.
 
     Raises:
-        CurationError: a format that does not fit the path, or nothing to read in a folder.
+        CurationError: the format does not fit the path, or there is nothing to read in the folder.
     """
     fitting = [*FOLDERS, *SHARDED] if path.is_dir() else list(READERS)
     if kind not in fitting:
@@ -71,10 +78,10 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
     if kind == "robust-kbench":
         return _modules(path)
     if kind == "tasks":
-        found = sorted(file for file in path.glob("*/task.json") if not file.parent.is_symlink())
-        wanted, files = ["*/task.json"], filter(is_regular, found)
+        task_files = sorted(file for file in path.glob("*/task.json") if not file.parent.is_symlink())
+        wanted, files = ["*/task.json"], filter(is_regular, task_files)
     else:
-        wanted = [suffix for suffix, its in _KINDS.items() if its == kind] or suffixes
+        wanted = [suffix for suffix, suffix_kind in _KINDS.items() if suffix_kind == kind] or suffixes
         files = (file for file in _files(path) if file.suffix.lower() in wanted)
     first = next(files, None)
     if first is None:
@@ -91,10 +98,10 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """Every file below a folder, in a fixed order; links are not followed, and what is hidden is left out.
+    """Yield every regular file below a folder in a fixed order. Links are not followed, and hidden files are left out.
 
     Raises:
-        OSError: a folder that cannot be read.
+        OSError: a folder cannot be read.
     """
 
     def stop(error: OSError) -> None:
@@ -109,6 +116,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _row(file: str, number: int, given: Any) -> Row:
+    """Return a row as readers yield it; a broken one if its content is not a JSON object."""
     if isinstance(given, dict):
         return {"file": file, "row": number, "given": given}
     detail = f"a JSON object was expected, this is a {type(given).__name__}"
@@ -116,7 +124,7 @@ def _row(file: str, number: int, given: Any) -> Row:
 
 
 def _broken(file: str, number: int, reason: str, detail: str, text: str = "") -> Row:
-    """A row that cannot be read. text: what stands there, to be kept when the row is dropped."""
+    """Return a row with a `problem`. Its content `text` is kept for the record of dropped rows."""
     return {"file": file, "row": number, "given": {"text": text}, "problem": (reason, detail)}
 
 
@@ -124,7 +132,11 @@ def _broken(file: str, number: int, reason: str, detail: str, text: str = "") ->
 
 
 def read_lines(path: Path, name: str) -> Iterator[Row]:
-    """Every line of a JSON-lines file, in binary: a broken line costs that line only. Empty lines are skipped and counted."""
+    """Yield every line of a JSON-lines file.
+
+    The file is read in binary mode, so a line that is not UTF-8 affects only its own row. Empty lines are skipped, but
+    they count in the row numbers.
+    """
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             body = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
@@ -139,7 +151,7 @@ def read_lines(path: Path, name: str) -> Iterator[Row]:
 
 
 def read_list(path: Path, name: str) -> Iterator[Row]:
-    """The objects of a JSON list; a file of JSON lines under another name is read as such."""
+    """Yield the objects of a JSON list. A file that does not begin with a list is read as JSON lines."""
     with path.open("rb") as stream:
         is_list = stream.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
     if not is_list:
@@ -156,7 +168,10 @@ def read_list(path: Path, name: str) -> Iterator[Row]:
 
 
 def read_columns(path: Path, name: str) -> Iterator[Row]:
-    """The rows of a Parquet or Arrow file (an Arrow stream as well, as `datasets` keeps them), up to where it is damaged."""
+    """Yield the rows of a Parquet file, an Arrow file or an Arrow stream (which `datasets` writes).
+
+    A damaged file is read up to the damage, which is reported as a broken row.
+    """
     import pyarrow as arrow
     from pyarrow import parquet
 
@@ -193,7 +208,10 @@ READERS: dict[str, Callable[[Path, str], Iterator[Row]]] = {
 
 
 def _read_folder(root: Path, files: Iterator[Path], row_of: Callable[[Path, str], Row]) -> Iterator[Row]:
-    """The row of each file, with what the nearest licence file at or above it says; each licence file is read once."""
+    """Yield the row of each file, with the licence of the nearest folder at or above it that has a licence file.
+
+    `row_of` makes a row of a file and its name. Each licence file is read once.
+    """
 
     @cache
     def stated(folder: Path) -> tuple[str, str | None]:
@@ -210,8 +228,11 @@ def _read_folder(root: Path, files: Iterator[Path], row_of: Callable[[Path, str]
 
 
 def _source(path: Path, name: str, root: Path) -> Row:
-    """A source, with the local headers it includes in their place, and what files of its name declare: kernel.json further fields of
-    the row, kernel.ref.py the reference. root: of the tree; nothing outside it is read."""
+    """Return the row of a source file, with its local headers inlined.
+
+    For kernel.cu, kernel.json may declare further fields of the row, and kernel.ref.py may hold the reference. Nothing
+    outside of `root`, the folder of the tree, is read.
+    """
     if (size := path.stat().st_size) > FILE_LIMIT:
         raise RowError("too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program")
     try:
@@ -225,7 +246,7 @@ def _source(path: Path, name: str, root: Path) -> Row:
 
 
 def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
-    """The text of a file with each local header that lies in the tree in place of its first `#include`."""
+    """Return a file's text with the first `#include` of each local header of the tree replaced by the header."""
     seen.add(path.resolve())
 
     def header(match: re.Match[str]) -> str:
@@ -241,9 +262,13 @@ def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
 
 
 def _text(path: Path) -> str:
-    """A source file's text: UTF-8, or Windows-1252 where so few bytes are no ASCII that they can only be a sign or a name in a comment.
+    """Return a source file's text, decoded as UTF-8 or else as Windows-1252.
 
-    Raises UnicodeDecodeError: neither.
+    Windows-1252 is accepted only if at most 1 % of the bytes are not ASCII. These can only be a sign or a name in a
+    comment.
+
+    Raises:
+        UnicodeDecodeError: the file is neither.
     """
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -255,16 +280,16 @@ def _text(path: Path) -> str:
 
 
 def _modules(root: Path) -> Iterator[Row]:
-    """The tasks of a clone of robust-kbench. Raises TaskError with the file and the key at fault."""
+    """Yield the tasks of a clone of robust-kbench. Raises TaskError with the file and the key at fault."""
     stated = of_folder(root) or (UNKNOWN, None)
     for number, task in enumerate(robust_kbench.read_folder(root)[0], start=1):
-        given = {field.name: getattr(task, field.name) for field in fields(task) if field.init}
-        given |= {"kind": "module", "prompt": given.pop("prompts")[1]}
-        yield _row(task.id, number, given) | {"stated": stated}
+        values = {field.name: getattr(task, field.name) for field in fields(task) if field.init}
+        values |= {"kind": "module", "prompt": values.pop("prompts")[1]}
+        yield _row(task.id, number, values) | {"stated": stated}
 
 
 def _task(path: Path, name: str) -> Row:
-    """A task in our own format: <task>/task.json with its prompt, reference and program."""
+    """Return the row of a task in our own format: <task>/task.json and files for prompt, reference and program."""
     row = _object(path, "bad_task") | {"id": name}
     for key, other in _TASK_FILES.items():
         if is_regular(path.with_name(other)):
@@ -275,6 +300,7 @@ def _task(path: Path, name: str) -> Row:
 
 
 def _object(path: Path, reason: str) -> Row:
+    """Return the object in a JSON file. Raises RowError with `reason` if there is none."""
     try:
         record = parse_json(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -285,7 +311,10 @@ def _object(path: Path, reason: str) -> Row:
 
 
 def git_revision(path: Path) -> str | None:
-    """The last commit that changed what lies at `path`; None when git does not hold it as it is: no checkout, untracked, edited."""
+    """Return the last commit that changed the file or folder at `path`.
+
+    None if git does not have it in this state: it is not in a checkout, is untracked, or was edited.
+    """
     folder, name = (path, ".") if path.is_dir() else (path.parent, path.name)
 
     def git(*command: str) -> str | None:

@@ -1,7 +1,7 @@
-"""Questions to a model and its replies, each kept in a file of its own: what was asked before is not asked again.
+"""Replies of a model, each stored in its own file, so that nothing is asked twice.
 
-A reply is found by its question: the messages, the model and how it samples. So a run repeats without the endpoint, goes on after
-kill -9, and goes on with the replies on another machine.
+A stored reply is found by its question: the messages, the model and the sampling settings. A run can therefore be
+repeated without the endpoint, resumed after kill -9, and continued on another machine with the stored replies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from .training_rows import token_count
 
 
 class Reply(NamedTuple):
-    """A reply of a model. question: its hash. cut_off: at the most tokens that a reply may have."""
+    """A reply of a model.
+
+    Attributes:
+        question: hash of the question.
+        text: the reply's text.
+        cut_off: whether the reply ended at its token limit.
+    """
 
     question: str
     text: str
@@ -28,9 +34,11 @@ class Reply(NamedTuple):
 
 
 class Replies:
-    """The replies in `folder`, and the endpoint for those that are missing. Thread-safe.
+    """The stored replies in `folder`, and the endpoint that is asked for missing ones. Thread-safe.
 
-    used: tokens of all replies that are kept, and of their questions.
+    Attributes:
+        folder: the folder with the stored replies.
+        used: number of tokens in all stored replies and their questions.
     """
 
     def __init__(self, folder: Path, settings: WriteSettings) -> None:
@@ -40,23 +48,24 @@ class Replies:
         self.used = sum(reply["tokens"] + reply["prompt_tokens"] for reply in replies)
 
     def ask(self, messages: Messages) -> Reply:
-        """The reply to a question, from its file or from the endpoint.
+        """Return the reply to a question, from its file or from the endpoint.
 
         Raises:
-            NotSettled: it is not there, and no endpoint is given, the endpoint failed, or the ceiling is reached.
-            CurationError: the endpoint is not there, or refuses the key or the model: no row can go on.
+            NotSettled: the reply is not stored, and there is no endpoint, the endpoint failed, or the token budget
+                (`most_tokens`) is used up.
+            CurationError: the endpoint cannot be reached, or refuses the key or the model, so no row can continue.
         """
-        asked = {"messages": list(messages), **self._settings.sampling}
-        kept = find_once(self.folder, asked, lambda: {**asked, "reply": self._fetch(asked)})["reply"]
+        question = {"messages": list(messages), **self._settings.sampling}
+        kept = find_once(self.folder, question, lambda: {**question, "reply": self._fetch(question)})["reply"]
         return Reply(kept["question"], kept["text"], kept["finish_reason"] == "length")
 
     def _fetch(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """The endpoint's reply as it is kept; tokens as the server counts them, else estimated."""
-        most = self._settings.most_tokens
+        """Return the endpoint's reply in the form that is stored. Token counts are the server's, or else estimates."""
+        limit = self._settings.most_tokens
         if self._settings.endpoint is None:
             raise NotSettled("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
-        if most and self.used >= most:
-            used = f"{self.used:,} of most_tokens={most}"
+        if limit and self.used >= limit:
+            used = f"{self.used:,} of most_tokens={limit}"
             raise NotSettled("ceiling", f"Token budget used up ({used}). Raise most_tokens to continue.")
         from ..generate import GenerationError
         from ..generate.backend import choose_backend

@@ -1,8 +1,9 @@
-"""Rounds: what a model answers and the judge finds right trains it, and the trained model answers again.
+"""Rounds of self-training: train a model on those of its answers that the judge accepts, then sample from it again.
 
-What does not depend on the model lies in the curation's folder once. A round has a folder in it, with links to that, the stages from
-`answer` on, the data set, and the trained model. Where every round trains the base model anew this is expert iteration as STaR
-(Zelikman et al. 2022) and ReST-EM (Singh et al. 2023) do it.
+The stages before `answer` do not depend on the model, so they exist once, in the curation's folder. Each round has a
+folder in it, with links to these stages, its own stages from `answer` on, its data set and its trained model. If every
+round trains the base model anew, this is expert iteration as in STaR (Zelikman et al. 2022) and ReST-EM (Singh et al.
+2023).
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ SHARED = STAGES[: STAGES.index("answer")]
 
 
 def round_settings(settings: RoundsSettings, number: int) -> RoundsSettings:
-    """Settings of a round (from 1), which samples from what the round before it trained; its folder is made."""
+    """Return the settings of a round (numbered from 1), and create its folder.
+
+    A round samples from the model that the previous round trained. The first round samples from the user's model.
+    """
     folder = settings.folder / f"round{number}"
     folder.mkdir(exist_ok=True)
     for stage in SHARED:
@@ -35,19 +39,23 @@ def round_settings(settings: RoundsSettings, number: int) -> RoundsSettings:
 
 
 def trained(folder: Path, number: int) -> dict[str, str]:
-    """The trained model of a round, as the key `adapter` or `model`; nothing before the first."""
+    """Return a round's trained model under the key `adapter` or `model`. The result is empty for round 0."""
     model = folder / f"round{number}" / "model"
     return {"adapter" if (model / "adapter_config.json").is_file() else "model": str(model)} if number else {}
 
 
 def train(settings: RoundsSettings, number: int, lock: int) -> None:
-    """Train on a round's data set with llamafactory-cli and the user's recipe, into the round's `model`.
+    """Train on a round's data set with llamafactory-cli and the user's recipe. The result is in the round's `model`.
 
-    What was trained on the same data with the same recipe stays. A training that was stopped goes on from its last whole checkpoint.
+    A finished training on the same data with the same recipe is not repeated. A training that was stopped continues
+    from its last complete checkpoint.
 
     Args:
-        lock: the descriptor that keeps the folder of all rounds. The training holds it, too: should this process be killed, no other begins
-            beside it, or writes its data anew.
+        settings: the settings of all rounds.
+        number: the round, from 1.
+        lock: file descriptor of the lock on the folder of all rounds. The training process inherits it. If this
+            process is killed, the lock thus stays until the training ends, and no second run can start or rewrite its
+            data.
 
     Raises:
         CurationError: there is nothing to train on, or the training fails.
@@ -72,7 +80,7 @@ def train(settings: RoundsSettings, number: int, lock: int) -> None:
     if not record.is_file() or record.read_text(encoding="utf-8") != state:
         shutil.rmtree(model, ignore_errors=True)
         write_atomically(record, state)
-    if (model / "train_results.json").is_file():  # what LLaMA-Factory writes behind the model
+    if (model / "train_results.json").is_file():  # LLaMA-Factory writes it after the model
         return
     drop_torn_checkpoints(model)
     code = subprocess.run([sys.executable, "-m", "cuset_stage", *command], pass_fds=(lock,)).returncode

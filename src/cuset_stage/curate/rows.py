@@ -1,6 +1,6 @@
-"""Rows: what the stages hand on, one JSON object a line. Standard library only.
+"""Rows, which stages read and write as JSON, one object per line. Uses the standard library only.
 
-A row has an `id` and a `source`: name, file, row, key, revision, licence and where that is stated.
+Every row has an `id` and a `source` with the keys name, file, row, key, revision, licence, licence_from and url.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ Row = dict[str, Any]
 
 
 class CurationError(InputError):
-    """Something the user gave cannot be used; the message names it and says what to give instead."""
+    """Something that the user gave cannot be used. The message names it and says what to give instead."""
 
 
 class RowError(Exception):
-    """A row that ends here, as it cannot be used.
+    """The row cannot be used and is dropped. The message is for people.
 
-    reason: what is counted; the message is for people. row: the row, where more is known of it by now.
+    Attributes:
+        reason: short reason, by which dropped rows are counted.
+        row: the row with what has been added to it meanwhile. None: the row that the stage read.
     """
 
     def __init__(self, reason: str, message: str, row: Row | None = None) -> None:
@@ -34,7 +36,11 @@ class RowError(Exception):
 
 
 class NotSettled(Exception):
-    """Nothing can be said about a row yet, and the row is not to blame; the next run tries again. reason: what is counted."""
+    """The row could not be decided, through no fault of its own. The next run tries again.
+
+    Attributes:
+        reason: short reason, for reports.
+    """
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -42,7 +48,7 @@ class NotSettled(Exception):
 
 
 def digest(*parts: str) -> str:
-    """A 128-bit key of the parts, 32 hexadecimal digits."""
+    """Return a 128-bit hash of the parts, as 32 hexadecimal digits. The order and the limits of the parts matter."""
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", errors="surrogatepass")
@@ -52,15 +58,17 @@ def digest(*parts: str) -> str:
 
 
 def number_of(key: str) -> int:
-    """The first 64 bits of a digest."""
+    """Return the first 64 bits of a digest as an int."""
     return int(key[:16], 16)
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: a number that is not finite is missing, what is neither number nor list nor text is text.
+    """Return a value in a form that JSON can represent.
 
-    A Decimal (of Parquet and Arrow) is a number, with the digits that a float has where it is not whole. Bytes are text in UTF-8; those
-    that are not become surrogates.
+    - Numbers that are not finite become None.
+    - A Decimal (from Parquet or Arrow) becomes an int if it is whole, and a float otherwise.
+    - Bytes are decoded as UTF-8. Bytes that are not UTF-8 become surrogates.
+    - Tuples become lists, keys become text, and values of any other type become text.
     """
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
@@ -76,7 +84,10 @@ def plain(value: Any) -> Any:
 
 
 def line_of(row: Row) -> str:
-    """A row as a line of JSON; it is made `plain` only where JSON cannot hold it, as nearly every row was read from JSON."""
+    """Return a row as a line of JSON.
+
+    Nearly every row was read from JSON, so `plain` is applied only if the row cannot be written as it is.
+    """
     try:
         return to_line(row)
     except (TypeError, ValueError):
@@ -84,5 +95,5 @@ def line_of(row: Row) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """A JSON value, in which NaN and infinity are missing. Raises ValueError or RecursionError."""
+    """Parse a JSON text, with None in place of NaN and infinity. Raises ValueError or RecursionError."""
     return json.loads(text, parse_constant=lambda _: None)

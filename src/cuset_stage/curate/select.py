@@ -1,10 +1,11 @@
-"""Stage `select`: of answers to a task that are alike the fastest, and the best answers.
+"""Stage `select`: keep the fastest of similar answers to a task, and only the best answers to each task.
 
-All rows are held: each was proved, which is dear, so that they are not many.
+All rows are held in memory. They are few, since each had to be proved, which is expensive.
 
-Rows are ranked by what `prove` measured, whatever their source claims: a module by its speed-up over PyTorch, a program by its run
-time against the other answers to its task (`speeds`), unless per_gpu had it share its GPU. A speed-up under one of the
-judge's flags counts as not measured.
+Rows are ranked by what `prove` measured, and never by what their source claims. A module is ranked by its speed-up
+over PyTorch, and a program by its run time relative to the other answers to its task (`speeds`). Measurements made
+with several programs per GPU (per_gpu above 1) are not used. A speed-up that the judge has flagged counts as not
+measured.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from .training_rows import answer_text, prompt_text, row_length, task_groups
 
 
 def run_select(settings: SelectSettings) -> Summary:
-    """Select among what `prove` left into `folder`/select/."""
+    """Select among the rows of `prove`, and write the selected rows to `folder`/select/."""
     rows = list(input_rows(settings, "prove"))
     table = pd.DataFrame(
         [{**_measured(row), "order": number_of(digest(row["id"]))} for row in rows],
         columns=["id", "tokens", "speedup", "run_s", "bench", "order"],
-    ).astype({"tokens": int, "speedup": float, "run_s": float})  # also of no rows
+    ).astype({"tokens": int, "speedup": float, "run_s": float})  # sets the types for an empty table, too
     table["group"] = np.array(task_groups(rows), np.uint64)
     dropped: dict[int, tuple[str, str]] = {}
     if settings.near < 1:
@@ -44,44 +45,53 @@ def run_select(settings: SelectSettings) -> Summary:
 
 
 def _measured(row: Row) -> dict[str, Any]:
-    """A line of the table that the rules read."""
+    """Return a row's line in the table that the rules below read."""
     verified, task = row.get("verified") or {}, row.get("task") or {}
-    measured = verified if verified.get("per_gpu", 1) == 1 else {}  # what was only compiled has no such field
-    speedup = None if measured.get("module_flags") else measured.get("speedup")  # what may be a trick is not rewarded
-    # The least disturbed run of each case.
+    measured = verified if verified.get("per_gpu", 1) == 1 else {}  # rows that were only compiled have no per_gpu
+    speedup = None if measured.get("module_flags") else measured.get("speedup")  # possible tricks are not rewarded
+    # The fastest run of each case is the least disturbed one.
     seconds = sum(min(case["run_s"]) for case in measured.get("cases") or ())
     return {
         "id": row["id"],
         "tokens": row_length(prompt_text(row), answer_text(row)),
         "speedup": nan if speedup is None else float(speedup),
         "run_s": seconds or nan,
-        # Other sizes take other times.
+        # Times are comparable only for the same cases on the same GPU.
         "bench": number_of(digest(json.dumps([task.get("cases"), verified.get("gpu")]))),
     }
 
 
 # ---------------------------------------------------------------------------------------------------------- the rules
 #
-# Each takes a table, a line a row, and returns the lines to drop, with reason and detail. Columns: `order`, which is as good as chance and
-# repeatable; `group`, equal for answers to one task; `tokens` of prompt and answer; `speedup` of a module over its reference; `run_s`,
-# seconds a program takes for all its cases; `bench`, equal for programs whose times can be compared. NaN stands for what there is not.
+# Each rule takes a table with a line per row, and returns the lines to drop with reason and detail. The columns are:
+#   order    pseudo-random but repeatable number, for breaking ties
+#   group    number of the task, equal for all answers to it
+#   tokens   length of prompt and answer together
+#   speedup  speed-up of a module over its reference, NaN if not measured
+#   run_s    seconds that a program takes for all its cases, NaN if not measured
+#   bench    number that is equal for programs whose times can be compared
 
 
 def alike(table: pd.DataFrame, sketches: Sketches) -> dict[int, tuple[str, str]]:
-    """Answers to one task whose kernels are alike: the fastest stays, then the shortest."""
-    # Processes differ by tenths of a second.
+    """Drop answers to a task whose kernels are similar to those of a better answer.
+
+    Of similar answers the fastest stays. Of equally fast ones the shortest stays.
+    """
+    # Rounded, because the start of a process alone varies by tenths of a second.
     ranked = table.assign(slowness=-table["speedup"].fillna(0.0), seconds=table["run_s"].round(1).fillna(inf))
     ranked = ranked.sort_values(["slowness", "seconds", "tokens", "order"])
     return sketches.near(ranked.index.to_numpy(), table["id"].to_list(), table["group"].to_numpy())
 
 
 def speeds(table: pd.DataFrame) -> pd.Series:
-    """The speed-up of each answer as ranking takes it; NaN where nothing was measured of its task.
+    """Return the speed-up of each answer for ranking, float64; NaN if nothing was measured for its task.
 
-    A module's is over its reference. A program has no baseline: its own is the median time of the task's programs that ran the
-    same cases on the same GPU, over its time. It has one decimal: the start of a process is in these times, and what differs by
-    less is noise. One without a time among others that have one counts as a median one: per_gpu may change when a stopped run is
-    resumed.
+    A module's speed-up is relative to its reference. A program has no such baseline. Its speed-up is the median time
+    of the task's programs that ran the same cases on the same GPU, divided by its own time. It is rounded to one
+    decimal, because the times include the start of a process, and smaller differences are noise.
+
+    A program without a time counts as a median one (1.0) if other answers to its task have times. Such programs exist
+    because per_gpu may be changed before a stopped run is resumed.
     """
     medians = table.groupby(["group", "bench"])["run_s"].transform("median")
     speed = table["speedup"].fillna((medians / table["run_s"]).round(1))
@@ -90,12 +100,12 @@ def speeds(table: pd.DataFrame) -> pd.Series:
 
 
 def worse_answers(table: pd.DataFrame, count: int) -> dict[int, tuple[str, str]]:
-    """All but the `count` answers to each task with the highest `speeds`; of equal ones the shorter stay."""
+    """Drop all but the `count` answers to each task with the highest `speeds`. Of equal ones the shorter stay."""
     ranked = table.assign(speed=speeds(table).fillna(0.0))
     ranked = ranked.sort_values(["speed", "tokens", "order"], ascending=[False, True, True])
     groups = ranked.groupby("group")
     ranked = ranked.assign(place=groups.cumcount() + 1, answers=groups["speed"].transform("size"))
     return {
-        each.Index: ("not_among_best", f"place {each.place} of {each.answers} answers by speed-up ({each.speed:.3f})")
-        for each in ranked[ranked["place"] > count].itertuples()
+        line.Index: ("not_among_best", f"place {line.place} of {line.answers} answers by speed-up ({line.speed:.3f})")
+        for line in ranked[ranked["place"] > count].itertuples()
     }

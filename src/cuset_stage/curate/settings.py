@@ -1,7 +1,9 @@
-"""The settings of `cuset curate`: a class a stage, and one for all of them. Light: --help is made from it.
+"""The settings of `cuset curate`: one class per stage, and one class for all stages together.
 
-A stage's function takes its class as it is; the class's docstring is the command's help. `RunSettings` has the keys of every stage, and `RunSettings.of` makes a stage's
-settings of them.
+Each stage's function takes an instance of its class. The class's docstring is the help text of the command.
+`RunSettings` has the keys of all stages, and `RunSettings.of` makes the settings of one stage from it.
+
+The command line imports this module for every --help, so it must not import anything large.
 """
 
 import re
@@ -31,7 +33,7 @@ T = TypeVar("T", bound=Settings)
 
 
 def _pairs(value: Any) -> Any:
-    """`a=b,c=d` as a mapping; an entry without `=` is a path, named after it."""
+    """Return `a=b,c=d` as a mapping. An entry without `=` is a path, whose key is its file name without suffix."""
     parts = split_names(value)
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
         return value
@@ -99,7 +101,7 @@ class Source(_SourceKeys):
 
     @property
     def label(self) -> str:
-        """The source's name, as it stands in folders and row identifiers."""
+        """The source's name, as it is used in folder names and row ids."""
         name = self.preset if self.preset not in (None, "cuset") else self.path.resolve().name
         return self.name or re.sub(r"[^a-z0-9_.-]+", "-", name.lower()).strip("-.")[:64] or "source"
 
@@ -112,7 +114,7 @@ class _Stage(Settings):
 
 
 class StageSettings(_Stage):
-    """The settings of a stage that has one before it."""
+    """The settings of a stage that reads the rows of the previous stage."""
 
     input: Annotated[tuple[FilePath, ...], BeforeValidator(split_names)] = Field(
         (), description="rows to take (JSONL that a stage wrote) in place of the stage before"
@@ -152,15 +154,15 @@ class _Against(Settings):
 
 
 class DeduplicateSettings(StageSettings, _Near, _Against):
-    """Remove kernels that are there twice, and rows from benchmarks."""
+    """Remove duplicate kernels, and rows from benchmarks."""
 
 
 class AdaptSettings(StageSettings):
-    """Make tasks of the rows that say what is right: with cases and a reference, or as a PyTorch module."""
+    """Make tasks of the rows that define the right result, by cases and a reference or as a PyTorch module."""
 
 
 class Answering(BackendSettings):
-    """Who answers, and what is asked."""
+    """The model that answers tasks, and how it is asked."""
 
     model: str | None = Field(
         None,
@@ -175,7 +177,8 @@ class Answering(BackendSettings):
 
 
 class AnswerSettings(StageSettings, Answering):
-    """Have a model answer tasks, several times each: a model of yours with its adapter, or an endpoint. If interrupted, resume."""
+    """Have a model answer tasks, several times each: a model of yours with its adapter, or an endpoint.
+    If interrupted, resume."""
 
 
 class ProofSettings(JudgeSpec):
@@ -186,7 +189,7 @@ class ProofSettings(JudgeSpec):
 
 
 class Writing(Settings):
-    """Who writes tasks of kernels, and how it is asked."""
+    """The model that writes tasks from kernels, and how it is asked."""
 
     retired: ClassVar[Mapping[str, str]] = _RETIRED
 
@@ -209,28 +212,29 @@ class Writing(Settings):
 
     @property
     def sampling(self) -> dict[str, Any]:
-        """The settings that a reply depends on beside its question."""
+        """The settings that a reply depends on, apart from its question."""
         return self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
 
     @property
     def backend(self) -> BackendSettings:
-        """The endpoint as `cuset generate` asks it."""
+        """The same settings in the form that `cuset generate` uses for an endpoint."""
         keys = self.sampling | self.model_dump(include={"endpoint", "timeout", "api_key_env"})
         return BackendSettings(**keys, batch_size=1)
 
 
 class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
-    """Have a model make tasks of kernels, and prove them: two references agree, and on a GPU the program is right. Resumes with all replies
-    and proofs, which are kept: nothing is asked or proved twice."""
+    """Have a model make tasks of kernels, and prove them: two references agree, and on a GPU the program is right.
+    Replies and proofs are stored, so a repeated run resumes, and nothing is asked or proved twice."""
 
     @property
     def proof(self) -> ProofSettings:
-        """The settings by which what was written is proved."""
+        """The settings by which the written tasks are proved."""
         return ProofSettings(**self.model_dump(include=set(ProofSettings.model_fields)))
 
 
 class ProveSettings(StageSettings, ProofSettings, _Workers):
-    """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
+    """Compile every program, run every case twice in the judge's sandbox, and keep what passes.
+    If interrupted, resume."""
 
 
 class _Select(_Near):
@@ -242,7 +246,7 @@ class _Select(_Near):
 
 
 class SelectSettings(StageSettings, _Select):
-    """Of answers that are alike keep the fastest; keep the best."""
+    """Keep the fastest of similar answers to a task, and only the best answers to each task."""
 
 
 class _Export(Settings):
@@ -270,6 +274,7 @@ class ExportSettings(StageSettings, _Export):
 
     @property
     def target(self) -> Path:
+        """The folder that the data set is written to."""
         return self.output or self.folder / "dataset"
 
 
@@ -281,7 +286,7 @@ STAGE_SETTINGS: dict[str, type[Settings]] = {
 
 
 class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Select, _Export):
-    """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
+    """The keys of every stage, and the sources. Source keys given here apply to sources that do not set them."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")
 
@@ -301,18 +306,18 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
     @model_validator(mode="before")
     @classmethod
     def _read_sources(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Texts as mappings, and all with the defaults that stand beside them."""
-        given = split_names(values.get("sources"))
-        if not isinstance(given, list | tuple):
+        """Turn sources that are text into mappings, and fill in the defaults that are given next to `sources`."""
+        sources = split_names(values.get("sources"))
+        if not isinstance(sources, list | tuple):
             return values
         defaults = {key: values[key] for key in _SourceKeys.model_fields if values.get(key) is not None}
-        made = []
-        for source in given:
+        completed = []
+        for source in sources:
             if isinstance(source, str):
                 name, sign, path = source.partition("=")
                 source = {"path": path, "name": name} if sign else {"path": source}
-            made.append({**defaults, **source} if isinstance(source, dict) else source)
-        return {**values, "sources": made}
+            completed.append({**defaults, **source} if isinstance(source, dict) else source)
+        return {**values, "sources": completed}
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
@@ -324,7 +329,7 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
         return self
 
     def of(self, stage: type[T]) -> T:
-        """The settings of one stage."""
+        """Return the settings of one stage, given its settings class."""
         if stage is AnswerSettings:
             return stage(folder=self.folder, **(self.answer.model_dump() if self.answer else {}))
         keys = {key: getattr(self, key) for key in stage.model_fields if key in type(self).model_fields}

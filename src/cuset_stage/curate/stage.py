@@ -1,16 +1,17 @@
-"""One stage of the pipeline over any number of rows, streamed and counted.
+"""Run one stage of the pipeline over any number of rows, as a stream.
 
-A stage is a function of a row that returns the rows that go on. A `RowError` drops the row with a reason; `NotSettled` and `SandboxError`
-mean that we failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried again by the next run. In the
-stage's folder lie
+The work of a stage is a function that takes a row and returns the rows to keep. If it raises `RowError`, the row is
+dropped with a reason. `NotSettled` and `SandboxError` mean that the failure is ours and not the row's (the endpoint
+timed out, the GPU was lost). Such a row is reported, and the next run tries it again. A stage writes these files to
+its folder:
 
-    rows.jsonl         what goes on
-    dropped.jsonl      what does not, and why
-    unsettled.jsonl    what is to be tried again
-    summary.json       counts, times and settings, once the stage has ended
+    rows.jsonl         rows that are kept
+    dropped.jsonl      rows that are dropped, with the reason
+    unsettled.jsonl    rows to be tried again
+    summary.json       counts, times and settings, written when the stage has ended
 
-A stage is done anew each time. What is dear, replies of models and findings of the judge, is kept by `find_once`, which finds it in
-the next run.
+A stage always processes all rows anew. Expensive results, such as a model's replies and the judge's findings, are
+stored by `find_once` and reused by the next run.
 """
 
 from __future__ import annotations
@@ -45,16 +46,23 @@ Work = Callable[[Row], list[Row]]
 
 @dataclass
 class Summary:
-    """The account of a run of a stage; `summary.json`.
+    """Statistics of one run of a stage, written to `summary.json`.
 
     Attributes:
-        settings: what the results depend on.
-        notes: what people should know of the run.
-        read: rows that were given.
-        kept: rows that go on; one that was read can make several of them.
-        dropped, reasons: rows that end here, and how many for which reason.
-        examples: reason -> the first row that was dropped for it.
-        unsettled, unsettled_rows: rows to be tried again, and the first of them with file, row and reason.
+        stage: the stage's name.
+        name: the source's name, for stages with a folder per source; else "".
+        settings: the settings that the results depend on.
+        notes: notes for the user.
+        cuset_stage: version of this package.
+        created: time of the start, UTC, in ISO format.
+        read: number of rows read.
+        kept: number of rows written. One row read can produce several.
+        dropped: number of rows dropped.
+        reasons: reason -> number of rows dropped for it.
+        examples: reason -> account of the first row dropped for it.
+        unsettled: number of rows to be tried again.
+        unsettled_rows: accounts (file, row, reason) of the first REPORTED of these.
+        seconds: run time.
     """
 
     stage: str
@@ -73,7 +81,7 @@ class Summary:
     seconds: float = 0.0
 
     def add(self, file: str, kept: int, account: dict[str, Any]) -> None:
-        """Count a row: see `_outcome`."""
+        """Count a row. The arguments are parts of what `_outcome` returns."""
         self.read += 1
         self.kept += kept
         if file == "dropped":
@@ -98,18 +106,24 @@ def run_stage(
     processes: bool = False,
     notes: Sequence[str] = (),
 ) -> Summary:
-    """Take every row through `work` and write what becomes of it.
+    """Apply `work` to every row, and write the results to the stage's folder.
 
     Args:
-        folder: the curation's; the stage's own is in it.
-        settings: what the results depend on, for the summary.
-        name: of the source, for stages that have several folders.
-        workers: rows at a time; None: one a CPU. 1: this thread.
-        processes: whether `work` is Python's own, and is done by processes and not threads.
-        notes: for the summary.
+        folder: the curation's folder. The stage's folder is created in it.
+        stage: the stage's name.
+        rows: the rows to read.
+        work: function from a row to the rows to keep. It must be thread-safe if there are several workers.
+        settings: the settings that the results depend on, for the summary.
+        name: the source's name, for stages with a folder per source.
+        workers: rows processed at a time. 1: in the calling thread. None: as many as there are CPUs.
+        processes: use processes instead of threads, for work that Python itself computes.
+        notes: notes for the summary.
+
+    Returns:
+        The summary that was also written to summary.json.
 
     Raises:
-        CurationError: a second process in the same folder.
+        CurationError: another process is working in the same folder.
     """
     started, summary = time.perf_counter(), Summary(stage, name, settings or {}, notes)
     folder = folder / stage / name
@@ -117,12 +131,12 @@ def run_stage(
     take = in_processes if processes else in_threads
     with locked(folder):
         (folder / "summary.json").unlink(missing_ok=True)
-        with ExitStack() as opened:
+        with ExitStack() as stack:
             files = {
-                file: opened.enter_context((folder / f"{file}.jsonl").open("w", encoding="utf-8"))
+                file: stack.enter_context((folder / f"{file}.jsonl").open("w", encoding="utf-8"))
                 for file in ("rows", "dropped", "unsettled")
             }
-            bar = opened.enter_context(Progress(desc=name or stage, unit="row", total=getattr(rows, "total", None)))
+            bar = stack.enter_context(Progress(desc=name or stage, unit="row", total=getattr(rows, "total", None)))
             for file, lines, kept, account in take(partial(_outcome, work), rows, workers or cpu_count()):
                 bar.update()
                 files[file].write(lines)
@@ -134,7 +148,13 @@ def run_stage(
 
 
 def all_but(dropped: Mapping[int, tuple[str, str]]) -> Work:
-    """The work of a stage that has decided about all rows together. dropped: number of a row (from 0) -> reason and detail."""
+    """Return the work of a stage that has decided beforehand which rows to drop.
+
+    The work counts the rows that it is called with, so it must get them in order, in one thread.
+
+    Args:
+        dropped: number of a row (from 0) -> (reason, detail).
+    """
     numbers = count()
 
     def work(row: Row) -> list[Row]:
@@ -146,10 +166,16 @@ def all_but(dropped: Mapping[int, tuple[str, str]]) -> Work:
 
 
 def _outcome(work: Work, row: Row) -> tuple[str, str, int, dict[str, Any]]:
-    """Do the work on a row. Returns a file's name and the lines for it, ready to be written: the writing process has little else to do;
-    the number of rows that go on; and else why the row does not, with the place in its source, for people.
+    """Apply `work` to a row.
 
-    A defect of ours in one row does not end the run. CurationError does: the settings are wrong, not the row.
+    An unexpected error in one row does not end the run. CurationError does, because then the settings are wrong and
+    not the row.
+
+    Returns:
+        - The name of the file that the row goes to: "rows", "dropped" or "unsettled".
+        - The text to write. It is made here, in the worker, to relieve the process that writes.
+        - The number of rows kept.
+        - An account of a row that is not kept (reason, detail, and its place in the source); else empty.
     """
     try:
         kept = work(row)
@@ -175,11 +201,19 @@ def _outcome(work: Work, row: Row) -> tuple[str, str, int, dict[str, Any]]:
     return "unsettled", line_of(account), 0, account
 
 
-# ------------------------------------------------------------------------------------------- what a stage left behind
+# --------------------------------------------------------------------------------------------- the results of a stage
 
 
 class StageRows:
-    """The rows that stages left in `files`, read anew each time they are asked for. total: how many they are, where that is known."""
+    """The rows that stages wrote to `files`. Each iteration reads the files anew.
+
+    Attributes:
+        files: paths of rows.jsonl files.
+        total: number of rows; None if unknown.
+
+    Raises:
+        CurationError: on iteration, if a line is not a row.
+    """
 
     def __init__(self, files: Sequence[Path], total: int | None = None) -> None:
         self.files, self.total = files, total
@@ -198,10 +232,10 @@ class StageRows:
 
 
 def input_rows(settings: StageSettings, before: str) -> StageRows:
-    """The rows that a stage reads: those of its `input`, else those that the stage before it left.
+    """Return the rows that a stage reads: those of its `input` setting, or else those of the stage `before` it.
 
     Raises:
-        CurationError: the stage before has not run to its end.
+        CurationError: the stage `before` has not run to its end.
     """
     if settings.input:
         return StageRows(settings.input)
@@ -216,18 +250,21 @@ def input_rows(settings: StageSettings, before: str) -> StageRows:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """The folder to ourselves, and to a process that is given the descriptor. The lock is on the folder and leaves no file behind.
+    """Lock a folder for this process, and yield the lock's file descriptor.
+
+    A child process that inherits the descriptor holds the lock as well. The lock is on the folder itself, so it leaves
+    no file behind. On a file system without locks this does nothing.
 
     Raises:
-        CurationError: another process has it.
+        CurationError: another process holds the lock.
     """
-    place = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # a file system without locks
             try:
-                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise CurationError(f"{folder}: another process is working in it; wait for it, or stop it.") from None
-        yield place
+        yield descriptor
     finally:
-        os.close(place)
+        os.close(descriptor)

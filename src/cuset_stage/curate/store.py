@@ -1,7 +1,8 @@
-"""What is dear to make, replies of models and findings of the judge, each in a file of its own.
+"""Store for results that are expensive to make, such as a model's replies and the judge's findings, one file each.
 
-It is found by the SHA-256 of what it is about: <first two digits>/<SHA-256>.json in a folder. So a run that was stopped goes on, and what one
-machine found holds on another.
+The file of a result is <first two digits>/<SHA-256>.json in the store's folder, where the SHA-256 is that of a JSON
+value which says what the result is about. A run that was stopped can therefore be resumed, and results of one machine
+can be used on another.
 """
 
 from __future__ import annotations
@@ -17,14 +18,26 @@ from .rows import RowError
 
 
 def key_of(about: Any) -> str:
-    """SHA-256 of a JSON value."""
+    """Return the SHA-256 of a JSON value, in hexadecimal digits. The order of keys does not matter."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
 def find_once(folder: Path, about: Any, find: Callable[[], dict[str, Any] | None] | None) -> dict[str, Any]:
-    """What `folder` keeps of `about`, else what `find` finds out now; nothing without `find`. A RowError is a finding, too, and raised again.
+    """Return the stored result for `about`, or call `find` and store its result.
 
-    What else `find` raises is our own failure, and not kept.
+    A RowError is a result, too. It is stored, and raised again each time. Any other error of `find` is a failure of
+    ours and is not stored.
+
+    Args:
+        folder: the store's folder.
+        about: JSON value that says what the result is about.
+        find: function that makes the result. None: only stored results are used.
+
+    Returns:
+        The result; {} if it is not stored and `find` is None, or if `find` returned None.
+
+    Raises:
+        RowError: the result is an error.
     """
     key = key_of(about)
     path = folder / key[:2] / f"{key}.json"

@@ -1,15 +1,17 @@
-"""Stage `write`: of a kernel a model makes a task, and the machine proves it; what fails goes back to the model with the message.
+"""Stage `write`: have a model make a task from each kernel, and verify the task. Failures go back to the model.
 
-For each kernel one question shows it and asks for the task, its program, inputs and a reference; another shows the prompt and the formats
-alone and asks for a second reference. A task goes on when
+For each kernel there are two questions. The first shows the kernel and asks for a task with its program, inputs and a
+reference. The second shows only the prompt and the formats and asks for a second reference. A task is kept if
 
-- its program compiles, and the first reference makes all cases;
-- no output that nobody computed passes them (zeros, a constant, an input handed back, 10 % off: `cuset audit-tasks`);
-- both references agree in all cases;
-- on a GPU: the program passes all cases twice, by its kernel (`judge.gpu_work`), and not all of its mutants pass.
+- its program compiles, and the first reference makes all cases,
+- no output that nobody computed passes (zeros, a constant, a returned input, values 10 % off; see `cuset
+  audit-tasks`),
+- both references agree in all cases,
+- on a GPU, the program passes all cases twice, its kernel runs (`judge.gpu_work`), and not all of its mutants pass.
 
-Without a GPU the last is left out, and the row's `verified` says `compiled`. Replies and findings are kept in `replies` and `proofs` beside
-the stages: the same command on a machine with a GPU asks nothing again but what fails there. Rows that come as tasks pass through.
+Without a GPU the last check is left out, and the row's `verified` has the verdict `compiled`. Replies and findings are
+stored in the folders `replies` and `proofs` next to the stages. The same command on a machine with a GPU therefore
+asks again only about tasks that fail there. Rows that are already tasks pass through unchanged.
 """
 
 from __future__ import annotations
@@ -40,11 +42,13 @@ from .stage import Summary, input_rows, run_stage
 
 
 def run_write(settings: WriteSettings) -> Summary:
-    """Write tasks of the kernels that `deduplicate` left, into `folder`/write/; without a model all rows pass as they are.
+    """Have tasks written for the kernels of `deduplicate`, and write the results to `folder`/write/.
+
+    Without a model all rows pass through unchanged.
 
     Raises:
-        CurationError: the stage before has not run, or the endpoint refuses.
-        SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
+        CurationError: the previous stage has not run, or the endpoint refuses.
+        SandboxError: there is no GPU although one is wanted, there is no nvcc, or the GPU cannot run code for `arch`.
     """
     rows = input_rows(settings, "deduplicate")
     if settings.model is None:
@@ -57,7 +61,14 @@ def run_write(settings: WriteSettings) -> Summary:
 
 
 class Writer:
-    """The stage's work on one row."""
+    """The stage's work on a row, as a callable.
+
+    Attributes:
+        settings: the settings of the stage.
+        replies: stored replies and the endpoint.
+        proofs: stored findings and the judge.
+        benchmarks: benchmarks that no task may come from.
+    """
 
     def __init__(self, settings: WriteSettings) -> None:
         self.settings = settings
@@ -66,6 +77,7 @@ class Writer:
         self.benchmarks = Benchmarks(settings.against)
 
     def __call__(self, row: Row) -> list[Row]:
+        """Return a list with the row as a task. Raises RowError with an account of all tries if none succeeds."""
         if is_whole(row):
             return [row]
         question = messages = ask_for_task(row, self.settings.arch)
@@ -74,7 +86,7 @@ class Writer:
         while len(tries) < self.settings.tries:
             reply = self.replies.ask(messages)
             if tries and reply.question == tries[-1]["questions"][0]:
-                break  # the model repeats itself, and the same question has the same reply
+                break  # the model repeated its reply, so the question is the same, and its stored reply would be, too
             tries.append({"reason": "", "message": "", "questions": [reply.question]})
             try:
                 draft = read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
@@ -93,15 +105,20 @@ class Writer:
         raise RowError(reason, shorten(message), {**row, "written": record})
 
     def _second_reference(self, draft: Draft, questions: list[str]) -> None:
-        """Have a second reference written, and mended where it does not work; what speaks against the task is raised as RowError.
+        """Have a second reference written and compared with the first. If it does not work, the model may correct it.
 
-        questions: those of this try, to which these are added.
+        Args:
+            draft: the task.
+            questions: the hashes of this try's questions so far. New ones are appended.
+
+        Raises:
+            RowError: something is wrong with the task. The message is for the model that wrote it.
         """
         question = messages = ask_for_reference(draft)
         for _ in range(self.settings.tries):
             reply = self.replies.ask(messages)
             if reply.question == questions[-1]:
-                break  # as above
+                break  # the same reply again, as above
             questions.append(reply.question)
             try:
                 self.proofs.check_reference(draft, read_reference(reply.text, reply.cut_off))
@@ -114,8 +131,12 @@ class Writer:
         raise RowError("no_second_reference", unclear)
 
     def _made(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Row:
-        """As a row that comes with its task: `adapt` takes it from here. What was written may be a benchmark's task, as the kernel was not."""
-        made = {
+        """Return the row in the form of a row that came with its task, which `adapt` reads.
+
+        Benchmarks are checked again here, because the written task may be one of a benchmark although the kernel was
+        not.
+        """
+        task_row = {
             **{key: value for key, value in row.items() if key != "fingerprints"},
             "name": draft.record["name"],
             "prompt": draft.record["prompt"],
@@ -125,7 +146,7 @@ class Writer:
             "verified": verified,
             "written": record,
         }
-        made["fingerprints"] = fingerprints_of(made)
-        if match := self.benchmarks.find(made):
-            raise RowError("contaminated", str(match), made)
-        return made
+        task_row["fingerprints"] = fingerprints_of(task_row)
+        if match := self.benchmarks.find(task_row):
+            raise RowError("contaminated", str(match), task_row)
+        return task_row

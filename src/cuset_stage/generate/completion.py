@@ -1,4 +1,4 @@
-"""What goes to an OpenAI-compatible server and comes back, as data: nothing is sent here. Imports httpx."""
+"""Read and check data that is exchanged with an OpenAI-compatible server. Nothing is sent here. Imports httpx."""
 
 import html
 import json
@@ -15,16 +15,18 @@ from ..text import one_line
 from .settings import GenerationError
 
 
-LEAST_SECRET = 16  # characters; a shorter key, such as EMPTY or token, is a word that answers have
-# What servers say of an answer that they, not the model, ended: vLLM and SGLang say abort, proxies error.
+LEAST_SECRET = 16  # characters; a shorter key, such as EMPTY or token, is a word that may occur in answers
+# Values of finish_reason for an answer that the server ended, not the model: vLLM and SGLang use abort, proxies error.
 ABORTED = frozenset(("abort", "aborted", "error", "cancelled", "canceled"))
 
 
 def api_key(variable: str) -> str | None:
-    """The key that an environment variable holds; None where the default one is not set, as many servers want none.
+    """Return the API key in an environment variable, or None if there is none.
+
+    The default variable may be unset, as many servers need no key.
 
     Raises:
-        GenerationError: another one was named, and is not set; or no header can hold the key.
+        GenerationError: a variable other than the default is not set, or its value cannot be part of an HTTP header.
     """
     if variable not in os.environ and variable != "OPENAI_API_KEY":
         raise GenerationError(f"api_key_env={variable}: this environment variable is not set.")
@@ -35,18 +37,21 @@ def api_key(variable: str) -> str | None:
 
 
 def base_url(endpoint: str) -> str:
-    """http://host:8000/v1 from what people give: with or without /v1, or with the whole path of chat completions.
+    """Return the base URL of an endpoint, such as http://host:8000/v1.
+
+    Args:
+        endpoint: an address with or without /v1, or with the whole path of chat completions.
 
     Raises:
-        GenerationError: it is not such an address, or holds a user name, a password or a query.
+        GenerationError: it is not such an address, or it has a user name, a password or a query.
     """
     try:
         parts = urlsplit(endpoint)
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # brackets that do not match, or a port that is none
+    except ValueError:  # unmatched brackets, or an invalid port
         valid = False
     if not valid or not {"@", "?", "#"}.isdisjoint(endpoint):
-        # What stands before an @ or behind a ? may be a key, so the address is not repeated.
+        # The message must not repeat the address, as the part before an @ or after a ? may be a key.
         raise GenerationError(
             "endpoint: expected an address such as http://localhost:8000/v1, without user name, password or query; a key comes "
             "from the environment (api_key_env)."
@@ -56,15 +61,19 @@ def base_url(endpoint: str) -> str:
 
 
 def read_choice(data: Any) -> tuple[str, str | None, str | None]:
-    """Answer, reasoning and finish_reason of a chat completion.
+    """Return answer, reasoning and finish_reason of a chat completion. The last two are None if they are not given.
 
-    Raises ValueError when it is none, or the server broke it off: what there is of it is not the model's own end.
+    Args:
+        data: the parsed JSON body of a response.
+
+    Raises:
+        ValueError: the data is not a chat completion, or the server aborted it, so the answer has no proper end.
     """
     try:
         choice = data["choices"][0]
         message, finish_reason = choice["message"], choice.get("finish_reason")
         content, reasoning = message.get("content"), message.get("reasoning_content") or message.get("reasoning")
-        if isinstance(content, list):  # parts
+        if isinstance(content, list):  # a list of parts, [{type: text, text: ...}]
             content = "".join(part["text"] for part in content if part["type"] == "text")
     except (LookupError, TypeError, AttributeError):
         raise ValueError("no choices with a message") from None
@@ -79,7 +88,7 @@ def read_choice(data: Any) -> tuple[str, str | None, str | None]:
 
 
 def retry_after(response: httpx.Response) -> float:
-    """Seconds of the Retry-After header; 0 without a number there."""
+    """Return the seconds in the Retry-After header, or 0 if it has no number."""
     try:
         seconds = float(response.headers.get("retry-after", ""))
     except ValueError:
@@ -88,7 +97,10 @@ def retry_after(response: httpx.Response) -> float:
 
 
 def excerpt(response: httpx.Response) -> str:
-    """What the server says, on one line, without the key that the request had; without all of it where it repeats the key in disguise."""
+    """Return the server's message on one line, with the request's API key removed.
+
+    If the message repeats the key in another encoding (`repeats_key`), the whole message is left out.
+    """
     text = response.text
     try:
         error = json.loads(text)
@@ -102,18 +114,27 @@ def excerpt(response: httpx.Response) -> str:
 
 
 def repeats_key(text: str, response: httpx.Response | httpx.RequestError) -> bool:
-    """Whether a text holds the request's key: as it is, in capitals, broken into pieces, as URLs, HTML and JSON escape it, in hexadecimal or
-    in base64."""
+    """Return True if a text contains the request's API key in some form.
+
+    These are recognised: the key as it is, in other case, broken into pieces, escaped as in URLs, HTML or JSON, in
+    hexadecimal, and in base64. Keys shorter than LEAST_SECRET are not looked for.
+
+    Args:
+        text: the text to search.
+        response: the response, or the error of a request. The key is taken from its request's headers.
+    """
     raw = response.request.headers.get("authorization", "").removeprefix("Bearer ").encode()
     if len(raw) < LEAST_SECRET:
         return False
-    # In base64 the key may begin at each of three places in a group of four characters; what shares a group with others differs.
+    # In base64, three bytes make a group of four characters, so the key has three spellings, by its offset in a group.
+    # Characters that also depend on the neighbours of the key are cut off.
     base64 = (b64encode(bytes(shift) + raw)[shift and shift + 1 : (shift + len(raw)) // 3 * 4] for shift in range(3))
     spellings = (spelling.decode() for spelling in (raw, raw.hex().encode(), *base64))
     text = html.unescape(unquote(unquote(text)))
-    found = _letters(re.sub(r"\\+(?:u00|x)([0-9a-fA-F]{2})", lambda escape: chr(int(escape[1], 16)), text))
-    return any(_letters(spelling) in found for spelling in spellings)
+    letters = _letters(re.sub(r"\\+(?:u00|x)([0-9a-fA-F]{2})", lambda escape: chr(int(escape[1], 16)), text))
+    return any(_letters(spelling) in letters for spelling in spellings)
 
 
 def _letters(text: str) -> str:
+    """Return the letters and digits of a text, without regard to case."""
     return "".join(filter(str.isalnum, text)).casefold()

@@ -1,15 +1,19 @@
-"""Answers from an OpenAI-compatible endpoint: vLLM, SGLang, `llamafactory-cli api`, or a service. Imports httpx.
+"""Sample answers from an OpenAI-compatible endpoint: vLLM, SGLang, `llamafactory-cli api` or a service. Imports httpx.
 
-One request a sample, several in flight. Time-outs, lost connections, 408, 409, 425, 429, 5xx, and bodies that are no whole chat
-completion are tried again with growing pauses, or after the wait that the server asks for (Retry-After). A refusal of one prompt (400,
-413, 422) is a failure of that sample; a refused key or an unknown model ends the run.
+There is one request per sample, and several are in flight. A request is tried again after a time-out, a lost
+connection, the status 408, 409, 425, 429 or 5xx, or a body that is not a complete chat completion. The pauses between
+the tries grow, and are at least as long as the server asks for (Retry-After). If the server refuses one prompt (400,
+413, 422), only this sample fails. A refused key or an unknown model ends the run.
 
-Whether the seed that is sent is honoured is the server's business (vLLM does, `llamafactory-cli api` does not), and so are settings that
-are not sent, such as top_k and repetition_penalty, unless `extra_body` says otherwise. A server in front of a reasoning model should
-separate the reasoning (vLLM: --reasoning-parser): where the chat template opens the tag, an answer that was cut off inside its
-reasoning cannot be told from one without.
+The server decides whether it uses the seed that is sent (vLLM does, `llamafactory-cli api` does not). It also decides
+about settings that are not sent, such as top_k and repetition_penalty, unless `extra_body` sets them.
 
-Tokens are the server's own count (usage.completion_tokens, reasoning and end token included); where it gives none, none are recorded.
+A server with a reasoning model should return the reasoning separately (vLLM: --reasoning-parser). Otherwise, if the
+chat template opens the reasoning tag, an answer that was cut off inside its reasoning looks like one without
+reasoning.
+
+Token counts are the server's own (usage.completion_tokens, with reasoning and end token). If it sends none, none are
+recorded.
 """
 
 import asyncio
@@ -32,20 +36,26 @@ FATAL = {
     403: "the API key may not use it, see api_key_env",
     404: "there is no such model or path",
 }
-LONGEST_PAUSE_S = 60.0  # of our own
-LONGEST_WAIT_S = 600.0  # of those that a server asks for
+LONGEST_PAUSE_S = 60.0  # longest pause of our own between two tries
+LONGEST_WAIT_S = 600.0  # longest wait that is granted when a server asks for one
 
 
 class _Again(Exception):
-    """The request may be tried again: why, and the seconds that the server asks to wait."""
+    """The request may be tried again. Its arguments are the problem and the seconds that the server asks to wait."""
 
 
 @dataclass
 class EndpointBackend:
-    """Asks an endpoint with `concurrency` requests in flight; `api_key` is sent as a bearer token and never written anywhere.
+    """Samples answers from an endpoint.
 
-    `url` is what `base_url` makes of an address. `timeout_s` limits a request from sending to the last byte. The first pause before one of
-    the `retries` is `backoff_s`, each following one twice as long, at most a minute.
+    Attributes:
+        settings: the settings of the answers.
+        url: base URL, as `base_url` returns it.
+        api_key: sent as a bearer token, and never written anywhere. None: no key is sent.
+        concurrency: number of requests in flight.
+        timeout_s: limit for a request in seconds, from sending to the last byte.
+        retries: number of further tries after a request has failed.
+        backoff_s: pause before the first retry in seconds. Each following pause is twice as long, at most a minute.
     """
 
     settings: RecordedSettings
@@ -60,34 +70,35 @@ class EndpointBackend:
     _has_answered: bool = field(default=False, init=False)
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
-        """One outcome a request, in any order, as soon as it is there.
+        """Yield one outcome per request as soon as it is there, in any order.
 
         Raises:
-            GenerationError: nothing answers at the address, the key is refused, the model is unknown, or one request
-                after another fails.
+            GenerationError: nothing answers at the address, the key is refused, the model is unknown, or too many
+                requests in a row fail.
         """
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         timeout = httpx.Timeout(self.timeout_s, connect=15.0)
         limits = httpx.Limits(max_connections=self.concurrency + 1)
-        waiting, asked = iter(requests), set[asyncio.Task[Answer | Failure]]()
-        # The runner stands still between two outcomes.
+        waiting, in_flight = iter(requests), set[asyncio.Task[Answer | Failure]]()
+        # The event loop runs only while this generator waits for the next outcome, not while its caller works.
         with asyncio.Runner() as runner:
             client = httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits)
             try:
                 while True:
-                    for request in itertools.islice(waiting, self.concurrency - len(asked)):
-                        asked.add(runner.get_loop().create_task(self._ask(client, request)))
-                    if not asked:
+                    for request in itertools.islice(waiting, self.concurrency - len(in_flight)):
+                        in_flight.add(runner.get_loop().create_task(self._ask(client, request)))
+                    if not in_flight:
                         return
-                    done, asked = runner.run(asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED))
+                    done, in_flight = runner.run(asyncio.wait(in_flight, return_when=asyncio.FIRST_COMPLETED))
                     for task in sorted(done, key=lambda task: task.exception() is not None):  # answers before an error
                         yield task.result()
             finally:
-                for task in asked:
+                for task in in_flight:
                     task.cancel()
                 runner.run(client.aclose())
 
     async def _ask(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
+        """Send a request, and try again if that may help."""
         started, tries = time.perf_counter(), self.retries + 1
         for attempt in range(1, tries + 1):
             try:
@@ -99,17 +110,18 @@ class EndpointBackend:
                 seconds = round(time.perf_counter() - started, 3)
                 return replace(outcome, seconds=seconds, extra={**outcome.extra, "tries": attempt})
             except TimeoutError:
-                again, wait = f"no answer within {self.timeout_s:g} s (timeout)", 0.0
+                problem, wait = f"no answer within {self.timeout_s:g} s (timeout)", 0.0
             except httpx.RequestError as error:
-                said = "" if repeats_key(str(error), error) else str(error)  # a broken header is shown as it came
-                again, wait = f"{type(error).__name__}: {said}".removesuffix(": "), 0.0
+                # The error may quote a broken header, and with it the key.
+                detail = "" if repeats_key(str(error), error) else str(error)
+                problem, wait = f"{type(error).__name__}: {detail}".removesuffix(": "), 0.0
                 if isinstance(error, httpx.ConnectError) and not self._has_answered:
                     raise GenerationError(
-                        f"endpoint={self.url}: nothing answers there ({again}). Start the server first, such as "
+                        f"endpoint={self.url}: nothing answers there ({problem}). Start the server first, such as "
                         "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
                     ) from None
             except _Again as error:
-                again, wait = error.args
+                problem, wait = error.args
             if attempt < tries:
                 pause = min(self.backoff_s * 2 ** (attempt - 1), LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(max(pause, min(wait, LONGEST_WAIT_S)))
@@ -117,11 +129,12 @@ class EndpointBackend:
         if self._failed_in_row >= max(10, self.concurrency):
             raise GenerationError(
                 f"{self.url}: {self._failed_in_row} requests in a row failed, each after {tries} tries; the "
-                f"last one: {again}. What was answered is kept: run the same command again when the server works."
+                f"last one: {problem}. What was answered is kept: run the same command again when the server works."
             )
-        return Failure(request, f"{again} ({tries} tries)")
+        return Failure(request, f"{problem} ({tries} tries)")
 
     async def _try(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
+        """Send a request once. Raises _Again if it may be tried again, and GenerationError if the run has to end."""
         limit_key, settings = self._limit_key, self.settings
         body = {
             "model": settings.model,
@@ -141,7 +154,7 @@ class EndpointBackend:
         if status in FATAL:
             raise GenerationError(f"{self.url}: {FATAL[status]} ({status}: {excerpt(response)}).")
         if status == 400 and limit_key == "max_tokens" and "max_completion_tokens" in response.text:
-            self._limit_key = "max_completion_tokens"  # OpenAI's name for reasoning models
+            self._limit_key = "max_completion_tokens"  # OpenAI's name of the setting for reasoning models
             return await self._try(client, request)
         if status != 200:
             return Failure(request, f"status {status}: {excerpt(response)}")
@@ -152,7 +165,7 @@ class EndpointBackend:
             raise _Again(f"not a chat completion ({error}): {excerpt(response)}", 0.0) from None
         if repeats_key("\n".join(filter(None, (answer, reasoning, finish_reason))), response):
             return Failure(request, "the answer repeats the API key, so it is not kept")
-        # As the server counts them, where it does; some send zeros in place of a count.
+        # Some servers send 0 instead of a count, so 0 tokens are recorded only if the answer is empty.
         usage = data["usage"] if isinstance(data.get("usage"), dict) else {}
         counts = usage.get("completion_tokens"), usage.get("prompt_tokens")
         tokens, prompt_tokens = (count if type(count) is int and count >= 0 else None for count in counts)

@@ -1,12 +1,12 @@
-"""Answers from a Hugging Face model in this process. Imports torch, transformers and peft.
+"""Sample answers from a Hugging Face model in this process. Imports torch, transformers and peft.
 
-What is the same in every run: token counts include the end token and no padding; only temperature and top_p shape the
-distribution (top_k, repetition penalties and the like of the model's generation_config.json are left aside); the
-random numbers of a sample are its own (`sampling`).
+In every run, token counts include the end token and no padding. Only temperature and top_p shape the distribution.
+Other sampling settings in the model's generation_config.json (top_k, repetition penalties) are ignored. Each sample
+has its own random numbers (`sampling`).
 
-Models that `slots.can_write` accepts write with continuous batching, where the batch does not change a sample (`slots`). The others
-(sliding windows, experts, several GPUs) go through `generate` of transformers, batch by batch: what batch size and padding
-change there is the rounding of logits, in bfloat16 enough to turn a close decision.
+Models that `slots.can_write` accepts use continuous batching, in which the batch does not change a sample (`slots`).
+Other models (sliding windows, experts, several GPUs) use `generate` of transformers, one batch at a time. There, batch
+size and padding change the rounding of the logits, which in bfloat16 is enough to change a close decision.
 """
 
 import logging
@@ -37,7 +37,7 @@ DTYPE = "dtype" if Version(transformers.__version__) >= Version("4.56") else "to
 
 
 def resolve_dtype(dtype: str, device: str) -> str:
-    """auto: bfloat16 on a GPU that has it, float16 on an older one, float32 on the CPU."""
+    """Return the dtype. "auto" is bfloat16 on a GPU that supports it, float16 on an older one, float32 on a CPU."""
     if dtype != "auto":
         return dtype
     if not device.startswith("cuda"):
@@ -46,15 +46,21 @@ def resolve_dtype(dtype: str, device: str) -> str:
 
 
 class HFBackend:
-    """Writes up to `batch_size` samples at a time, longest prompts first, so that memory runs out at the beginning if at all.
+    """Samples answers from a model, up to `batch_size` at a time.
+
+    Samples with the longest prompts come first. If memory runs out at all, it then does so at the beginning.
 
     Args:
-        batch_size: halved for the rest of the run whenever memory runs out.
-        device: cpu, one GPU such as cuda:1, or cuda: all GPUs, the model's layers spread over them.
+        settings: the settings of the answers.
+        batch_size: most samples at a time. It is halved for the rest of the run whenever memory runs out.
+        device: "cpu", one GPU such as "cuda:1", or "cuda" for all GPUs with the model's layers spread over them.
+        trust_remote_code: run code that comes with the model.
 
     Attributes:
-        slots: what writes now, None for batches.
-        continuous: whether a sample that ends makes room for the next one (`slots`); otherwise batches are generated one by one.
+        model: the model, with its adapter.
+        slots: the `Slots` in use; None before the first answer, and when batches are generated.
+        continuous: whether a sample that ends makes room for the next one (`slots`). Otherwise batches are generated
+            one after the other.
 
     Raises:
         GenerationError: the model, the adapter, the tokenizer or the template cannot be used.
@@ -67,8 +73,8 @@ class HFBackend:
         self.slots: Slots | None = None
         self._settings = settings
         self._sampling = {"temperature": settings.temperature, "top_p": settings.top_p}
-        place = tokenizer_of(settings.model, settings.adapter)
-        tokenizer = _load(AutoTokenizer, place, trust_remote_code=trust_remote_code)
+        tokenizer_path = tokenizer_of(settings.model, settings.adapter)
+        tokenizer = _load(AutoTokenizer, tokenizer_path, trust_remote_code=trust_remote_code)
         chat = {"template": settings.template, "arguments": settings.template_args}
         self._prompter = Prompter(tokenizer, model=settings.model, **chat)
         self.model = self._load_model(device, trust_remote_code)
@@ -80,7 +86,7 @@ class HFBackend:
             places = "neither its tokenizer nor its generation_config.json"
             raise GenerationError(f"{settings.model}: {places} names an end token.")
         self._pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(self._stop_ids)
-        # generate() fills what a call leaves open from here, so only what is wanted may stand here
+        # generate() takes all settings that a call leaves open from this object, so it must not hold anything else.
         unwrapped(self.model).generation_config = GenerationConfig(
             do_sample=False,
             max_new_tokens=settings.max_tokens,
@@ -90,7 +96,7 @@ class HFBackend:
         self.continuous = can_write(self.model)
 
     def _load_model(self, device: str, trust_remote_code: bool) -> Any:
-        """The model on its device, with the adapter."""
+        """Return the model on its device, with the adapter."""
         settings = self._settings
         if note := attention.switch(device):
             logger.warning(note)
@@ -102,7 +108,7 @@ class HFBackend:
         options |= {"trust_remote_code": trust_remote_code, "output_loading_info": True}
         model, info = _load(AutoModelForCausalLM, settings.model, **options)
         lost = sorted((*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])))
-        if lost:  # transformers only warns, and goes on with random numbers in their place
+        if lost:  # transformers only warns about these, and initialises them with random numbers
             raise GenerationError(
                 f"{settings.model}: {len(lost)} of the model's weights are missing in its files or have another shape, "
                 f"such as {lost[0]}: the checkpoint is not complete, or not this model's."
@@ -113,14 +119,19 @@ class HFBackend:
         return model
 
     def _generation_config(self) -> GenerationConfig:
-        """The one beside the adapter where its run wrote one, else the model's."""
+        """Return the generation config that the adapter's training run wrote, or else the model's."""
         for folder in written_beside(self._settings.adapter) if self._settings.adapter else ():
             if (folder / "generation_config.json").is_file():
                 return GenerationConfig.from_pretrained(folder)
         return self.model.generation_config
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
-        """One outcome a request. Raises GenerationError when prompt and answer do not fit into the model's context."""
+        """Yield one outcome per request, in any order.
+
+        Raises:
+            GenerationError: prompt and answer do not fit into the model's context, or the tokenizer does not fit the
+                model.
+        """
         messages = {request.task: request.messages for request in requests}
         prompts = {task: self._prompter.encode(message) for task, message in messages.items()}
         self._check_lengths(prompts)
@@ -137,7 +148,7 @@ class HFBackend:
                 if not should_reduce_batch_size(error):
                     raise
                 shortage = str(error).splitlines()[0]
-            if shortage:  # outside the except block: the traceback holds the tensors
+            if shortage:  # outside of the except block, because the traceback keeps the tensors alive
                 clear_device_cache(garbage_collection=True)
                 tried = min(self.batch_size, len(pending))
                 if tried > 1:
@@ -181,7 +192,7 @@ class HFBackend:
                 yield self._answer(request, prompts[request.task], ids[:end], seconds, len(batch))
 
     def _answer(self, request: Request, prompt: Prompt, ids: list[int], seconds: float, batch_size: int) -> Answer:
-        """ids: the answer's tokens, with its end token if it came to one."""
+        """Return an answer. `ids` are its tokens, with the end token if there is one."""
         ended = ids[-1] in self._stop_ids
         device = self.model.get_input_embeddings().weight.device
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
@@ -197,10 +208,12 @@ class HFBackend:
         )
 
     def _check_lengths(self, encoded: dict[str, Prompt]) -> None:
+        """Check that all prompts fit into the model's vocabulary and context. Raises GenerationError."""
         vocabulary = self.model.get_input_embeddings().num_embeddings
         config = self.model.config.get_text_config().to_dict()
         rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-        stretched = isinstance(rope, dict) and rope.get("rope_type", "default") != "default"  # YaRN and the like
+        # With YaRN and the like, the context may be longer than max_position_embeddings says.
+        stretched = isinstance(rope, dict) and rope.get("rope_type", "default") != "default"
         context = None if stretched else config.get("max_position_embeddings")
         task, longest = max(encoded.items(), key=lambda item: len(item[1].ids))
         length, limit = len(longest.ids), self._settings.max_tokens
@@ -217,17 +230,17 @@ class HFBackend:
 
 
 def _quantization(bits: int, dtype: str) -> BitsAndBytesConfig:
-    """As LLaMA-Factory quantises what it trains."""
+    """Return the quantisation settings that LLaMA-Factory uses in training."""
     if find_spec("bitsandbytes") is None:
         raise GenerationError(f"quantization_bit={bits} needs bitsandbytes: pip install bitsandbytes")
     if bits == 8:
         return BitsAndBytesConfig(load_in_8bit=True)
-    four = {"bnb_4bit_compute_dtype": dtype, "bnb_4bit_use_double_quant": True, "bnb_4bit_quant_type": "nf4"}
-    return BitsAndBytesConfig(load_in_4bit=True, **four)
+    four_bit = {"bnb_4bit_compute_dtype": dtype, "bnb_4bit_use_double_quant": True, "bnb_4bit_quant_type": "nf4"}
+    return BitsAndBytesConfig(load_in_4bit=True, **four_bit)
 
 
 def _load(kind: Any, name: str, **options: Any) -> Any:
-    """kind.from_pretrained, with its errors as a sentence."""
+    """Call `kind.from_pretrained`, and explain its errors to the user."""
     what, folder = "tokenizer" if kind is AutoTokenizer else "model", Path(name).expanduser()
     fix = "give a folder or a Hub name with config.json, weights and tokenizer"
     with explained(f"cannot load the {what} of {name}; {fix}"):

@@ -1,8 +1,8 @@
-"""Which samples are missing from an answers file, and the loop that fills it.
+"""Find the samples that are missing from an answers file, and generate them.
 
-A run can be interrupted at any moment and resumed: what is in the file stays, and only missing samples are made. The seed of a sample
-depends on the run's seed, the task's id and the sample's number alone, so what is made later, or in another order, is what would
-have been made at first.
+A run can be interrupted at any time and resumed. Answers in the file stay, and only missing samples are generated. The
+seed of a sample depends only on the run's seed, the task's id and the sample's number. A sample that is made later, or
+in another order, is therefore the same that an uninterrupted run would have made.
 """
 
 import hashlib
@@ -27,25 +27,40 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Request:
-    """One sample to make. `seed` is the sample's own, in [0, 2^31)."""
+    """One sample to generate.
+
+    Attributes:
+        task: the task's id.
+        sample: number of the sample, from 0 for each task.
+        messages: the messages with role and content.
+        seed: the sample's own seed, in [0, 2^31).
+        prompt_sha256: SHA-256 of the messages.
+    """
 
     task: str
     sample: int
-    messages: tuple[Mapping[str, str], ...]  # role and content
+    messages: tuple[Mapping[str, str], ...]
     seed: int
     prompt_sha256: str
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One sample that could not be made; it is not written, and the next run tries it again."""
+    """One sample that could not be generated. It is not written to the file, so the next run tries it again."""
 
     request: Request
     message: str
 
 
 class Summary(NamedTuple):
-    """What a run did: samples that were in the file before, that were made, of which some were cut at max_tokens, and that failed."""
+    """The result of a run.
+
+    Attributes:
+        kept: number of samples that were in the file before.
+        made: number of samples generated.
+        cut: number of these that were cut off at max_tokens.
+        failures: samples that failed.
+    """
 
     kept: int
     made: int
@@ -54,7 +69,7 @@ class Summary(NamedTuple):
 
 
 def sample_seed(seed: int, task: str, sample: int) -> int:
-    """A sample's own seed in [0, 2^31): the largest range that every endpoint takes."""
+    """Return a sample's own seed, in [0, 2^31). This is the largest range that every endpoint accepts."""
     digest = hashlib.sha256(json.dumps([seed, task, sample]).encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 
@@ -62,7 +77,13 @@ def sample_seed(seed: int, task: str, sample: int) -> int:
 def make_plan(
     tasks: Iterable[Task], settings: RecordedSettings, samples: int, prompts: PromptFile | None = None
 ) -> list[Request]:
-    """All samples of all tasks.
+    """Return a request for every sample of every task.
+
+    Args:
+        tasks: the tasks.
+        settings: the settings of the answers.
+        samples: samples per task.
+        prompts: CUDABench's own prompts. None: this package's wording.
 
     Raises:
         TaskError: see `chat_messages`.
@@ -78,20 +99,25 @@ def make_plan(
 
 
 def missing(plan: Sequence[Request], settings: RecordedSettings, existing: Sequence[Answer]) -> list[Request]:
-    """The requests of the plan that no existing answer fills.
+    """Return the requests of the plan for which there is no answer yet.
+
+    Args:
+        plan: all requests.
+        settings: the settings of this run.
+        existing: the answers in the file.
 
     Raises:
-        GenerationError: an answer was made with other settings or for another prompt; the message names the first
+        GenerationError: an answer was made with other settings or for another prompt. The message names the first
             difference and the line.
     """
     prompts = {request.task: request.prompt_sha256 for request in plan}
     wanted = settings.model_dump(mode="json")
-    unnamed = {"prompts": EDITIONS[0]} if settings.prompts else {}
+    unnamed = {"prompts": EDITIONS[0]} if settings.prompts else {}  # the first edition was not recorded
     for answer in existing:
         record = unnamed | answer.to_record()
         for name, value in wanted.items():
-            if (found := record.get(name)) != value:
-                was = "(not recorded)" if found is None else shown(found)
+            if (recorded := record.get(name)) != value:
+                was = "(not recorded)" if recorded is None else shown(recorded)
                 raise GenerationError(
                     f"{answer.source} was made with {name}={was}, this run has {name}={shown(value)}. Answers of different "
                     "settings do not belong in one file: give another output, or the settings of the file."
@@ -116,22 +142,28 @@ def generate(
     chosen: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Summary:
-    """Write the answers that are missing from `output`, each as soon as it is there.
+    """Generate the answers that are missing from a file, and write each one as soon as it is there.
 
     Args:
-        prompts: CUDABench's own, for a task set of its rows.
-        chosen: how the tasks were chosen from their set (`tasks.choose_tasks`), for lines of an answers file; None: all of them.
-        open_backend: `hf.HFBackend` or `endpoint.EndpointBackend`, called when there is something to make.
-        progress: called with the samples in the file and the samples wanted.
+        tasks: the tasks.
+        settings: the settings of the answers, recorded in each line.
+        samples: samples per task.
+        output: the answers file.
+        open_backend: opens the back end (`hf.HFBackend` or `endpoint.EndpointBackend`). It is called only if samples
+            are missing.
+        prompts: CUDABench's own prompts, for a task set of its rows. None: this package's wording.
+        chosen: how the tasks were chosen from their set (`tasks.choose_tasks`), recorded in each line. None: all
+            tasks.
+        progress: called with the number of samples in the file and the number wanted.
 
     Raises:
-        GenerationError: see `missing` and the back ends; what was written stays.
+        GenerationError: see `missing` and the back ends. Answers written so far stay in the file.
         LinesError, AnswersError: the file is in use, broken, or cannot be written.
         TaskError: see `make_plan`.
     """
     plan = make_plan(tasks, settings, samples, prompts)
     record = settings.model_dump(mode="json")
-    known = {name: record.pop(name) for name in list(record) if name in Answer.__dataclass_fields__}
+    answer_fields = {name: record.pop(name) for name in list(record) if name in Answer.__dataclass_fields__}
     made, cut, failures = 0, 0, []
     with Appender(output) as appender:
         todo = missing(plan, settings, read_answers(output))
@@ -145,7 +177,7 @@ def generate(
                 continue
             request = requests[outcome.task, outcome.sample]
             extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **outcome.extra}
-            appender.append(replace(outcome, **known, chosen_tasks=chosen, extra=extra).to_record())
+            appender.append(replace(outcome, **answer_fields, chosen_tasks=chosen, extra=extra).to_record())
             made, cut = made + 1, cut + (outcome.finish_reason == "length")
             progress(kept + made, len(plan))
     return Summary(kept, made, cut, tuple(failures))

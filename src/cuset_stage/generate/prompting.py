@@ -1,4 +1,4 @@
-"""From chat messages to the token ids a model reads: the tokenizer's own chat template, or one of LLaMA-Factory's."""
+"""Turn chat messages into token ids, with the tokenizer's own chat template or one of LLaMA-Factory's."""
 
 import logging
 import re
@@ -24,17 +24,33 @@ _TAKEN = {
 
 
 class Prompt(NamedTuple):
-    """`opened` is the reasoning tag that the template leaves open at its end, or ""."""
+    """An encoded prompt.
+
+    Attributes:
+        ids: the token ids.
+        opened: the reasoning tag that the template leaves open at the prompt's end, or "".
+    """
 
     ids: list[int]
     opened: str
 
 
 class Prompter:
-    """Encodes messages and decodes answers of one tokenizer.
+    """Encodes messages and decodes answers with one tokenizer.
+
+    Args:
+        tokenizer: the model's tokenizer.
+        model: the model's name, for error messages.
+        template: the name of a chat template of LLaMA-Factory. None: the tokenizer's own.
+        arguments: further arguments for the tokenizer's own chat template.
+
+    Attributes:
+        tokenizer: the tokenizer.
+        stop_ids: ids of the tokens that end an answer.
 
     Raises:
-        GenerationError: the tokenizer has no chat template and none was named, or LLaMA-Factory has none of that name.
+        GenerationError: the tokenizer has no chat template and none was named, LLaMA-Factory has none of that name, or
+            the arguments cannot be used.
     """
 
     def __init__(
@@ -48,7 +64,7 @@ class Prompter:
         self._told = False
         self.stop_ids: set[int] = set() if tokenizer.eos_token_id is None else {tokenizer.eos_token_id}
         if template is not None:
-            from ..stage.loading import ChatTemplate  # takes seconds
+            from ..stage.loading import ChatTemplate  # imported here, as it takes seconds
 
             if arguments:
                 raise GenerationError("template_args are for the tokenizer's own chat template: leave out template.")
@@ -62,13 +78,18 @@ class Prompter:
             raise GenerationError(f"{model}: its tokenizer has no chat template. {fix}")
         tags = " ".join(tag for pair in REASONING_TAGS for tag in pair)
         special = zip(tokenizer.all_special_ids, map(str, tokenizer.all_special_tokens), strict=True)
-        # `<<<` or `__global__` may have been added as special, or `!` be the padding: these are text of an answer.
+        # Not every special token is markup. `<<<` or `__global__` may have been added as special tokens, and `!` may
+        # be the padding token. These are part of an answer's text.
         self._hidden = {token for token, text in special if text not in tags and _MARKUP.fullmatch(text)}
 
     def encode(self, messages: Messages) -> Prompt:
-        """The prompt up to the place where the answer begins.
+        """Return the prompt up to the place where the answer begins.
 
-        A system message that the template refuses (Gemma's does) or leaves out goes to the head of the user's, with a notice.
+        If the template refuses the system message (Gemma's does) or leaves it out, the message is put before the
+        user's message, and a warning is logged.
+
+        Raises:
+            GenerationError: the template refuses the prompt.
         """
         if self._factory is not None:
             ids = self._factory.encode([dict(message) for message in messages])
@@ -77,27 +98,32 @@ class Prompter:
         return Prompt(self.tokenizer(text, add_special_tokens=False)["input_ids"], open_reasoning(text))
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of generated tokens, without special tokens that have the form of markup (`<|im_end|>`, `[INST]`), reasoning's aside."""
+        """Return the text of generated tokens.
+
+        Special tokens that look like markup (`<|im_end|>`, `[INST]`) are left out, but reasoning tags are kept.
+        """
         ids = [token for token in ids if token not in self._hidden]
         return self.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
     def _render(self, messages: Messages) -> str:
+        """Return the prompt as text, by the tokenizer's own chat template."""
         from jinja2 import TemplateError
 
         joined = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
         refusal: TemplateError | None = None
-        for given in ([dict(message) for message in messages], joined):
+        for candidate in ([dict(message) for message in messages], joined):
             try:
                 text = self.tokenizer.apply_chat_template(
-                    given, tokenize=False, add_generation_prompt=True, **self._arguments
+                    candidate, tokenize=False, add_generation_prompt=True, **self._arguments
                 )
             except TemplateError as error:
                 refusal = refusal or error
                 continue
-            # Templates may strip what they are given; without the system message, CUDABench's files would go unsaid.
-            if given is joined and not self._told:
+            # Check that the system message is in the text, as it says which files CUDABench's programs read and write.
+            # Templates may strip white space.
+            if candidate is joined and not self._told:
                 logger.warning("The chat template takes no system message: it is put before the user's.")
                 self._told = True
-            if given is joined or all(message["content"].strip() in text for message in messages[:-1]):
+            if candidate is joined or all(message["content"].strip() in text for message in messages[:-1]):
                 return text
         raise GenerationError(f"the tokenizer's chat template refuses the prompt: {refusal}.")

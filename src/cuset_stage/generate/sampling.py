@@ -1,11 +1,13 @@
-"""Sampling whose random numbers belong to the sample, not to the batch. Imports torch and transformers.
+"""Sampling whose random numbers belong to the sample and not to the batch. Imports torch and transformers.
 
-Drawing a token from softmax(x) is the same as taking argmax(x + g) with g independent standard Gumbel numbers
+Drawing a token from softmax(x) is the same as taking argmax(x + g), where g are independent standard Gumbel numbers
 (Gumbel-max; Maddison, Tarlow and Minka, 2014, section 2). `generate` of transformers draws from one generator for the
-whole batch, so an answer would depend on its neighbours. Here g is a function of (the sample's seed, step, token)
-alone: a counter-based generator, with the output function of SplitMix64 (Steele, Lea and Flood, 2014), in integer
-arithmetic that is the same on every device. The same sample in another batch, after a stop, or on another GPU meets
-the same noise; what is left are rounding differences of the logits.
+whole batch, so an answer would depend on its neighbours.
+
+Here g is a function of the sample's seed, the step and the token only. It is computed by a counter-based generator,
+with the output function of SplitMix64 (Steele, Lea and Flood, 2014), in integer arithmetic that is the same on every
+device. The same sample in another batch, after an interruption, or on another GPU therefore gets the same noise. Only
+rounding differences of the logits remain.
 """
 
 import torch
@@ -13,51 +15,67 @@ from torch import Tensor
 from transformers import LogitsProcessor
 
 
-# SplitMix64's constants as torch.int64 holds them.
+# SplitMix64's constants in two's complement, for torch.int64.
 GAMMA = 0x9E3779B97F4A7C15 - 2**64
 FACTORS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
-CANDIDATES = 256  # likeliest tokens among which a nucleus is looked for first
+CANDIDATES = 256  # number of likeliest tokens that are searched for the nucleus first
 
 
 def _shifted(bits: Tensor, by: int) -> Tensor:
-    """Logical right shift of int64."""
+    """Return a logical right shift of int64."""
     return (bits >> by) & ((1 << (64 - by)) - 1)
 
 
 def mix(bits: Tensor) -> Tensor:
-    """SplitMix64's output function, element by element. int64 in and out; products wrap."""
+    """Apply SplitMix64's output function element by element. int64 in and out; products wrap around."""
     bits = (bits ^ _shifted(bits, 30)) * FACTORS[0]
     bits = (bits ^ _shifted(bits, 27)) * FACTORS[1]
     return bits ^ _shifted(bits, 31)
 
 
 def gumbel_noise(seeds: Tensor, step: Tensor | int, tokens: Tensor) -> Tensor:
-    """Standard Gumbel numbers, [batch, number of tokens], float64: each depends on the seed of its row, its step and its token only.
+    """Return standard Gumbel numbers that depend only on the row's seed, the step and the token.
 
-    seeds: [batch], int64; step: number of the token in the answer, from 0; one a row, [batch], or the same for all.
-    tokens: ids, int64, [batch, number of tokens], or the same for all rows, [number of tokens].
+    Args:
+        seeds: the seed of each row, [batch], int64.
+        step: number of the token in the answer, from 0. One per row, [batch], or the same for all rows.
+        tokens: token ids, int64, [batch, number of tokens], or the same for all rows, [number of tokens].
+
+    Returns:
+        [batch, number of tokens], float64.
     """
     step = torch.as_tensor(step, device=seeds.device)
-    stream = mix(mix(seeds) + (step + 1) * GAMMA)  # [batch]; products wrap
+    stream = mix(mix(seeds) + (step + 1) * GAMMA)  # [batch]; products wrap around
     bits = mix(stream[:, None] + (tokens + 1) * GAMMA)
-    uniform = (_shifted(bits, 12).double() + 0.5) * 2.0**-52  # in (0, 1), both ends left out
+    uniform = (_shifted(bits, 12).double() + 0.5) * 2.0**-52  # in (0, 1), never 0 or 1
     return -torch.log(-torch.log(uniform))
 
 
 def draw_among(
     logits: Tensor, seeds: Tensor, step: Tensor | int, *, temperature: float, top_p: float, count: int = CANDIDATES
 ) -> tuple[Tensor, Tensor]:
-    """A token a row from its nucleus, as far as that lies among the `count` likeliest tokens; arguments as in `draw`.
+    """Draw one token per row from the part of its nucleus that is among the `count` likeliest tokens.
 
-    Sorting a vocabulary takes longer than all layers of a small model, and a model that knows what to write has few candidates.
+    This is faster than `draw`: sorting a whole vocabulary takes longer than all layers of a small model, and a
+    confident model has few candidates.
+
+    Args:
+        logits: see `draw`.
+        seeds: see `draw`.
+        step: see `draw`.
+        temperature: see `draw`; above 0.
+        top_p: see `draw`.
+        count: number of likeliest tokens to search.
 
     Returns:
-        [batch], int64; and [batch], bool: whether the whole nucleus lies among them, so that `draw` returns the same token.
+        The tokens, [batch], int64, and whether the whole nucleus is among the candidates, [batch], bool. If it is,
+        `draw` returns the same token.
     """
     scaled = logits / temperature
     values, tokens = scaled.topk(min(count, logits.shape[1]))
     probabilities = (values - scaled.logsumexp(-1, keepdim=True)).double().exp()
-    # The mass of the likelier tokens. Equally likely ones, of which bfloat16 makes many, are in the nucleus together: their order means nothing.
+    # The probability mass of the tokens that are likelier. Equally likely tokens, which are frequent in bfloat16, are
+    # in the nucleus together, because their order means nothing.
     likelier = probabilities.cumsum(-1) - probabilities
     likelier[:, 1:] *= values[:, 1:] < values[:, :-1]
     likelier = likelier.cummax(-1).values
@@ -67,9 +85,20 @@ def draw_among(
 
 
 def draw(logits: Tensor, seeds: Tensor, step: Tensor | int, *, temperature: float, top_p: float) -> Tensor:
-    """A token a row, [batch], int64, from logits [batch, vocab_size], float32; temperature 0 takes the likeliest.
+    """Draw one token per row.
 
-    With top_p below 1 from the nucleus: the tokens whose likelier tokens have less than that mass together (Holtzman et al., 1904.09751).
+    With top_p below 1 the token is drawn from the nucleus: the tokens for which all likelier tokens together have a
+    probability mass below top_p (Holtzman et al., 1904.09751).
+
+    Args:
+        logits: [batch, vocab_size], float32.
+        seeds: the seed of each sample, [batch], int64.
+        step: number of the token in the answer, from 0. One per row, [batch], or the same for all rows.
+        temperature: sampling temperature. 0 takes the likeliest token.
+        top_p: mass of the nucleus. 1 keeps every token.
+
+    Returns:
+        [batch], int64.
     """
     if temperature == 0:
         return logits.argmax(-1)
@@ -81,9 +110,15 @@ def draw(logits: Tensor, seeds: Tensor, step: Tensor | int, *, temperature: floa
 
 
 class Draw(LogitsProcessor):
-    """`draw` for `generate` of transformers: scores [batch, vocab_size] with all tokens but the drawn ones at -inf.
+    """Logits processor that applies `draw` in `generate` of transformers.
 
-    seeds: a seed a row of the batch; prompt_length: width of the padded prompts.
+    It returns scores [batch, vocab_size] in which all tokens except the drawn ones are -inf.
+
+    Args:
+        seeds: the seed of each row of the batch.
+        prompt_length: width of the padded prompts.
+        temperature: see `draw`.
+        top_p: see `draw`.
     """
 
     def __init__(self, seeds: list[int], prompt_length: int, *, temperature: float, top_p: float) -> None:

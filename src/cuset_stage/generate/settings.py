@@ -1,4 +1,7 @@
-"""What decides an answer, as it is recorded in every line of an answers file. Imports pydantic, nothing else that is large."""
+"""The settings that determine an answer. They are recorded in every line of an answers file.
+
+Of large packages it imports only pydantic, because the command line reads the settings whenever it starts.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -10,10 +13,10 @@ from ..text import InputError
 
 
 class GenerationError(InputError):
-    """Something the user gave cannot be used, or generation cannot go on; the message says what to do instead."""
+    """Something that the user gave cannot be used, or generation cannot go on. The message says what to do."""
 
 
-# Keys of a request's body that the other settings decide.
+# Keys of a request's body that are set by the other settings.
 BODY_KEYS = frozenset(
     ("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "n", "stream")
 )
@@ -30,7 +33,7 @@ ExtraBody = Annotated[dict[str, Any] | None, AfterValidator(_leaves_the_rest_alo
 
 
 class Sampling(Settings):
-    """What a user says about an answer: the part of `cuset generate`'s settings that is recorded as it is."""
+    """The user's settings of an answer, which are recorded as they are."""
 
     model: str = Field(description="a model's folder or Hub name; with endpoint= the name it is served by")
     adapter: str | None = Field(None, description="a folder with a LoRA adapter on the model")
@@ -58,7 +61,7 @@ class Sampling(Settings):
 
 
 class BackendSettings(Sampling):
-    """Who answers, and how it is asked: what a command that samples can be told."""
+    """The model that answers, and how it is asked: the settings of every command that samples."""
 
     retired: ClassVar[Mapping[str, str]] = {
         "gpu": "prompts speak of the task set's GPU",
@@ -93,11 +96,15 @@ class BackendSettings(Sampling):
 
 
 class RecordedSettings(Sampling):
-    """All that two answers must have in common to stand in one file.
+    """All settings that answers in the same file must have in common.
 
-    prompts: whose wording CUDABench's tasks have (`tasks.messages.EDITIONS`, or a prompt file's label); None for other task sets.
-    weights: fingerprint of the files of model and adapter (`files.weights_fingerprint`); None where there are none.
-    dtype: of weights and activations, for a model of our own.
+    Attributes:
+        backend: "hf" for a model in this process, or "endpoint".
+        prompts: the wording of CUDABench's tasks (`tasks.messages.EDITIONS`, or a prompt file's label). None for other
+            task sets.
+        weights: fingerprint of the files of model and adapter (`files.weights_fingerprint`). None if there are no
+            files.
+        dtype: dtype of weights and activations. None for an endpoint.
     """
 
     backend: Literal["hf", "endpoint"]

@@ -1,12 +1,16 @@
-"""Continuous batching whose arithmetic never changes shape. Imports torch and transformers.
+"""Continuous batching in which the tensors never change shape. Imports torch and transformers.
 
-An answer lives in one of `count` slots of a static cache; as soon as it ends, the next prompt takes its slot. Two kinds of steps are ever
-computed: reading CHUNK tokens of one prompt, and writing one token in every slot. On a GPU both always have the same shape, so a sample's
-logits depend on neither its neighbours, its slot, the order nor `count`, bit for bit: a writing step has WIDTH rows, used or not,
-and libraries choose their kernels by shape. That is also why a GPU can replay each step as one CUDA graph.
+Each answer occupies one of `count` slots of a static cache. As soon as it ends, the next prompt takes its slot. There
+are only two kinds of steps: a reading step processes CHUNK tokens of one prompt, and a writing step writes one token
+in every slot.
 
-transformers has the parts, but not together with seeds: `generate_batch` tells a logits processor neither which request a row is nor how
-far it has come, and computes batches of changing shapes; `generate` with a static cache keeps a batch until its last answer ends.
+On a GPU both kinds of steps always have the same shape: a writing step has WIDTH rows, whether they are used or not.
+Libraries choose their kernels by shape, so a sample's logits do not depend on its neighbours, its slot, the order or
+`count`, bit for bit. For the same reason a GPU can replay each step as one CUDA graph.
+
+transformers has the parts, but does not combine them with seeds per sample. Its `generate_batch` does not tell a
+logits processor which request a row belongs to and how far it has come, and it computes batches of changing shapes.
+Its `generate` with a static cache keeps a batch until the last answer ends.
 """
 
 import functools
@@ -26,23 +30,35 @@ from .sampling import draw, draw_among
 
 
 ATTENTION = "cuset_slots"
-CHUNK = 512  # tokens of a prompt in one step
+CHUNK = 512  # tokens of a prompt in a reading step
 WIDTH = 128  # rows of a writing step on a GPU
-STRIDE = 8  # writing steps on a GPU between two looks at their tokens
-GRAIN = 512  # steps attend to a multiple of so many positions; the cache has room for so many at first
+STRIDE = 8  # writing steps on a GPU before the host reads their tokens
+GRAIN = 512  # steps attend to a multiple of this many positions, and the cache has room for this many at first
 
 
 def attend(
     module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor, **options: Any
 ) -> tuple[Tensor, None]:
-    """Attention of queries [rows, heads, tokens, size] to keys and values [slots, key heads, length, size], slots <= rows.
+    """Compute attention of the first rows of queries to the keys and values of their slots, one slot per row.
 
-    The heads that share a key head become its queries: so keys are not repeated, and one kernel serves every shape. It goes through the
-    keys of a head in order, in one thread block: neither rows nor masked keys behind the last one change a bit. Rows without a slot
-    get zeros. attention_mask: [slots, 1, tokens, length], added to the scores. options: scaling, and what is not used.
+    The heads that share a key head are treated as further queries of this key head, so that keys are not repeated and
+    one kernel serves all shapes. The kernel goes through the keys of a head in order, in one thread block. Neither the
+    number of rows nor masked keys after the last one therefore change a bit of the result. Rows without a slot get
+    zeros.
+
+    Args:
+        module: not used.
+        query: [rows, heads, tokens, size].
+        key: [slots, key heads, length, size], with slots <= rows.
+        value: like `key`.
+        attention_mask: [slots, 1, tokens, length], added to the scores.
+        options: `scaling` is used. Other options are ignored.
 
     Returns:
-        [rows, tokens, heads, size] and None, as transformers' attention functions do.
+        [rows, tokens, heads, size] and None, like other attention functions of transformers.
+
+    Raises:
+        NotImplementedError: the model needs soft caps or sinks.
     """
     if options.get("softcap") is not None or options.get("s_aux") is not None:
         raise NotImplementedError("attention with soft caps or sinks")
@@ -63,31 +79,56 @@ AttentionInterface.register(ATTENTION, attend)
 
 
 class SlotCache(Cache):
-    """Keys and values of `count` slots, [count, key heads, capacity, size] a layer.
+    """Static cache of the keys and values of `count` slots, [count, key heads, capacity, size] per layer.
 
-    `at` says where the next forward pass writes and what it sees. Only `update` of transformers' caches is used here: the mask comes ready.
+    `at` sets where the next forward pass writes, and which positions it sees. Of the interface of transformers' caches
+    only `update` is used, because the caller makes the attention mask itself.
+
+    Args:
+        count: number of slots.
+
+    Attributes:
+        capacity: number of positions per slot.
     """
 
     def __init__(self, count: int) -> None:
-        # Not the parent's, whose arguments changed with every release: it makes layers, which are not used.
+        # The parent's __init__ is not called: its arguments changed with every release, and its layers are not needed.
         self.layers: list[Any] = []
         self.count = count
         self.capacity = 0
         self._stores: dict[int, tuple[Tensor, Tensor]] = {}
 
     def grow(self, capacity: int) -> None:
-        """More positions; what is there stays. Memory for a layer is taken and given back before the next one's."""
+        """Enlarge the cache to `capacity` positions and keep its content.
+
+        Layers are copied one after the other, so that the extra memory needed at a time is that of one layer.
+        """
         for layer, stores in self._stores.items():
             self._stores[layer] = tuple(pad(store, (0, 0, 0, capacity - self.capacity)) for store in stores)
         self.capacity = capacity
 
     def at(self, slots: Tensor, positions: Tensor, length: int) -> "SlotCache":
-        """slots: [n], int64; positions: [n, tokens] where they are written; the first `length` positions are seen."""
+        """Set the slots and positions of the next forward pass, and return this cache.
+
+        Args:
+            slots: slots to write to, [n], int64.
+            positions: positions to write to, [n, tokens].
+            length: the pass sees the first `length` positions.
+        """
         self._slots, self._positions, self._length = slots, positions, length
         return self
 
     def update(self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any) -> Any:
-        """Write [rows, key heads, tokens, size] of the first rows; keys and values of their slots as far as they are seen."""
+        """Write the states of the first n rows to the slots that `at` set.
+
+        Args:
+            key_states: [rows, key heads, tokens, size].
+            value_states: like `key_states`.
+            layer_idx: number of the layer.
+
+        Returns:
+            Keys and values of these slots, [n, key heads, length, size] each.
+        """
         if layer_idx not in self._stores:
             self._stores[layer_idx] = tuple(
                 states.new_zeros(self.count, states.shape[1], self.capacity, states.shape[3])
@@ -96,16 +137,22 @@ class SlotCache(Cache):
         n, seen = self._slots.shape[0], []
         for store, states in zip(self._stores[layer_idx], (key_states, value_states), strict=True):
             store[self._slots[:, None], :, self._positions] = states[:n].transpose(1, 2)
-            mine = store if n == self.count else store.index_select(0, self._slots)
-            seen.append(mine[:, :, : self._length])
+            selected = store if n == self.count else store.index_select(0, self._slots)
+            seen.append(selected[:, :, : self._length])
         return tuple(seen)
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
-        return 0  # positions are given with each call
+        return 0  # positions are passed with each call, so no offset is needed
 
 
 class Written(NamedTuple):
-    """The answer to prompts[number]: its tokens, the end token included if there is one, and when it was begun (time.perf_counter)."""
+    """An answer.
+
+    Attributes:
+        number: index of its prompt.
+        ids: its tokens, including the end token if there is one.
+        started: start time (time.perf_counter).
+    """
 
     number: int
     ids: list[int]
@@ -113,16 +160,20 @@ class Written(NamedTuple):
 
 
 class Slots:
-    """Writes answers in slots.
+    """Writes answers with continuous batching.
 
     Args:
-        count: answers at a time; WIDTH at most.
-        model: a causal model that `can_write` accepts; only its own forward passes here use `attend`.
-        longest: prompt tokens and answer tokens together, at most.
-        sampling: temperature and top_p, see the module `sampling`; temperature 0 takes the likeliest token.
+        model: a causal model that `can_write` accepts. It uses `attend` only in the forward passes of this class.
+        count: answers at a time, at most WIDTH.
+        longest: most tokens of a prompt and its answer together.
+        max_tokens: most tokens of an answer.
+        stop_ids: ids of the tokens that end an answer.
+        sampling: temperature and top_p, see the module `sampling`. Temperature 0 takes the likeliest token.
 
     Attributes:
-        tokens: how many have been written, on a GPU up to STRIDE - 1 more an answer than it has.
+        count: number of slots.
+        tokens: number of tokens written so far. On a GPU it includes up to STRIDE - 1 tokens per answer that are
+            written after its end and discarded.
     """
 
     def __init__(
@@ -139,17 +190,18 @@ class Slots:
         rows = WIDTH if on_gpu else count
         self._cache = SlotCache(count)
         self._every = self._zeros(count) + torch.arange(count, device=self._device)
-        # Of each row: the last token, its position, the answer's tokens so far, the seed, and whether the slot is in use.
+        # State of each row: the last token, its position, the number of the answer's tokens so far, the seed, and
+        # whether the slot is in use.
         self._tokens, self._positions = self._zeros(rows, 1), self._zeros(rows, 1)
         self._steps, self._seeds, self._busy = self._zeros(rows), self._zeros(rows), self._zeros(rows)
-        # The tokens of the last steps, and where the next ones go.
+        # The tokens of the last steps, and the column for the next step's tokens.
         self._block, self._column = self._zeros(rows, self._stride), self._zeros(1)
         self._stops = torch.tensor(sorted(stop_ids), device=self._device)
-        # Whether tokens are drawn among few candidates, and whether these were too few in the last steps. Blocks of steps so far, and of
-        # these the ones that were written again with the whole vocabulary.
+        # Whether tokens are drawn among few candidates first (`draw_among`), and whether these were too few in the
+        # last steps. Then the number of blocks of steps, and of those that were repeated with the whole vocabulary.
         self._is_quick, self._missed = sampling["temperature"] > 0 and sampling["top_p"] < 1, self._zeros(1)
         self._blocks = self._again = 0
-        # What a reading step reads: a slot, tokens and their positions.
+        # Inputs of a reading step: a slot, tokens and their positions. CUDA graphs need them at fixed addresses.
         self._slot, self._chunk, self._chunk_positions = self._zeros(1), self._zeros(1, CHUNK), self._zeros(1, CHUNK)
 
     def _zeros(self, *shape: int) -> Tensor:
@@ -157,7 +209,14 @@ class Slots:
 
     @torch.inference_mode()
     def write(self, prompts: Sequence[tuple[list[int], int]]) -> Iterator[Written]:
-        """The answers to prompts (token ids and seed), each as soon as it ends. Raises torch.OutOfMemoryError."""
+        """Yield the answers to prompts, each as soon as it ends.
+
+        Args:
+            prompts: token ids and seed of each prompt.
+
+        Raises:
+            torch.OutOfMemoryError: the GPU's memory does not suffice.
+        """
         waiting, free, active = deque(enumerate(prompts)), list(range(self.count)), dict[int, Written]()
         while waiting or active:
             while waiting and free:
@@ -178,8 +237,11 @@ class Slots:
                         break
 
     def _write_block(self, needed: int) -> None:
-        """`stride` writing steps. If the nucleus of a row was wider than the candidates, the block is written again with the whole
-        vocabulary, and if that happens often, so is all that follows."""
+        """Run a block of writing steps, which see at least `needed` positions.
+
+        If the nucleus of a row does not fit among the candidates, the block is repeated with the whole vocabulary. If
+        that happens often, all later blocks use the whole vocabulary from the start.
+        """
         state = self._tokens, self._positions, self._steps, self._busy
         before = [tensor.clone() for tensor in state]
         step = self._write_quickly if self._is_quick else self._write_step
@@ -196,16 +258,16 @@ class Slots:
             self._is_quick = self._again <= 1 + self._blocks // 8
 
     def _read(self, slot: int, ids: list[int], seed: int) -> None:
-        """Put a prompt into a slot. Its last token is left for the first writing step."""
+        """Read a prompt into a slot. Its last token is left for the first writing step."""
         self._slot.fill_(slot)
         last = len(ids) - 1
         for start in range(0, last, CHUNK):
             part = ids[start : min(start + CHUNK, last)]
             if self._graphs is None:
                 self._chunk, self._chunk_positions = self._zeros(1, len(part)), self._zeros(1, len(part))
-            # Without waiting for the GPU.
+            # Copied without waiting for the GPU.
             self._chunk[0, : len(part)] = torch.tensor(part).to(self._device, non_blocking=True)
-            # What is left of the chunk goes where the last token will be written over it.
+            # Unused places of the chunk are written to the position of the last token, which overwrites them later.
             places = torch.arange(start, start + self._chunk.shape[1], device=self._device)
             self._chunk_positions[0] = places.clamp(max=last)
             self._run(self._read_step, start + len(part) + 1)
@@ -224,10 +286,15 @@ class Slots:
         self._keep(tokens)
 
     def _of_row(self, length: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the next token's logits, the seed and the step of each row."""
         return self._forward(self._tokens, self._positions, self._every, length).float(), self._seeds, self._steps
 
     def _keep(self, tokens: Tensor) -> None:
-        """The next token of each row. An answer of max_tokens goes on to the end of a block, but not beyond its cache."""
+        """Store the next token of each row.
+
+        An answer that has reached max_tokens continues to the end of the block, but its positions stay within the
+        cache.
+        """
         self._tokens[:, 0] = tokens
         self._block.index_copy_(1, self._column, self._tokens)
         self._column.add_(1).remainder_(self._stride)
@@ -236,7 +303,10 @@ class Slots:
         self._positions.add_(self._busy[:, None]).clamp_(max=self._longest - 1)
 
     def _forward(self, ids: Tensor, positions: Tensor, slots: Tensor, length: int) -> Tensor:
-        """Logits behind the last token of each row, [rows, vocabulary]; each token sees the positions of its slot up to its own."""
+        """Return the logits after the last token of each row, [rows, vocabulary].
+
+        Each token sees the positions of its slot up to its own.
+        """
         places = positions[: slots.shape[0]]
         cache = self._cache.at(slots, places, length)
         seen = torch.arange(length, device=self._device) <= places[:, :, None]
@@ -257,7 +327,11 @@ class Slots:
         return output.logits[:, -1]
 
     def _run(self, step: Any, needed: int) -> None:
-        """A step that sees at least the first `needed` positions. The cache grows by doubling, to all that there can be at most."""
+        """Run a step that sees at least the first `needed` positions.
+
+        The cache grows by doubling if it is too small, up to the longest possible answer. On a GPU the step is
+        recorded as a CUDA graph the first time, and replayed later.
+        """
         most = -(-self._longest // 64) * 64
         room = min(max(GRAIN, 1 << (needed - 1).bit_length()), most)
         if room > self._cache.capacity:
@@ -273,7 +347,7 @@ class Slots:
             self._graphs[step, length] = self._record(step, length)
 
     def _record(self, step: Any, length: int) -> torch.cuda.CUDAGraph:
-        """Compute this step as it is, then capture it for those to come; capturing computes nothing."""
+        """Run the step directly, then capture it as a CUDA graph for later. Capturing itself computes nothing."""
         with torch.cuda.device(self._device):
             current, side = torch.cuda.current_stream(), side_stream(self._device)
             side.wait_stream(current)
@@ -288,34 +362,42 @@ class Slots:
 
 @functools.cache
 def side_stream(device: torch.device) -> torch.cuda.Stream:
-    """One a device for what is captured: cuBLAS keeps memory for each stream it has seen."""
+    """Return the device's stream for capturing CUDA graphs.
+
+    All captures on a device share one stream, because cuBLAS keeps memory for each stream that it has seen.
+    """
     return torch.cuda.Stream(device)
 
 
 def unwrapped(model: Any) -> Any:
-    """The model of transformers below an adapter of peft, or the model."""
+    """Return the transformers model inside a peft adapter, or the model itself if there is no adapter."""
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 def is_quantised(model: Any) -> bool:
-    """Whether its weights are quantised: their kernels may wait for the GPU, which no CUDA graph can hold."""
+    """Return True if the model's weights are quantised.
+
+    The kernels for quantised weights may wait for the GPU, which a CUDA graph cannot contain.
+    """
     return "quantization_config" in model.config.to_dict()
 
 
 def can_write(model: Any) -> bool:
-    """Whether `Slots` computes what the model does.
+    """Return True if `Slots` computes the same as the model itself.
 
-    That is so for dense decoders on one device whose layers attend to everything before, through transformers' attention
-    interface, with rotary embeddings that do not change with the length.
+    This holds for dense decoders on one device whose layers attend to all previous positions through transformers'
+    attention interface, with rotary embeddings that do not change with the length.
     """
     model = unwrapped(model)
     values = model.config.get_text_config().to_dict()
-    kinds = values.get("layer_types") or ["sliding_attention" if values.get("sliding_window") else "full_attention"]
+    layer_types = values.get("layer_types") or [
+        "sliding_attention" if values.get("sliding_window") else "full_attention"
+    ]
     rope = values.get("rope_parameters") or values.get("rope_scaling") or {}
     return (
         getattr(model, "_supports_attention_backend", False)
         and not getattr(model, "_is_stateful", False)
-        and set(kinds) == {"full_attention"}
+        and set(layer_types) == {"full_attention"}
         and not any("expert" in name for name in values)
         and not any(values.get(name) for name in ("attn_logit_softcapping", "is_encoder_decoder"))
         and rope.get("rope_type", rope.get("type")) not in ("dynamic", "longrope")

@@ -1,8 +1,9 @@
-"""Which tasks of a set have an oracle that wrong outputs pass, or that right ones do not. No GPU is needed.
+"""Finds tasks whose oracle passes wrong outputs or refuses right ones. No GPU is needed.
 
-Each task is tried with what a program writes that computes nothing: zeros, ones, a constant, a copy of an input, what is right
-for other inputs, random values of the right mean and deviation, NaN; and with the right values a little off. Its data is made
-twice. A finding is an outcome that holds in every case of the task, since a program must pass all of them.
+Each task is tried with outputs of a program that computes nothing: zeros, ones, a constant, a copy of an input, the
+right outputs for other inputs, random values of the right mean and deviation, NaN. It is also tried with right values
+that are slightly off. The task's data is made twice. A wrong output that passes is reported only if it
+passes in every case of the task, since a program must pass all of them.
 """
 
 import time
@@ -37,14 +38,23 @@ from .wrong_outputs import (
 )
 
 
-AUDIT_VERSION = 6  # raised when checks change: earlier audits are then made again
+AUDIT_VERSION = 6  # raised when checks change, so that earlier audits are made again
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 MODULE_TOLERANCE = MODULE_TOLERANCES["float32"]  # absolute and relative
-MODULE_SEEDS = (0, 1)  # of the draws of a module's inputs
+MODULE_SEEDS = (0, 1)  # for drawing a module's inputs
 
 
 @dataclass(frozen=True)
 class Finding:
+    """One problem of a task.
+
+    Attributes:
+        task: Id of the task.
+        code: What kind of problem it is.
+        severity: How much it matters for verdicts.
+        message: Explanation for the user.
+    """
+
     task: str
     code: Code
     severity: Severity
@@ -53,8 +63,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings of one task, the worst first. complete: False when something of this machine, such as a GPU that is not
-    there, kept the audit from its end; it is then not kept."""
+    """The audit of one task.
+
+    Attributes:
+        task: Id of the task.
+        fingerprint: Fingerprint of the task's content.
+        findings: The findings, the worst first.
+        seconds: How long the audit took.
+        complete: False if something of this machine, such as a missing GPU, kept the audit from its end. Such an audit
+            is not cached.
+    """
 
     task: str
     fingerprint: str
@@ -64,21 +82,22 @@ class Audit:
 
     @property
     def flagged(self) -> tuple[Finding, ...]:
-        """The findings that put a verdict on the task in doubt."""
+        """The findings that put verdicts on the task in doubt."""
         return tuple(finding for finding in self.findings if finding.severity is not NOTE)
 
     @property
     def notes(self) -> tuple[Finding, ...]:
+        """The other findings."""
         return tuple(finding for finding in self.findings if finding.severity is NOTE)
 
     def as_record(self) -> dict[str, Any]:
-        """A line of audit.jsonl: "findings" are those that put a verdict in doubt, "notes" the others."""
+        """Return a line of audit.jsonl: "findings" are those that put verdicts in doubt, "notes" are the others."""
         record = {"task": self.task, "fingerprint": self.fingerprint}
         record |= {"findings": [*map(asdict, self.flagged)], "notes": [*map(asdict, self.notes)]}
         return record | {"seconds": round(self.seconds, 3), "complete": self.complete}
 
 
-_STORED = TypeAdapter(tuple[int, Audit])  # with AUDIT_VERSION
+_STORED = TypeAdapter(tuple[int, Audit])  # the int is AUDIT_VERSION
 
 
 def _place(fingerprint: str) -> Path:
@@ -86,7 +105,7 @@ def _place(fingerprint: str) -> Path:
 
 
 def load_audit(task: Task) -> Audit | None:
-    """The task's audit, when one was made with the task's present content; else None."""
+    """Return the cached audit of the task's present content, or None if there is none."""
     try:
         version, audit = _STORED.validate_json(_place(task.fingerprint).read_bytes())
     except (OSError, ValueError):
@@ -95,19 +114,24 @@ def load_audit(task: Task) -> Audit | None:
 
 
 def audit_task(task: Task, cases: CaseCache) -> Audit:
-    """The task's audit: the one in the cache, else a new one that is then kept.
+    """Return the task's audit from the cache, or else make one and cache it.
 
-    cases: where inputs and references are kept; judging uses the same ones. Raises OSError when a cache cannot be written.
+    Args:
+        task: The task.
+        cases: Where inputs and references are kept. Judging uses the same ones.
+
+    Raises:
+        OSError: A cache cannot be written.
     """
-    if (kept := load_audit(task)) is not None:
-        return kept
+    if (cached := load_audit(task)) is not None:
+        return cached
     started = time.monotonic()
     findings: list[Finding] = []
     complete = True
     try:
         if isinstance(task, ModuleTask):
             findings += audit_module(task, cases.isolation)
-        elif task.project is None:  # else its own tests decide, and its output says only that they have ended
+        elif task.project is None:  # a project's own tests decide, and its output says only that they have ended
             ProgramAudit(task, cases, findings).run()
     except (OracleError, SandboxError) as error:
         complete = False
@@ -120,7 +144,10 @@ def audit_task(task: Task, cases: CaseCache) -> Audit:
 
 
 def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1) -> Iterator[Audit]:
-    """The audits as they end, `jobs` at a time. What has not begun is given up when the iterator is closed."""
+    """Yield the audits as they end, with `jobs` audits at a time.
+
+    Closing the iterator drops the audits that have not begun.
+    """
     pool = ThreadPoolExecutor(jobs)
     try:
         for future in as_completed([pool.submit(audit_task, task, cases) for task in tasks]):
@@ -130,7 +157,13 @@ def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1) -> It
 
 
 class _View(NamedTuple):
-    """A case, its files, and its outputs as candidates see them."""
+    """A case as candidates for wrong outputs see it.
+
+    Attributes:
+        case: The case.
+        files: Its files.
+        outputs: Its outputs, with the files that wrong outputs can be made from.
+    """
 
     case: Case
     files: PreparedCase
@@ -139,22 +172,29 @@ class _View(NamedTuple):
 
 @dataclass
 class ProgramAudit:
-    """The audit in progress of a task whose answer is a program; what is judged are files made here. `findings` grows as it goes."""
+    """The audit in progress of a task whose answer is a program. It judges output files that are made here.
+
+    Attributes:
+        task: The task.
+        cases: Where inputs and references are kept.
+        findings: The findings so far. The list grows as the audit goes on.
+    """
 
     task: ProgramTask
     cases: CaseCache
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, code: Code, severity: Severity, message: str) -> None:
+        """Add a finding, unless an earlier case has given the same one."""
         finding = Finding(self.task.id, code, severity, message)
-        if finding not in self.findings:  # of an earlier case
+        if finding not in self.findings:
             self.findings.append(finding)
 
     def run(self) -> None:
-        """Raises OracleError when a case cannot be made."""
+        """Do all checks. Raises OracleError when a case cannot be made."""
         cases = self.task.cases
         prepared = [self.cases.prepare(self.task, case) for case in cases]
-        if isinstance(self.task.oracle, ScriptOracle):  # a row of CUDABench is one size, and another row the next
+        if isinstance(self.task.oracle, ScriptOracle):  # each row of CUDABench is a task of one size
             self._check_script(prepared[0])
         elif len(cases) == 1:
             self.add(Code.ONE_SIZE, NOTE, "there is one case, so one size: a program may be right for it alone")
@@ -168,21 +208,30 @@ class ProgramAudit:
             self._try_all(views)
 
     def _views(self, prepared: Sequence[PreparedCase], again: Mapping[str, Path]) -> list[_View]:
-        """Each case with the right outputs of the case before it, the first with those of the last."""
+        """Return a view of each case, in which each output also has right values for other inputs.
+
+        These come from `again` if there are any. Else they are the right outputs of the case before, and for the first
+        case those of the last.
+        """
         views: list[_View] = []
         for index, (case, files) in enumerate(zip(self.task.cases, prepared, strict=True)):
             others = again or (prepared[index - 1].expected if len(prepared) > 1 else {})
             outputs = []
             for tensor in case.outputs:
-                like = [row for row in case.inputs if (row.dtype, row.nbytes) == (tensor.dtype, tensor.nbytes)]
+                same_size = [
+                    source for source in case.inputs if (source.dtype, source.nbytes) == (tensor.dtype, tensor.nbytes)
+                ]
                 inputs = {
-                    row.name: path for row in like if (path := files.inputs[row.file]).stat().st_size == row.nbytes
+                    source.name: path
+                    for source in same_size
+                    if (path := files.inputs[source.file]).stat().st_size == source.nbytes
                 }
                 outputs.append(Output(tensor, files.expected.get(tensor.file), others.get(tensor.file), inputs))
             views.append(_View(case, files, tuple(outputs)))
         return views
 
     def _check_files(self, view: _View) -> None:
+        """Check that output values can be compared, and that files have their declared sizes."""
         for output in view.outputs:
             tensor = output.tensor
             if output.dtype is None:
@@ -206,6 +255,7 @@ class ProgramAudit:
                     self.add(Code.SIZE_DIFFERS, WARNING, f"{what} {tensor.name} is declared with {declared}: {means}")
 
     def _check_script(self, prepared: PreparedCase) -> None:
+        """Check that compare.py accepts gen.py's own reference."""
         check = prepared.self_check
         if check is None or check.passed:
             return
@@ -218,10 +268,10 @@ class ProgramAudit:
         self.add(Code.REFERENCE_UNPAIRED, NOTE, text)
 
     def _try_all(self, views: Sequence[_View]) -> None:
-        """Try every kind of wrong output; of those that are alike only until one passes."""
+        """Try every kind of wrong output. Of a group of similar kinds, stop at the first that passes."""
         outputs = views[0].outputs
-        alike = [constants(outputs, len(views) == 1), input_copies(outputs), NOISY_OUTPUTS]
-        for candidates in [*([candidate] for candidate in WRONG_OUTPUTS), *alike]:
+        groups = [constants(outputs, len(views) == 1), input_copies(outputs), NOISY_OUTPUTS]
+        for candidates in [*([candidate] for candidate in WRONG_OUTPUTS), *groups]:
             any(self._try(candidate, views) for candidate in candidates)
         if any(finding.code is Code.ZEROS_PASS for finding in self.findings):
             return
@@ -230,8 +280,10 @@ class ProgramAudit:
                 self._try(unchecked(name, half=True), views)
 
     def _try(self, candidate: Candidate, views: Sequence[_View]) -> bool:
-        """Whether these outputs pass in every case; a finding when they do. An output for which this kind makes no sense is
-        given its right value."""
+        """Return whether the candidate's outputs pass in every case, and add a finding if they do.
+
+        An output for which this kind of wrong output makes no sense gets its right value.
+        """
         covered = {output.tensor.name for output in views[0].outputs}
         count = len(covered)
         for view in views:
@@ -249,11 +301,15 @@ class ProgramAudit:
     def _passes(self, view: _View, outputs: Mapping[str, Path]) -> bool:
         try:
             return compare_outputs(self.task, view.case, view.files, outputs, isolation=self.cases.isolation).passed
-        except OracleError:  # a compare.py that cannot judge passes nothing; _check_script reports it
+        except OracleError:  # a compare.py that cannot judge passes nothing; `_check_script` reports it
             return False
 
     def _make_again(self, prepared: Sequence[PreparedCase], folder: Path) -> Mapping[str, Path]:
-        """Make the data a second time and compare. Returns right outputs of other inputs where gen.py draws others."""
+        """Make the data a second time and add a finding if it differs.
+
+        Returns:
+            "data/<output>.bin" -> right output for other inputs, if gen.py draws other inputs on its own. Else empty.
+        """
         if isinstance(self.task.oracle, ScriptOracle):
             return self._generate_again(prepared[0], folder)
         again = CaseCache(folder / "again", limits=self.cases.limits, isolation=self.cases.isolation)
@@ -265,8 +321,10 @@ class ProgramAudit:
         return {}
 
     def _generate_again(self, prepared: PreparedCase, folder: Path) -> Mapping[str, Path]:
+        """Do what `_make_again` does for a task with a gen.py, which is run without and then with a seed."""
+
         def generated(name: str, seeded: bool) -> list[str]:
-            """The files that another run of gen.py makes differently."""
+            """Run gen.py once more and return the files that differ from the first run."""
             (folder / name).mkdir()
             run_generate(self.task, folder / name, self.cases.limits, self.cases.isolation, seeded=seeded)
             digests = {file: file_sha256(folder / name / file) for file in written_files(folder / name)}
@@ -289,7 +347,11 @@ class ProgramAudit:
 
 @contextmanager
 def _written(candidate: Candidate, view: _View) -> Iterator[tuple[dict[str, Path], set[str]]]:
-    """The outputs as files, and the names of those that the candidate made; the others are the right ones."""
+    """Write the candidate's outputs of one case.
+
+    Yields:
+        All outputs as files, by path, and the names of those that the candidate made. The others are the right ones.
+    """
     with scratch_folder() as folder:
         files: dict[str, Path] = {}
         names: set[str] = set()
@@ -305,12 +367,13 @@ def _written(candidate: Candidate, view: _View) -> Iterator[tuple[dict[str, Path
 
 
 def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
-    """The checks of a KernelBench task: what its model gives on the CPU, for two draws of inputs.
+    """Check a KernelBench task by what its model returns on the CPU for two draws of inputs.
 
-    Finds outputs that zeros, a constant or a copy of the inputs would match, or that do not depend on the inputs (robust-kbench's
-    filters), and inputs that differ when they are drawn again.
+    Finds outputs that zeros, a constant or a copy of the inputs would match, and outputs that do not depend on the
+    inputs (robust-kbench's filters). Also finds inputs that differ when they are drawn again.
 
-    Raises OracleError when the model cannot be run here.
+    Raises:
+        OracleError: The model cannot be run here.
     """
     findings: list[Finding] = []
 
@@ -323,45 +386,45 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
         def drawn(module: Module, name: str) -> list[Content]:
             return [module.draw(seed, files / f"{name}-{seed}") for seed in (None, *MODULE_SEEDS)]
 
-        init, *given = drawn(model, "given")
+        init, *draws = drawn(model, "given")
         if "time" in task.reference:
-            time.sleep(1.1)  # a generator may be seeded with the time in seconds
+            time.sleep(1.1)  # so that a generator seeded with the time in seconds draws other values
         with runner.reference(task, None) as other:
             again = drawn(other, "again")
-        if _digests([init, *given]) != _digests(again):
+        if _digests([init, *draws]) != _digests(again):
             text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"
             fix = "draw from the global generators of torch, numpy.random or random, without a seed from the clock"
             add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: {fix}")
         model.build("Model", init)
         calls = [
             model.outputs(model.call(content, seed, fresh=True), files / f"outputs-{seed}")
-            for seed, content in zip(MODULE_SEEDS, given, strict=True)
+            for seed, content in zip(MODULE_SEEDS, draws, strict=True)
         ]
 
         def is_copy(output: Saved, inputs: Sequence[Saved]) -> bool:
-            alike = [one for one in inputs if (one.dtype, one.shape) == (output.dtype, output.shape)]
-            return 0 not in output.shape and any(output.distance(one.path).close for one in alike)
+            alike = [tensor for tensor in inputs if (tensor.dtype, tensor.shape) == (output.dtype, output.shape)]
+            return 0 not in output.shape and any(output.distance(tensor.path).close for tensor in alike)
 
-        pairs = zip(calls, given, strict=True)
+        pairs = zip(calls, draws, strict=True)
         copies = all(is_copy(output, content.tensors) for call, content in pairs for output in call.outputs)
-        seen = []
+        profiles = []
         for call in calls:
             values = [
                 values_of(output.path.read_bytes(), output.dtype.removeprefix("torch.")) for output in call.outputs
             ]
-            seen.append(profile(part.view(part.real.dtype) for part in values))
+            profiles.append(profile(values_part.view(values_part.real.dtype) for values_part in values))
 
-    if not all(trial.elements for trial in seen):
+    if not all(stats.elements for stats in profiles):
         raise OracleError(f"task {task.id}: the model's forward returns no values")
-    largest = max(trial.largest for trial in seen)
-    if not all(trial.finite for trial in seen):
+    largest = max(stats.largest for stats in profiles)
+    if not all(stats.finite for stats in profiles):
         add(Code.NOT_FINITE, WARNING, "the model's output holds values that are not finite")
         return findings
     if largest <= MODULE_TOLERANCE:
         text = f"the largest output is {largest:.3g}, within the tolerance of {MODULE_TOLERANCE:g}: zeros pass"
         add(Code.ZEROS_PASS, ERROR, text)
-    elif all(trial.elements > 1 and trial.std <= MODULE_TOLERANCE * (1 + abs(trial.mean)) for trial in seen):
-        text = f"all outputs are {seen[0].mean:.6g} within the tolerance: a constant passes"
+    elif all(stats.elements > 1 and stats.std <= MODULE_TOLERANCE * (1 + abs(stats.mean)) for stats in profiles):
+        text = f"all outputs are {profiles[0].mean:.6g} within the tolerance: a constant passes"
         add(Code.CONSTANT_PASSES, ERROR, text)
     if copies:
         text = "each output is a copy of an input within the tolerance: a model that returns its inputs passes"

@@ -1,4 +1,4 @@
-"""A machine set up to judge as a `JudgeSpec` says: its GPUs, the compiler, and the judge of each language."""
+"""A machine that is set up to judge as a `JudgeSpec` says: its GPUs, the compiler, and the judge for a language."""
 
 import functools
 import os
@@ -40,18 +40,19 @@ class Bench:
     """This machine, set up to judge as a `JudgeSpec` says.
 
     Args:
-        language: Of the tasks: "cuda" or "python".
+        spec: How answers are judged.
+        language: The language of the tasks: "cuda" or "python".
 
     Raises:
-        SandboxError: What is needed is missing: a GPU, nvcc, torch, bubblewrap when it was asked for; or nvcc refuses
-            the flags or the architecture.
+        SandboxError: Something is missing: a GPU, nvcc, torch, or bubblewrap if it was asked for. Or nvcc refuses the
+            flags or the architecture.
     """
 
     def __init__(self, spec: JudgeSpec, language: str) -> None:
         self.spec = spec
         self.isolation = resolve_isolation(Isolation(spec.isolation))
         self.seed = spec.seed if isinstance(spec, EvaluationSpec) else None
-        self.recorded: str | None = None  # whether the GPU's work is recorded: "yes", or why not
+        self.recorded: str | None = None  # "yes" if the GPU's work is recorded, else why not; None: not asked
         chosen = choose_gpus(spec.gpus) if spec.runs_on_gpus else []
         self.pool = GpuPool(chosen, per_gpu=spec.per_gpu, isolation=self.isolation) if chosen else None
         kinds = sorted({gpu.arch for gpu in chosen}) or ["sm_90"]
@@ -92,8 +93,8 @@ class Bench:
     def _of_modules(self) -> ModuleJudge:
         spec = self.spec
         unrecorded = isinstance(spec, EvaluationSpec) and not spec.record_gpu
-        for given, key in ((spec.thorough, "thorough=true"), (unrecorded, "record_gpu=false")):
-            if given:
+        for is_set, key in ((spec.thorough, "thorough=true"), (unrecorded, "record_gpu=false")):
+            if is_set:
                 raise SandboxError(
                     f"{key} is about CUDA programs; the answers to these tasks are modules: leave it out."
                 )
@@ -110,20 +111,28 @@ class Bench:
         )
 
     def pipeline(self, *, jobs: int | None = None, retries: int = 2) -> Pipeline:
-        """jobs: compilations at a time; None: one a CPU. retries: further tries when the judge's side fails."""
+        """Return a pipeline that judges many answers at a time.
+
+        Args:
+            jobs: Compilations at a time. None: one for each CPU.
+            retries: Further tries if the judge's side fails.
+        """
         jobs = jobs or len(os.sched_getaffinity(0))
         runs = jobs
-        if self.pool:  # those that are not on a GPU compare
+        if self.pool:  # more runs than leases: runs that have given back their GPU compare outputs
             runs = len(self.pool) + (jobs if isinstance(self.judge, ProgramJudge) else len(self.pool))
         return Pipeline(self.judge, jobs=jobs, runs=runs, retries=retries)
 
     @functools.cached_property
     def gpu_counters(self) -> str | None:
-        """Whether the GPU's counters can be read: `yes`, or why not; None without a GPU. Read once: it takes a quarter of a second."""
+        """Whether the GPU's counters can be read: "yes", or the reason why not. None without a GPU.
+
+        The value is cached, since reading takes a quarter of a second.
+        """
         return why_no_counters(self.pool.gpus[0]) or "yes" if self.pool else None
 
     def describe(self) -> dict[str, Any]:
-        """Returns the part of a results file's header that describes the judge."""
+        """Return the part of a results file's header that describes the judge."""
         return {
             "gpus": [
                 {name: getattr(gpu, name) for name in ("name", "driver", "compute_capability")}
@@ -146,12 +155,15 @@ class Bench:
 
 
 def check_options(compiler: Compiler) -> None:
-    """Compile and run the smallest program, so that options with which nvcc makes none, or a machine on which it works no more,
-    are not charged to every answer. The cache is not asked: it may be of a time when nvcc's host compiler was there, or was not.
-    Nor is it written to: other processes run what lies there.
+    """Compile and run the smallest program.
+
+    This finds options with which nvcc makes no program, and a machine on which nvcc no longer works, before every
+    answer is charged for them. The shared cache is not read, because its entry may stem from a time when nvcc's host
+    compiler was there, or was missing. It is not written either, because other processes run what lies there.
 
     Raises:
-        SandboxError: It does not compile, or is no program (with -c, say); the message has the options and what was said.
+        SandboxError: The program does not compile, or the result is no program (as with -c). The message holds the
+            options and what was reported.
     """
     options = f"with flags='{' '.join(compiler.flags)}' and arch={compiler.arch}"
     with scratch_folder() as folder:
@@ -166,7 +178,13 @@ def check_options(compiler: Compiler) -> None:
 
 
 def working_recorder(compiler: Compiler, pool: GpuPool) -> Recorder | str:
-    """Returns a recorder of the GPU's work that has recorded the smallest program, or a text: why nothing can be recorded here."""
+    """Return a recorder of the GPU's work that has been tested on the smallest program.
+
+    Where nothing can be recorded, returns a text with the reason instead.
+
+    Raises:
+        SandboxError: The smallest program does not compile.
+    """
     recorder = find_recorder(compiler.isolation)
     if isinstance(recorder, str):
         return recorder
@@ -186,13 +204,23 @@ def working_recorder(compiler: Compiler, pool: GpuPool) -> Recorder | str:
 
 
 def check_arch(arch: str, gpu: Gpu) -> None:
-    """Raises SandboxError for code that the GPU cannot run: of a later architecture, or of one alone (sm_90a) or one family
-    (sm_100f) that is not its own. Each kernel would fail, and each answer be charged for it."""
-    named = re.fullmatch(r"(?:sm|compute)_(\d+)([af]?)", arch)
-    if named is None:  # native, all: nvcc chooses
+    """Check that the GPU can run code for an architecture.
+
+    Otherwise each kernel would fail, and each answer be charged for it.
+
+    Raises:
+        SandboxError: The code is for a later architecture, or for one architecture (sm_90a) or one family (sm_100f)
+            that is not the GPU's.
+    """
+    parsed = re.fullmatch(r"(?:sm|compute)_(\d+)([af]?)", arch)
+    if parsed is None:  # "native", "all" and the like: nvcc chooses
         return
-    number, own = int(named[1]), int(gpu.arch.removeprefix("sm_"))
-    fits = {"": number <= own, "a": number == own, "f": number <= own and number // 10 == own // 10}[named[2]]
+    number, device = int(parsed[1]), int(gpu.arch.removeprefix("sm_"))
+    fits = {
+        "": number <= device,
+        "a": number == device,
+        "f": number <= device and number // 10 == device // 10,
+    }[parsed[2]]
     if not fits:
         raise SandboxError(
             f"arch={arch}: GPU {gpu.index} ({gpu.name}) is {gpu.arch} and cannot run that; leave arch out, or give {gpu.arch}."
@@ -200,20 +228,20 @@ def check_arch(arch: str, gpu: Gpu) -> None:
 
 
 def choose_gpus(indices: Sequence[int] | None) -> list[Gpu]:
-    """The GPUs with these indices, or all.
+    """Return the GPUs with these indices, in this order, or all GPUs if `indices` is None.
 
     Raises:
-        SandboxError: There is none, or one of the indices is not there.
+        SandboxError: There is no GPU, or one of the indices does not exist.
     """
-    here = list_gpus()
-    if not here:
+    available = list_gpus()
+    if not available:
         raise SandboxError(
             "no NVIDIA GPU here, or no driver: compile_only=true says what compiles, no_gpu=true runs programs that "
             "need none, and a machine with a GPU judges the rest: the same command resumes there."
         )
     if indices is None:
-        return here
-    by_index = {gpu.index: gpu for gpu in here}
+        return available
+    by_index = {gpu.index: gpu for gpu in available}
     if missing := [index for index in indices if index not in by_index]:
         raise SandboxError(f"gpus: no GPU {missing[0]}; this machine has {', '.join(map(str, by_index))}.")
     return [by_index[index] for index in dict.fromkeys(indices)]

@@ -1,9 +1,12 @@
 """Runs of a program on the cases of its task: all in one process, or each in a process of its own.
 
-A driver takes a quarter of a second to start CUDA, and starts few programs at a time: with five cases in a process a GPU judges four times as
-many programs. A library that is loaded into the program (all_cases.cpp) calls its `main` once a case, each in a folder of its own. The first
-case runs there as it would alone. A later one that passes has right outputs for inputs of its own; one that does not pass says nothing, since
-not every `main` may be called twice, and runs again in a process of its own.
+The CUDA driver takes a quarter of a second to start, and it starts few programs at a time. With five cases in a
+process, a GPU judges four times as many programs. So a library that is loaded into the program (all_cases.cpp) calls
+the program's `main` once for each case, each time in a folder of its own.
+
+The first case runs in the shared process as it would alone. A later case that passes there counts, because its outputs
+are right for inputs of its own. A later case that does not pass there says nothing, because not every `main` may be
+called twice. It runs again in a process of its own.
 """
 
 import time
@@ -24,20 +27,28 @@ from .oracle import CaseCache, PreparedCase
 
 
 SOURCE = Path(__file__).with_name("all_cases.cpp")
-FOLDER = ".cases"  # in the folder of a run
+FOLDER = ".cases"  # relative to the folder of a run
 LIBRARY, REPORT = f"{FOLDER}/all_cases.so", f"{FOLDER}/report"
-UNDER = ["/usr/bin/env", f"LD_PRELOAD={LIBRARY}"]  # the sandbox starts with the environment of a run
-# The driver makes one queue between host and GPU in place of 8, in half the time; in a third where programs share a busy GPU. Work in
-# several streams then waits for each other.
+# Set by `env` and not in the run's environment, because the sandbox itself starts with that environment.
+UNDER = ["/usr/bin/env", f"LD_PRELOAD={LIBRARY}"]
+# With this setting the driver creates one queue between host and GPU instead of 8. That takes half the time, or a
+# third where programs share a busy GPU. Work in several streams then waits for each other.
 FEW_QUEUES = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
 MOST_REPORT = 1 << 16  # bytes
-MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process: they share its limits
+MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process, because they also share its limits
 
 
 @dataclass(frozen=True)
 class Program:
-    """What runs: the compiled answer to a task. clock: of the judge's own time. one_queue: whether it cannot have work in several streams
-    (`needs_one_queue`), so that a run which is not timed gets FEW_QUEUES."""
+    """A program to run: the compiled answer to a task.
+
+    Attributes:
+        task: The task that it answers.
+        binary: The compiled program.
+        clock: Measures the judge's own time, from which runs and waiting are excluded.
+        one_queue: Whether the program cannot have work in several streams (`needs_one_queue`). Its runs get FEW_QUEUES
+            unless they are timed.
+    """
 
     task: ProgramTask
     binary: Path
@@ -47,9 +58,20 @@ class Program:
 
 @dataclass(frozen=True)
 class CaseRun:
-    """message: what is to say about it. compare_s: the seconds that comparing took. process: the record of all of its process, with the
-    first case that ran there. together: whether all cases ran there. input_bytes, output_bytes, blocks: of its files, where it passed and
-    was recorded (`blocks_of`)."""
+    """A run of a program on one case.
+
+    Attributes:
+        result: The verdict on the case, with its numbers.
+        message: Explanation for the user.
+        compare_s: Seconds that comparing the outputs took.
+        activity: What the run did on the GPU.
+        process: The record of the whole process, set only on the first case that ran in it. None if the process
+            failed.
+        together: Whether the case ran in the shared process of all cases.
+        input_bytes: Size of the input files. This and the next two are set only if the case passed and was recorded.
+        output_bytes: Size of the output files.
+        blocks: Blocks of the outputs (`blocks_of`).
+    """
 
     result: CaseResult
     message: str
@@ -67,8 +89,17 @@ class CaseRun:
 
 
 class Process(NamedTuple):
-    """A process that has run a program on some cases of its task, and what it did on the GPU. calls: of `main` (`read_report`). outputs: those
-    that are there, by case."""
+    """A process that ran a program on some cases of its task, and what it did on the GPU.
+
+    Attributes:
+        task: The task that the program answers.
+        cases: The cases on which it ran.
+        prepared: The files of each case.
+        ran: How the process ended.
+        activity: What the process did on the GPU.
+        calls: Begin and end of each call of `main` that returned 0 (`read_report`).
+        outputs: The output files of each case that were written, by name.
+    """
 
     task: ProgramTask
     cases: Sequence[Case]
@@ -84,12 +115,14 @@ class CaseRunner:
     """Runs programs on the cases of their tasks.
 
     Args:
-        compiler: Compiles, with its cache.
-        cases: Prepares inputs and expected outputs, with its cache; None where nothing is run.
-        gpus: Where programs run, one at a time; None runs them without a GPU.
-        limits: Of each run of a program.
-        recorder: Records what programs do on their GPU; None: nothing is known of that.
-        confirms: Whether what other programs on its GPU may have made fail is run once more alone, and that is what counts.
+        compiler: Compiles programs, with a cache.
+        cases: Prepares inputs and expected outputs, with a cache. None where nothing is run.
+        gpus: The GPUs that programs run on, one program per lease. None runs them without a GPU.
+        limits: Limits of each run of a program.
+        isolation: The sandbox that programs run in.
+        recorder: Records what programs do on their GPU. None: nothing is recorded.
+        confirms: Whether a failure that other programs on the same GPU may have caused is run once more alone. The
+            second run then counts.
     """
 
     compiler: Compiler
@@ -102,27 +135,36 @@ class CaseRunner:
 
     @property
     def library(self) -> Path:
-        """all_cases.so, which calls a program's `main` for each case."""
+        """The built all_cases.so, which calls a program's `main` for each case."""
         compiler = self.compiler
         return compile_library((SOURCE,), ("-cudart", "none"), compiler.toolkit, compiler.isolation).binary
 
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
-        """The data of one case, from the cache.
+        """Return the files of one case, from the cache.
 
-        Raises OracleError, also when compare.py refuses the reference: no answer is run then, whatever it would have done.
+        Raises:
+            OracleError: The case cannot be made, or compare.py refuses its own reference. No answer is run on such a
+                case, whatever it would have done.
         """
         prepared = self.cases.prepare(task, case)
         check_oracle(task, prepared)
         return prepared
 
     def runs(self, program: Program) -> Iterator[CaseRun]:
-        """A run on each case in order, in one process as far as that goes. What others on its GPU may have made fail, because they took time
-        or memory, is run once more with no other program on it. Raises what `run` raises."""
+        """Yield a run on each case in order, in one process as far as possible.
+
+        Other programs on the same GPU may take time or memory from this one. A failure that they may have caused is
+        run once more with no other program on the GPU.
+
+        Raises:
+            OracleError: As `run` does.
+            SandboxError: As `run` does.
+        """
         shares = self.gpus is not None and self.gpus.per_gpu > 1 and self.confirms
         began = time.monotonic()
         together = self.run_together(program)
         for index, case in enumerate(program.task.cases):
-            # Where the process of all cases ended, the case has failed beside other programs.
+            # The first case that did not pass in the shared process has already failed once beside other programs.
             failed = together is not None and index == len(together)
             alone = shares and failed and self.gpus.was_short_of_memory(since=began)
             run = together[index] if together and index < len(together) else self.run(program, case, alone=alone)
@@ -132,7 +174,17 @@ class CaseRunner:
             yield run
 
     def run(self, program: Program, case: Case, *, alone: bool = False) -> CaseRun:
-        """One run on a case. The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails."""
+        """Run the program on one case and compare its outputs. The GPU is given back before outputs are compared.
+
+        Args:
+            program: The program.
+            case: A case of its task.
+            alone: Whether to wait until no other program runs on the GPU.
+
+        Raises:
+            OracleError: The case cannot be made or judged.
+            SandboxError: The judge's side failed.
+        """
         with self._running(program, [case], alone=alone) as process:
             if process.ran.verdict is not None:
                 return self._failed(process)
@@ -140,27 +192,43 @@ class CaseRunner:
             return replace(run, process=process.activity)
 
     def run_withheld(self, program: Program, index: int, earlier: Sequence[CaseRun]) -> Withheld:
-        """One more run of a program that has passed all cases, on case number `index` in the way in which it passed there, and the GPU is
-        given none of the inputs. Raises what `run` raises."""
-        own, cases = earlier[index], program.task.cases
-        if not own.together:
-            index, earlier, cases = 0, [own], [cases[index]]
-        with self._running(program, cases, withheld=own.blocks) as process:
-            ended = process.ran.verdict is None and (len(process.calls) == len(cases) or not own.together)
+        """Run a program that has passed all cases once more, and give the GPU none of the inputs.
+
+        The program runs as it did when it passed the examined case: in the shared process, or on that case alone.
+        Raises what `run` raises.
+
+        Args:
+            program: The program.
+            index: The index of the examined case.
+            earlier: The runs of all cases, which have passed.
+        """
+        earlier_run, cases = earlier[index], program.task.cases
+        if not earlier_run.together:
+            index, earlier, cases = 0, [earlier_run], [cases[index]]
+        with self._running(program, cases, withheld=earlier_run.blocks) as process:
+            ended = process.ran.verdict is None and (len(process.calls) == len(cases) or not earlier_run.together)
             passed = ended and self._compared(process, index, 0.0, process.activity).passed
         sizes = (sum(run.input_bytes for run in earlier), sum(run.output_bytes for run in earlier))
-        return Withheld(process.activity, passed, ended, own.input_bytes, *sizes, len(own.blocks))
+        return Withheld(process.activity, passed, ended, earlier_run.input_bytes, *sizes, len(earlier_run.blocks))
 
     def run_together(self, program: Program) -> list[CaseRun] | None:
-        """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed. Empty where a process
-        of its own tells better how the first one failed; None where none was run, because each case needs one. Raises what `run` raises.
+        """Run the program on all cases in one process.
+
+        Raises what `run` raises.
+
+        Returns:
+            The runs of the cases that passed, up to the first that did not. If the first case fails, a list with its
+            run alone. An empty list if a process of its own shows better how the first case fails. None if nothing was
+            run, because each case needs its own process.
         """
         task = program.task
         if task.project or len(task.cases) == 1 or sum(case.nbytes for case in task.cases) > MOST_BYTES:
             return None
         with self._running(program, task.cases) as process:
             ran, calls = process.ran, process.calls
-            if ran.verdict is not None:  # after a call that returned 0, too: its process might have ended in this way
+            # No case counts when the process fails, even after calls that returned 0: alone, the first case might have
+            # failed at the end of its process, too.
+            if ran.verdict is not None:
                 return [] if calls else [self._failed(process)]
             runs: list[CaseRun] = []
             parts = process.activity.split([begin for begin, _ in calls])
@@ -168,7 +236,7 @@ class CaseRunner:
                 if len(process.outputs[index]) < len(task.cases[index].outputs):
                     break
                 seconds = (end - begin) / 1e9
-                if not runs:  # with the start of CUDA and the end of the process
+                if not runs:  # the first case is charged for starting CUDA and ending the process
                     seconds = ran.finished.seconds - sum(end - begin for begin, end in calls[1:]) / 1e9
                 run = replace(self._compared(process, index, seconds, part), together=True)
                 if not runs:
@@ -183,20 +251,28 @@ class CaseRunner:
     def _running(
         self, program: Program, cases: Sequence[Case], *, alone: bool = False, withheld: bytes | None = None
     ) -> Iterator[Process]:
-        """A process that has ended, and has its GPU no longer. withheld: blocks of the right outputs: the GPU is given none of the inputs."""
+        """Run the program on these cases, and yield the process after it has ended and given its GPU back.
+
+        Args:
+            program: The program.
+            cases: The cases to run it on, in one process.
+            alone: Whether to wait until no other program runs on the GPU.
+            withheld: Blocks of the right outputs if the GPU is to be given none of the inputs, else None.
+        """
         task, clock = program.task, program.clock
         prepared = [self.case(task, case) for case in cases]
         inputs: dict[str, Path] = {}
-        names = []  # of the outputs of each case, there and in the folder of the run
+        output_names = []  # for each case: name of an output -> its path in the folder of the run
         for number, (case, files) in enumerate(zip(cases, prepared, strict=True)):
-            place = f"{FOLDER}/{number}/" if number else ""
-            inputs |= {place + name: path for name, path in files.inputs.items()}
-            names.append({tensor.file: place + tensor.file for tensor in case.outputs})
+            prefix = f"{FOLDER}/{number}/" if number else ""
+            inputs |= {prefix + name: path for name, path in files.inputs.items()}
+            output_names.append({tensor.file: prefix + tensor.file for tensor in case.outputs})
         several = len(cases) > 1
         outputs = {} if several else {tensor.file: prepared[0].sizes(tensor) for tensor in cases[0].outputs}
-        optional = [REPORT, *(name for of_case in names for name in of_case.values() if several)]
+        optional = [REPORT, *(name for case_names in output_names for name in case_names.values() if several)]
         timed = self.recorder and self.gpus and self.gpus.per_gpu == 1
         environment = FEW_QUEUES if program.one_queue and self.gpus and not timed else {}
+        # The plan lists the task's own inputs, so it is made before the judge's libraries are added to them.
         stdin, inputs = plan(inputs, withheld), {**inputs, LIBRARY: self.library}
         if self.recorder:
             optional += [RECORD]
@@ -205,7 +281,7 @@ class CaseRunner:
         with ExitStack() as stack:
             with (
                 clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu,
-                clock.waiting(counting(gpu if timed else None)) as counted,
+                clock.waiting(counting(gpu if timed else None)) as read_counters,
             ):
                 running = run_program(
                     program.binary,
@@ -225,16 +301,17 @@ class CaseRunner:
                 if problem := ran.finished.infra or (gpu and failed and self.gpus.blame(gpu, ran.finished)):
                     raise SandboxError(problem)
                 with clock.excluded():
-                    count = counted() if ran.verdict is None else None
+                    count = read_counters() if ran.verdict is None else None
             activity = read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
             calls = read_report(ran.outputs.get(REPORT), ran.finished.seconds)
             written = [
-                {file: ran.outputs[name] for file, name in of_case.items() if name in ran.outputs} for of_case in names
+                {file: ran.outputs[name] for file, name in case_names.items() if name in ran.outputs}
+                for case_names in output_names
             ]
             yield Process(task, cases, prepared, ran, replace(activity, counted=count), calls, written)
 
     def _failed(self, process: Process) -> CaseRun:
-        """The message is the sandbox's, with the end of what the program printed."""
+        """Return the run of a failed process, with the sandbox's message and the end of what was printed."""
         ran = process.ran
         printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
         message = f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message
@@ -248,7 +325,14 @@ class CaseRunner:
         return GpuUse(activity.busy_s, len(activity.kernels), activity.bytes_to_gpu, activity.bytes_from_gpu)
 
     def _compared(self, process: Process, index: int, seconds: float, activity: Activity) -> CaseRun:
-        """The run on the case of this number. seconds, activity: its part of the process."""
+        """Compare the outputs of one case of a process.
+
+        Args:
+            process: The process.
+            index: The index of the case in the process.
+            seconds: The case's part of the process's time.
+            activity: The case's part of the process's record.
+        """
         case, prepared, outputs = process.cases[index], process.prepared[index], process.outputs[index]
         begin = time.perf_counter()
         compared = compare_outputs(process.task, case, prepared, outputs, isolation=self.isolation)
@@ -264,22 +348,29 @@ class CaseRunner:
 
 
 def limits_for(task: ProgramTask, limits: Limits) -> Limits:
-    """The limits with room for the task itself: its own time limit, and twice the data of its largest case, which a program may hold on
-    the host and write. Else a right program would be charged for what the task asks of it."""
+    """Return the limits, raised where the task itself needs more.
+
+    A task may have its own time limit. A program may hold twice the data of the task's largest case in host memory,
+    and write as much. Otherwise a right program would fail for what the task asks of it.
+    """
     data = 2 * max((case.nbytes for case in task.cases), default=0)
     room = {
-        name: max(most, data)
+        name: max(limit, data)
         for name in ("memory_bytes", "file_bytes", "folder_bytes")
-        if (most := getattr(limits, name)) is not None
+        if (limit := getattr(limits, name)) is not None
     }
     return replace(limits, wall_s=max(limits.wall_s, task.time_limit or 0.0), **room)
 
 
 def read_report(path: Path | None, seconds: float) -> list[tuple[int, int]]:
-    """(begin, end) of each call of `main` that returned 0, in nanoseconds of CLOCK_MONOTONIC.
+    """Return begin and end of each call of `main` that returned 0, in nanoseconds of CLOCK_MONOTONIC.
 
-    It was written in the program's process: anything may stand there. What cannot be is left out, with all that follows it.
-    seconds: what the whole process took.
+    The report is written in the program's process, so anything may stand there. Reading stops at the first line that
+    is malformed or impossible.
+
+    Args:
+        path: The report of all_cases.so, None where there is none.
+        seconds: How long the whole process took.
     """
     calls: list[tuple[int, int]] = []
     text = b""

@@ -1,7 +1,8 @@
 """How far the values of two files are apart: the one comparison of outputs, of programs and of modules. Imports numpy.
 
-|actual - expected| <= atol + rtol * |expected|, as torch.allclose has it, in float64. Files hold raw values, little-endian and
-row-major, and are read a cache's worth at a time: they may be larger than the memory.
+Values agree if |actual - expected| <= atol + rtol * |expected| in float64, as in torch.allclose. Files hold raw
+values, little-endian and row-major. They are read in chunks that fit into a processor's cache, so they may be larger
+than the memory.
 """
 
 import itertools
@@ -17,7 +18,7 @@ from ..tasks.base import FILE_BYTES
 
 
 CHUNK = 1 << 16  # elements, few enough for a processor's cache
-# KernelBench's, absolute and relative, by dtype; other dtypes are compared exactly.
+# KernelBench's tolerances by dtype, absolute and relative. Other dtypes are compared exactly.
 MODULE_TOLERANCES = {
     "float16": 1e-2, "bfloat16": 1e-2, "float32": 1e-4, "float64": 1e-4, "complex64": 1e-4, "complex128": 1e-4,
 }  # fmt: skip
@@ -27,9 +28,15 @@ MODULE_TOLERANCES = {
 class Distance:
     """The differences between an output and its reference. Positions are indices of flat elements.
 
-    max_abs, max_rel: over elements whose reference is finite, the latter where it is not 0. wrong: elements out of tolerance;
-    not_finite: those of them that are not finite where the reference is, or NaN where it is not. same: all bytes are; not
-    told where NaN equals nothing.
+    Attributes:
+        max_abs: Largest absolute error over elements whose reference is finite.
+        max_rel: Largest relative error over elements whose reference is finite and not 0.
+        wrong: Number of elements out of tolerance.
+        not_finite: How many of them are not finite where the reference is, or NaN where the reference is not NaN.
+        first_wrong: Position of the first element out of tolerance, None if there is none.
+        first_not_finite: Position of the first element that `not_finite` counts, None if there is none.
+        same: Whether all bytes are the same. It says nothing if NaN equals nothing, as every chunk is then compared by
+            value.
     """
 
     max_abs: float = 0.0
@@ -42,35 +49,46 @@ class Distance:
 
     @property
     def close(self) -> bool:
+        """Whether all elements are within the tolerance."""
         return not self.wrong
 
 
 def distance(
     expected: Path, actual: Path, dtype: str, count: int, rtol: float, atol: float, *, nan_equal: bool = True
 ) -> Distance:
-    """Compare `count` elements of two files. dtype: a key of FILE_BYTES. nan_equal: whether NaN is right where NaN is expected.
+    """Compare the first `count` elements of two files.
 
-    Raises OSError when a file is shorter.
+    Args:
+        expected: The file with the right values.
+        actual: The file with the values to judge.
+        dtype: A key of FILE_BYTES.
+        count: Number of elements.
+        rtol: Relative tolerance.
+        atol: Absolute tolerance.
+        nan_equal: Whether NaN is right where NaN is expected.
+
+    Raises:
+        OSError: A file is shorter than that.
     """
     result = Distance()
     for start, want, got in _chunks(expected, actual, dtype, count, skip_same=nan_equal):
         result.same = False
-        finite, bad = np.isfinite(want), ~np.isfinite(got)
-        if bad.any():
-            bad &= finite | (np.isnan(got) & ~np.isnan(want))
-        if bad.any():
-            result.not_finite += int(bad.sum())
+        finite, not_finite = np.isfinite(want), ~np.isfinite(got)
+        if not_finite.any():
+            not_finite &= finite | (np.isnan(got) & ~np.isnan(want))
+        if not_finite.any():
+            result.not_finite += int(not_finite.sum())
             if result.first_not_finite is None:
-                result.first_not_finite = start + int(bad.argmax())
-        error, size, wrong = _differences(want, got, finite, rtol, atol, nan_equal)
+                result.first_not_finite = start + int(not_finite.argmax())
+        error, magnitude, wrong = _differences(want, got, finite, rtol, atol, nan_equal)
         if wrong.any():
             result.wrong += int(wrong.sum())
             if result.first_wrong is None:
                 result.first_wrong = start + int(wrong.argmax())
         if error.size:
             result.max_abs = max(result.max_abs, _largest(error))
-            with np.errstate(over="ignore", invalid="ignore"):  # a subnormal reference: infinitely far off
-                relative = np.divide(error, size, out=np.zeros_like(size), where=size > 0)
+            with np.errstate(over="ignore", invalid="ignore"):  # dividing by a subnormal reference may give infinity
+                relative = np.divide(error, magnitude, out=np.zeros_like(magnitude), where=magnitude > 0)
             result.max_rel = max(result.max_rel, _largest(relative))
     return result
 
@@ -78,7 +96,7 @@ def distance(
 def element_at(
     position: int, shape: Sequence[int], expected: Path, actual: Path, dtype: str
 ) -> tuple[tuple[int, ...], Any, Any]:
-    """Index, expected and actual value of the element at a flat position."""
+    """Return the index, the expected value and the actual value of the element at a flat position."""
     values = []
     for path in (expected, actual):
         with path.open("rb") as file:
@@ -89,7 +107,7 @@ def element_at(
 
 
 def first_nan(path: Path, dtype: str) -> int | None:
-    """The position of the first NaN among all elements of a file."""
+    """Return the position of the first NaN among all elements of a file, or None."""
     with path.open("rb") as file:
         for start in itertools.count(0, CHUNK):
             raw = file.read(CHUNK * FILE_BYTES[dtype])
@@ -102,7 +120,10 @@ def first_nan(path: Path, dtype: str) -> int | None:
 def _chunks(
     expected: Path, actual: Path, dtype: str, count: int, *, skip_same: bool
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """The offset and the next elements of both files; skip_same: not of chunks that are the same to the byte."""
+    """Yield the offset and the elements of each chunk of both files.
+
+    With `skip_same`, chunks that are the same in both files to the byte are left out.
+    """
     with expected.open("rb") as reference, actual.open("rb") as output:
         for start in range(0, count, CHUNK):
             size = min(CHUNK, count - start) * FILE_BYTES[dtype]
@@ -114,7 +135,10 @@ def _chunks(
 
 
 def values_of(raw: bytes, dtype: str) -> np.ndarray:
-    """A bool is the byte that stands for it; bfloat16, which NumPy lacks, becomes float64."""
+    """Return the values in a file's bytes as a flat array.
+
+    A bool becomes the uint8 that it is stored as. bfloat16, which NumPy lacks, becomes float64.
+    """
     if dtype == "bfloat16":
         return (np.frombuffer(raw, "<u2").astype(np.uint32) << 16).view(np.float32).astype(np.float64)
     return np.frombuffer(raw, np.dtype("uint8" if dtype == "bool" else dtype).newbyteorder("<"))
@@ -123,33 +147,37 @@ def values_of(raw: bytes, dtype: str) -> np.ndarray:
 def _differences(
     want: np.ndarray, got: np.ndarray, finite: np.ndarray, rtol: float, atol: float, nan_equal: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(|got - want|, |want|) as float64 where the reference is finite, and which elements are out of tolerance.
+    """Return the differences between two chunks.
 
     Integers are subtracted as integers, so that neither a wrap-around nor float64's 53 bits hide a difference.
+
+    Returns:
+        |got - want| and |want| as float64, only where the reference is finite, and a mask of all elements that are out
+        of tolerance.
     """
     if want.dtype.kind not in "fc":
         unsigned = np.dtype(f"uint{8 * want.dtype.itemsize}")
         high, low = np.maximum(want, got).view(unsigned), np.minimum(want, got).view(unsigned)
-        error = (high - low).astype(np.float64)  # modulo 2^bits, which is the distance itself
-        size = np.abs(want.astype(np.float64))
+        error = (high - low).astype(np.float64)  # the difference modulo 2^bits, which is exact
+        magnitude = np.abs(want.astype(np.float64))
         wrong = want != got
         if rtol or atol:
-            wrong &= error > atol + rtol * size
-        return error, size, wrong
+            wrong &= error > atol + rtol * magnitude
+        return error, magnitude, wrong
     wide = want.astype(np.complex128 if want.dtype.kind == "c" else np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        error, size = np.abs(got - wide), np.abs(wide)
-        # a complex number may be finite and its modulus not
-        wrong = ~(error <= atol + rtol * size) | np.isinf(error) if rtol or atol else want != got
+        error, magnitude = np.abs(got - wide), np.abs(wide)
+        # The modulus of a finite complex number may overflow to infinity.
+        wrong = ~(error <= atol + rtol * magnitude) | np.isinf(error) if rtol or atol else want != got
     if finite.all():
-        return error, size, wrong
+        return error, magnitude, wrong
     same = want == got
     if nan_equal:
         same |= np.isnan(want) & np.isnan(got)
-    return error[finite], size[finite], np.where(finite, wrong, ~same)
+    return error[finite], magnitude[finite], np.where(finite, wrong, ~same)
 
 
 def _largest(values: np.ndarray) -> float:
-    """NaN counts as infinitely far."""
+    """Return the largest value, or 0.0 if there is none. NaN counts as infinity."""
     largest = float(values.max(initial=0.0))
     return math.inf if math.isnan(largest) else largest

@@ -1,14 +1,20 @@
 """Whether the outputs of a program are right.
 
-First the same for every task, whatever compare.py would say: each output is there, has exactly its number of bytes, is NaN nowhere but
-where its reference is, and is finite wherever that is. (compare.py may ask for `abs(y - r) > tol`, which is false for NaN.)
-Then what the task says: |actual - expected| <= atol + rtol * |expected| for a ReferenceOracle, compare.py for a ScriptOracle.
+Some checks are the same for every task, whatever compare.py would say. Each output is there and has exactly its number
+of bytes. It is NaN only where its reference is NaN, and finite wherever its reference is finite. (A compare.py may
+test `abs(y - r) > tol`, which is false for NaN.)
 
-compare.py passes an output when it prints a T and no F and does not end with a traceback; exit() is no traceback, what was
-printed before it counts. Neither T nor F, or a traceback, is a mismatch when compare.py accepts the reference itself (it is run
-on it once, when the case is made, and not again for outputs that are the same to the byte): then the output is to blame. So it is
-when compare.py is stopped at a limit and accepts the reference right after, or a program could choose not to be charged. A
-compare.py that does not accept the reference is not asked: right and wrong outputs alike are an OracleError.
+Then the task decides: |actual - expected| <= atol + rtol * |expected| for a ReferenceOracle, compare.py for a
+ScriptOracle.
+
+compare.py passes an output if it prints a T and no F and does not end with a traceback. A call of exit() is no
+traceback, and what was printed before it counts. If compare.py prints neither T nor F, or ends with a traceback, this
+is a mismatch, provided that it accepts the reference itself: then the output is to blame. It is run on the reference
+once, when the case is made. It is not run on outputs that are the same as the reference to the byte.
+
+If compare.py is stopped at a limit on an output, but accepts the reference right after, this is a mismatch as well.
+Otherwise a program could choose not to be charged. A compare.py that does not accept the reference is not asked at
+all: right and wrong outputs alike are an OracleError.
 """
 
 import math
@@ -25,8 +31,15 @@ from .oracle import BROKEN, OracleError, OracleStopped, PreparedCase, run_compar
 
 @dataclass(frozen=True)
 class Comparison:
-    """max_abs_error and max_rel_error are over all outputs and, for the latter, over expected values other than 0; None where
-    nothing could be compared."""
+    """The result of comparing the outputs of one case.
+
+    Attributes:
+        passed: Whether the outputs are right.
+        message: Explanation for the user, empty if they are right.
+        max_abs_error: Largest absolute error over all outputs, None where nothing could be compared.
+        max_rel_error: Largest relative error over all expected values other than 0, None where nothing could be
+            compared.
+    """
 
     passed: bool
     message: str
@@ -42,13 +55,22 @@ def compare_outputs(
     *,
     isolation: Isolation = Isolation.AUTO,
 ) -> Comparison:
-    """Judge `outputs` ("data/<name>.bin" -> file, as run_program gives them) for one case.
+    """Judge the outputs of a program for one case.
 
-    Raises OracleError for a compare.py that cannot judge, SandboxError for a reference that is gone.
+    Args:
+        task: The task.
+        case: The case.
+        prepared: The case's files, with the right outputs.
+        outputs: "data/<name>.bin" -> file, as run_program returns them.
+        isolation: The sandbox in which compare.py runs.
+
+    Raises:
+        OracleError: compare.py cannot judge.
+        SandboxError: A file cannot be read, such as a reference that is gone.
     """
     by_script = isinstance(task.oracle, ScriptOracle)
     if by_script:
-        check_oracle(task, prepared)  # before the outputs are looked at: all answers are treated alike
+        check_oracle(task, prepared)  # checked before any output is looked at, so that all answers are treated alike
     try:
         if problem := _wrong_size(case, prepared, outputs):
             return Comparison(False, problem)
@@ -57,7 +79,7 @@ def compare_outputs(
         raise SandboxError(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
 
     def named(tensor: Tensor, count: int, what: str, position: int) -> str:
-        """Returns the message about `count` wrong values of an output, which shows the first of them."""
+        """Return the message about `count` wrong values of an output, which shows the first of them."""
         files = (prepared.expected[tensor.file], outputs[tensor.file])
         values = _values_in(tensor, files[1].stat().st_size)
         shape = tensor.shape if values == math.prod(tensor.shape) else (values,)
@@ -81,7 +103,7 @@ def compare_outputs(
     if wrong is None or (by_script and passed):
         return Comparison(passed, message, max_abs, max_rel)
     tensor, diff = wrong
-    if by_script:  # for people: compare.py may allow a difference, so the largest is named too
+    if by_script:  # compare.py may tolerate differences, so the message also states the largest one
         message, what = f"{message}; ", f"differ from the reference (by {diff.max_abs:.3g} at most)"
     else:
         what = "are wrong (rtol {:g}, atol {:g})".format(*prepared.tolerance[tensor.name])
@@ -89,7 +111,7 @@ def compare_outputs(
 
 
 def check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
-    """Raises OracleError when compare.py does not accept gen.py's own reference."""
+    """Raise OracleError if compare.py does not accept gen.py's own reference."""
     check = prepared.self_check
     if check is None or not check.broken:
         return
@@ -101,7 +123,7 @@ def check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
 
 
 def _wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]) -> str | None:
-    """Returns the message about an output that is missing or has a wrong size, or None."""
+    """Return the message about an output that is missing or has a wrong size, or None."""
     for tensor in case.outputs:
         path = outputs.get(tensor.file)
         if path is None or not is_regular(path):
@@ -115,9 +137,10 @@ def _wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path])
 
 
 def _values_in(tensor: Tensor, size: int) -> int | None:
-    """Returns how many values of an output's dtype a file of `size` bytes holds.
+    """Return how many values of an output's dtype a file of `size` bytes holds.
 
-    None where it is not to be read as that: the dtype is not known, or the size is that of the row's shape in another one.
+    None if the file cannot be read as that dtype: the dtype is not known, or the size is that of the declared shape in
+    another dtype.
     """
     width, values = FILE_BYTES.get(tensor.dtype), math.prod(tensor.shape)
     if not width or size % width:
@@ -129,8 +152,12 @@ def _values_in(tensor: Tensor, size: int) -> int | None:
 def _look_at_values(
     case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]
 ) -> tuple[list[tuple[Tensor, Distance]], str | None]:
-    """The distance of each output that has a reference of its size; and of the others what is to say about a NaN, unless some reference of
-    its size has any."""
+    """Compare outputs with their references, and look for NaN in outputs that have no comparable reference.
+
+    Returns:
+        Each output that has a reference of its own size, with its distance. The message about a NaN in one of the
+        other outputs, or None. NaN is allowed there if some reference of the same size holds NaN.
+    """
     distances, problem = [], None
     for tensor in case.outputs:
         reference, output = prepared.expected.get(tensor.file), outputs[tensor.file]
@@ -139,7 +166,8 @@ def _look_at_values(
         if count is not None and reference is not None and reference.stat().st_size == size:
             rtol, atol = prepared.tolerance.get(tensor.name, (0.0, 0.0))
             distances.append((tensor, distance(reference, output, tensor.dtype, count, rtol, atol)))
-        # Of two sizes that may be right it has the other one: compare.py judges, and the audit says so.
+        # Two sizes may be right, and the output has the one that the reference has not. compare.py judges it, and the
+        # audit warns about such tasks.
         elif dtype := _other_float(tensor, size) if count is None else tensor.dtype:
             nan = first_nan(output, dtype)
             alike = [path for path in prepared.references.values() if path.stat().st_size == size]
@@ -149,7 +177,10 @@ def _look_at_values(
 
 
 def _other_float(tensor: Tensor, size: int) -> str | None:
-    """The dtype of a file that has the row's shape in another precision than the row says, as some scripts write it."""
+    """Return the float dtype in which a file of this size holds the declared shape, or None.
+
+    Some scripts write another float precision than the task declares.
+    """
     widths = {math.prod(tensor.shape) * FILE_BYTES[name]: name for name in ("float32", "float64")}
     return widths.get(size) if tensor.dtype.startswith("float") else None
 
@@ -157,12 +188,13 @@ def _other_float(tensor: Tensor, size: int) -> str | None:
 def _judge_by_script(
     task: ProgramTask, prepared: PreparedCase, outputs: Mapping[str, Path], isolation: Isolation
 ) -> tuple[bool, str]:
+    """Return whether compare.py accepts the outputs, and the message if it does not."""
     files = {**prepared.inputs, **prepared.references}
     accepts_reference = prepared.self_check is not None and prepared.self_check.passed
     try:
         verdict = run_compare(task, {**files, **outputs}, isolation)
     except OracleStopped as stopped:
-        # Where the reference passes right after, it is not this machine that is slow.
+        # If the reference passes right after, the output is the cause and not a slow machine.
         if accepts_reference and run_compare(task, {**files, **prepared.expected}, isolation).passed:
             return False, f"{stopped}, where the reference passes"
         raise

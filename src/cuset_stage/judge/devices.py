@@ -1,5 +1,8 @@
-"""The GPUs of a run: one program at a time on each, and telling a lost GPU from a program that failed on it; turns of builds and
-timed runs."""
+"""The GPUs of a run.
+
+A pool leases them to programs and tells a lost GPU from a program that failed on it. `Turns` keeps builds and timed
+runs apart.
+"""
 
 import functools
 import os
@@ -17,8 +20,8 @@ from ..sandbox.gpus import used_memory
 from ..sandbox.isolation import python_paths
 
 
-# What programs print (cudaGetErrorString) when the device rather than the program may be at fault. Any program can print
-# such a text, so it is only the reason to look at the device, never a verdict.
+# What programs print (cudaGetErrorString) when the device rather than the program may be at fault. Any program can
+# print such a text, so it is only a reason to probe the device, never a verdict.
 _SUSPICIOUS = re.compile(
     r"no CUDA-capable device|CUDA driver version is insufficient|uncorrectable ECC|unknown error|GPU is lost|"
     r"fallen off the bus|device\(?s?\)? is/are busy or unavailable|devices? .{0,10}unavailable|not yet initialized|"
@@ -27,7 +30,8 @@ _SUSPICIOUS = re.compile(
     re.IGNORECASE,
 )
 
-# The driver's own interface, because that needs no toolkit and no torch: a context, memory, a round trip through it.
+# Creates a context, writes to GPU memory and reads it back. It uses the driver API, which needs neither a toolkit nor
+# torch.
 _PROBE = """
 import ctypes
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -54,7 +58,11 @@ PROBE_S = 60.0
 
 
 def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO) -> str | None:
-    """Use the GPU as a judged program would, in the same sandbox; None when that works, else what is wrong."""
+    """Use the GPU as a judged program would, in the same sandbox.
+
+    Returns:
+        None if that works, else what is wrong.
+    """
     try:
         with scratch_folder() as folder:
             finished = run_sandboxed(
@@ -81,7 +89,13 @@ _HOLD = "import ctypes, sys; ctypes.CDLL('libcuda.so.1').cuInit(0); sys.stdin.re
 
 @functools.cache
 def hold_driver(uuids: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    """A process that has these GPUs open until this one ends. Where none has, each program opens them anew: 0.13 s of 0.34 on an H200."""
+    """Start a process that keeps these GPUs open until this process ends.
+
+    If no process has a GPU open, each program opens it anew. That takes 0.13 s of 0.34 s on an H200.
+
+    Args:
+        uuids: The UUIDs of the GPUs.
+    """
     return subprocess.Popen(
         [sys.executable, "-I", "-c", _HOLD],
         stdin=subprocess.PIPE,
@@ -92,20 +106,22 @@ def hold_driver(uuids: tuple[str, ...]) -> subprocess.Popen[bytes]:
     )
 
 
-ENOUGH = 0.75  # of a GPU's memory: while less is used, none of the programs on it is short of any
+ENOUGH = 0.75  # of a GPU's memory; while less is used, no program on the GPU is short of memory
 
 
 class NoGpuLeft(RuntimeError):
-    """Every GPU of the run was lost: another try is of no use."""
+    """Every GPU of the run was lost, so another try is useless."""
 
 
 class GpuPool:
-    """Leases the GPUs of a run, and takes no longer those that were found lost.
+    """Leases the GPUs of a run, except those that were found lost.
 
     Args:
-        gpus: At least one.
-        per_gpu: Programs at a time on one GPU. More than one makes times meaningless, and a failure is held against none before
-            it has failed alone where others may have taken the time, or the memory (`was_short_of_memory`).
+        gpus: The GPUs, at least one.
+        per_gpu: Programs at a time on one GPU. With more than one, times mean nothing. Where other programs may have
+            taken the time or the memory (`was_short_of_memory`), a failure counts only after the program has failed
+            alone.
+        isolation: The sandbox in which GPUs are probed.
     """
 
     def __init__(self, gpus: Sequence[Gpu], *, per_gpu: int = 1, isolation: Isolation = Isolation.AUTO) -> None:
@@ -113,22 +129,32 @@ class GpuPool:
         self.per_gpu = per_gpu
         self.isolation = isolation
         self.lost: dict[str, str] = {}  # uuid -> what is wrong with it
-        self._short_at = 0.0  # when a GPU was short of memory last
+        self._short_at = 0.0  # time.monotonic() when a GPU was last short of memory
 
     def __len__(self) -> int:
         return len(self.gpus) * self.per_gpu
 
     @property
     def names(self) -> list[str]:
-        """The names of all GPUs of the run, each once, for a judge's settings. GPUs lost meanwhile count: they have judged as well."""
+        """The distinct names of all GPUs of the run, for a judge's settings.
+
+        GPUs that were lost meanwhile count, because they have judged as well.
+        """
         return sorted({gpu.name for gpu in self.gpus})
 
     @contextmanager
     def lease(self, *, alone: bool = False) -> Iterator[Gpu]:
-        """A GPU for one run, as soon as one is free. alone: with no other run on it. Raises NoGpuLeft when none works any more.
+        """Lease a GPU for one run, as soon as one is free.
 
-        Where programs share a GPU, they come to it one after another through its gate, a lease like any other, of this process or another.
-        Who needs the GPU alone keeps the gate, so that those who are there leave and nobody follows.
+        Programs that share a GPU pass one after another through its gate. The gate is a lease like any other, so it
+        holds for all processes. A run that needs the GPU alone keeps the gate, so that the programs on the GPU leave
+        and none follows.
+
+        Args:
+            alone: Whether no other run may be on the GPU.
+
+        Raises:
+            NoGpuLeft: No GPU works any more.
         """
         gpus = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
         if not gpus:
@@ -152,19 +178,34 @@ class GpuPool:
                     self._look_at_memory(gpu)
 
     def _look_at_memory(self, gpu: Gpu) -> None:
-        """Where programs share a GPU, each looks as it begins and ends, so while a program runs those beside it do."""
+        """Note whether the GPU is short of memory.
+
+        Each program's start and end calls this, so while a program runs, those beside it also look.
+        """
+        # 0: the driver does not say, so the GPU may be short of memory.
         if not 0 < used_memory(gpu)[0] < ENOUGH * gpu.memory_bytes:
             self._short_at = time.monotonic()
 
     def was_short_of_memory(self, since: float) -> bool:
-        """True if a GPU has been short of memory since then, by time.monotonic(), or if its driver does not say. cudaMalloc may have failed, and a
-        program that does not check it may have written anything."""
+        """Return whether a GPU has been short of memory since a time, or its driver does not say.
+
+        cudaMalloc may then have failed, and a program that does not check it may have written anything.
+
+        Args:
+            since: A time of time.monotonic().
+        """
         return self._short_at >= since
 
     def blame(self, gpu: Gpu, failed: Finished, said: str = "") -> str | None:
-        """Returns what is wrong with the GPU of a run that failed, or None. A lost GPU is not leased again.
+        """Return what is wrong with the GPU of a failed run, or None if the GPU works.
 
-        It is probed when the run took too long or speaks of a device. said: what it wrote elsewhere than to stdout and stderr.
+        The GPU is probed if the run took too long or if its output mentions a device problem. A GPU that fails the
+        probe is not leased again.
+
+        Args:
+            gpu: The GPU of the run.
+            failed: How the run ended.
+            said: What the run reported other than on stdout and stderr.
         """
         if not failed.out_of_time and not _SUSPICIOUS.search(f"{failed.stdout}{failed.stderr}{said}"):
             return None
@@ -174,18 +215,19 @@ class GpuPool:
 
 
 class Turns:
-    """Keeps builds and timed runs apart: a timed run waits for builds in progress, and builds that come meanwhile wait for it.
+    """Keeps builds and timed runs apart.
 
-    A thread that has to share its processor sees its GPU done a slice of time too late, and is late with its own launches.
+    A timed run waits for the builds in progress, and builds that come meanwhile wait for it. The reason: a thread that
+    has to share its processor sees that the GPU is done a time slice too late, and is late with its own launches.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._building = self._timing = 0  # the latter with those that wait for their turn
+        self._building = self._timing = 0  # _timing includes runs that wait for their turn
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """With any other builds."""
+        """Hold a turn for a build, together with any other builds."""
         with self._changed:
             self._changed.wait_for(lambda: not self._timing)
             self._building += 1
@@ -198,7 +240,7 @@ class Turns:
 
     @contextmanager
     def timing(self) -> Iterator[None]:
-        """With any others that are timed, each on a GPU of its own."""
+        """Hold a turn for a timed run, together with any other timed runs, each on a GPU of its own."""
         with self._changed:
             self._timing += 1
         try:

@@ -1,6 +1,6 @@
-"""How answers are judged, as one value: what `cuset evaluate` can be told, and what is sent to other machines.
+"""How answers are judged, as one value: the options of `cuset evaluate`, which are also sent to other machines.
 
-Imports pydantic alone, for the sake of `cuset --help`.
+Imports pydantic alone, so that `cuset --help` stays fast.
 """
 
 import shlex
@@ -24,7 +24,8 @@ def _splittable(flags: str) -> str:
     return flags
 
 
-# A day and a pebibyte are beyond all use, and what is not finite fits into no record. Below a mebibyte nothing starts.
+# The upper bounds, a day and a pebibyte, are beyond any use. They also exclude values that are not finite, which no
+# record can hold. No program starts with less than a mebibyte.
 Seconds = Annotated[float, Field(ge=0.001, le=86400)]
 Gibibytes = Annotated[float, Field(ge=1 / 1024, le=2**20)]
 
@@ -69,22 +70,23 @@ class JudgeSpec(Settings):
     def _check_gpus(self) -> Self:
         for name in self.needs_gpus:
             if getattr(self, name) and not self.runs_on_gpus:
-                other = "no_gpu" if self.no_gpu else "compile_only"
-                raise ValueError(f"{name} and {other} contradict each other: leave one out")
+                excluding = "no_gpu" if self.no_gpu else "compile_only"
+                raise ValueError(f"{name} and {excluding} contradict each other: leave one out")
         return self
 
     @property
     def runs_on_gpus(self) -> bool:
+        """Whether programs are run on GPUs."""
         return not (self.no_gpu or self.compile_only)
 
     def limited(self, limits: "Limits") -> "Limits":
-        """A judge's own limits with those that were asked for."""
-        asked = {
+        """Return a judge's own limits, replaced by those that this spec sets."""
+        requested = {
             "wall_s": self.time_limit,
             "memory_bytes": None if self.memory_limit is None else int(self.memory_limit * GIB),
             "gpu_memory_bytes": None if self.gpu_memory is None else int(self.gpu_memory * GIB),
         }
-        return replace(limits, **{name: value for name, value in asked.items() if value is not None})
+        return replace(limits, **{name: value for name, value in requested.items() if value is not None})
 
 
 class EvaluationSpec(JudgeSpec):

@@ -1,4 +1,4 @@
-"""The verdict on one answer, and what a run needs of whoever gives it: three steps and a clock."""
+"""The verdict on one answer, and the interface of a judge: the three steps build, prepare and execute, and a clock."""
 
 import math
 import time
@@ -16,13 +16,14 @@ from ..text import shorten
 from .oracle import OracleError
 
 
-JUDGE_VERSION = 7  # raised when verdicts come about differently: results of an earlier judge are then not reused
+JUDGE_VERSION = 7  # raised when the way to a verdict changes, so that results of an earlier judge are not reused
 T = TypeVar("T")
 
-# What lines of a results file are checked by and how they are written: to the microsecond, and without infinity, which JSON lacks.
+# These types check the lines of a results file and say how they are written. Seconds are rounded to the microsecond,
+# and an infinite error becomes null, since JSON has no infinity.
 Named = Annotated[Verdict, Field(description=f"one of {', '.join(Verdict)}")]
 Measured = Annotated[Seconds, PlainSerializer(lambda value: round(value, 6))]
-Error = Annotated[  # right answers to inputs of 1e30 differ by more than 2**53
+Error = Annotated[  # no bound: right answers to inputs of 1e30 differ by more than 2**53
     float,
     Field(strict=True, allow_inf_nan=False, description="a number up to float64's largest"),
     PlainSerializer(lambda value: value if math.isfinite(value) else None),
@@ -31,8 +32,14 @@ Error = Annotated[  # right answers to inputs of 1e30 differ by more than 2**53
 
 @dataclass(frozen=True)
 class GpuUse:
-    """What a run of a program did on the GPU, as far as it was recorded. kernel_s: seconds in which kernels, or copies and fills within
-    the GPU's memory, ran. bytes_to_gpu, bytes_from_gpu: in copies from and to the host."""
+    """What a run of a program did on the GPU, as far as it was recorded.
+
+    Attributes:
+        kernel_s: Seconds in which kernels ran, or copies and fills within the GPU's memory.
+        launches: Number of kernel launches.
+        bytes_to_gpu: Bytes copied from the host.
+        bytes_from_gpu: Bytes copied to the host.
+    """
 
     kernel_s: Seconds
     launches: Count
@@ -42,7 +49,15 @@ class GpuUse:
 
 @dataclass(frozen=True)
 class KernelUse:
-    """A kernel over all runs of a sample; grid and block of its longest launch."""
+    """A kernel over all runs of a sample.
+
+    Attributes:
+        name: Its mangled name.
+        launches: Number of launches.
+        seconds: Total time of the launches.
+        grid: Blocks in x, y and z of its longest launch.
+        block: Threads of a block in x, y and z of its longest launch.
+    """
 
     name: Text
     launches: Count
@@ -53,7 +68,16 @@ class KernelUse:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One case of a task, as far as it came; the time in seconds. gpu: None where nothing was recorded."""
+    """The result of one case of a task.
+
+    Attributes:
+        name: Name of the case.
+        verdict: The verdict on this case.
+        run_s: Seconds that the run took.
+        max_abs_error: Largest absolute error, None where nothing could be compared.
+        max_rel_error: Largest relative error, None where nothing could be compared.
+        gpu: What the run did on the GPU, None where nothing was recorded.
+    """
 
     name: Text
     verdict: Named
@@ -65,13 +89,26 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on one answer, and how it came about: what a line of a results file says of it. Times in seconds.
+    """The verdict on one answer and how it came about, as a line of a results file states it. Times are in seconds.
 
-    `overhead_s` is the judge's own time: wall time of `build` and `execute` without nvcc, the program (from when its sandbox
-    hands over to it until it has ended), the script by which a CUDABench task compares (`compare_s`), and waiting for a GPU.
-
-    kernel_s, reference_s: of a program, what `GpuUse.kernel_s` is over all cases, of the answer and of the task's own program; of a module,
-    a call. speedup: their quotient.
+    Attributes:
+        verdict: The verdict.
+        message: Explanation for the user.
+        compiled: Whether the answer compiled.
+        case: Name of the case that did not pass, None if there is none.
+        cases: The results of the cases that were run.
+        compile_s: Time of the compilation, also when it was taken from the cache.
+        compile_cached: Whether the compiled program came from the cache.
+        run_s: Time of all runs.
+        compare_s: Time of comparing outputs.
+        overhead_s: The judge's own time. This is the wall time of `build` and `execute` without nvcc, the program
+            (from when its sandbox hands over to it until it has ended), the script by which a CUDABench task compares
+            (`compare_s`), and waiting for a GPU.
+        speedup: `reference_s` divided by `kernel_s`.
+        reference_s: The same as `kernel_s` for the task's own program or module.
+        kernel_s: Of a program, the sum of `GpuUse.kernel_s` over all cases. Of a module, the time of a call.
+        kernels: The answer's kernels.
+        flags: What is remarkable about the answer, such as work that the GPU did not do.
     """
 
     verdict: Named
@@ -98,14 +135,20 @@ class Judgement:
 
     @property
     def infra(self) -> bool:
-        """True if the judge failed rather than the answer: worth another try, and never charged to the model."""
+        """Whether the judge failed rather than the answer: worth another try, and never charged to the model."""
         return self.verdict is Verdict.INFRA_ERROR
 
 
 @dataclass(frozen=True)
 class Built:
-    """What `build` hands on. product: the program, or the folder with the module; None: the judgement is the last word. held: what
-    keeps the product where it is. code: what it was built from, for a judge that builds other forms of it."""
+    """What `build` passes on to `execute`.
+
+    Attributes:
+        judgement: The judgement so far.
+        product: The program, or the folder with the module. None if the judgement is final.
+        held: An object that keeps the product in place as long as it lives.
+        code: The code that the product was built from, for a judge that builds other forms of it.
+    """
 
     judgement: Judgement
     product: Path | None = None
@@ -116,10 +159,15 @@ class Built:
 class Judge(Protocol):
     """The steps of judging an answer. Each may be called from several threads at a time.
 
-    `settings` is what a verdict depends on beside task and code: a result is reused only under equal settings. `prepare` is called
-    once a task and raises when the judge's side fails; what its `preparation_cost` is, in any unit, says which tasks are begun first, and
-    0 that it waits for an answer that was built. `discard` removes what `build` left beside its cache; a judge that derives
-    from this class and leaves nothing needs none.
+    `settings` returns everything besides task and code that a verdict depends on. A result is reused only under equal
+    settings.
+
+    `prepare` is called once for each task and raises when the judge's side fails. `preparation_cost` is its cost in
+    any unit, and decides which tasks are begun first. A cost of 0 means that preparation waits until an answer is
+    built.
+
+    `discard` removes what `build` left outside its cache. A judge that derives from this class and leaves nothing need
+    not define it.
     """
 
     def settings(self) -> Mapping[str, Any]: ...
@@ -132,7 +180,7 @@ class Judge(Protocol):
     def discard(self, built: Built) -> None: ...
 
     def judge(self, task: Any, code: str) -> Judgement:
-        """All three steps, one after the other."""
+        """Run all three steps one after the other and return the judgement."""
         built = self.build(task, code)
         try:
             return built.judgement if built.product is None else self.execute(task, built, self.prepare(task))
@@ -143,17 +191,19 @@ class Judge(Protocol):
 
 
 class Clock:
-    """Wall time since it was made, and the part of it that is not the judge's own."""
+    """Measures the judge's own time: wall time since the clock was made, less what is excluded."""
 
     def __init__(self) -> None:
         self._begin = time.perf_counter()
         self._others = 0.0
 
     def exclude(self, seconds: float) -> None:
+        """Exclude this many seconds from the judge's own time."""
         self._others += seconds
 
     @contextmanager
     def excluded(self) -> Iterator[None]:
+        """Exclude the time of the block from the judge's own time."""
         begin = time.perf_counter()
         try:
             yield
@@ -162,22 +212,23 @@ class Clock:
 
     @contextmanager
     def waiting(self, turn: AbstractContextManager[T]) -> Iterator[T]:
-        """Within `turn`, such as a lock or a lease; waiting for it is not the judge's own time."""
+        """Enter `turn`, such as a lock or a lease. Waiting for it is excluded from the judge's own time."""
         with ExitStack() as stack:
             with self.excluded():
                 entered = stack.enter_context(turn)
             yield entered
 
     def own(self) -> float:
+        """Return the judge's own time so far, in seconds."""
         return max(0.0, time.perf_counter() - self._begin - self._others)
 
 
 def shared_settings(judge: Any) -> dict[str, Any]:
-    """The part of `Judge.settings` that is the same for programs and for modules."""
+    """Return the part of `Judge.settings` that programs and modules have in common."""
     shared = {
         "judge": JUDGE_VERSION,
         "compile_only": judge.compile_only,
-        "isolation": str(resolve_isolation(judge.isolation)),  # nvcc runs in it as well, and "auto" says nothing
+        "isolation": str(resolve_isolation(judge.isolation)),  # nvcc runs in it, too; "auto" would name no sandbox
     }
     if judge.compile_only:
         return shared
@@ -186,6 +237,11 @@ def shared_settings(judge: Any) -> dict[str, Any]:
 
 
 def infra_error(message: str, before: Judgement | None = None) -> Judgement:
-    """The judge's side failed; what is known of the answer so far is kept."""
-    known = before or Judgement(Verdict.INFRA_ERROR)
-    return replace(known, verdict=Verdict.INFRA_ERROR, message=shorten(message))
+    """Return the judgement for a failure of the judge's side.
+
+    Args:
+        message: What failed.
+        before: The judgement so far, whose other fields are kept.
+    """
+    judgement = before or Judgement(Verdict.INFRA_ERROR)
+    return replace(judgement, verdict=Verdict.INFRA_ERROR, message=shorten(message))

@@ -1,9 +1,14 @@
-"""Inputs and right outputs of a task's cases, made once and kept: every sample is judged on the same data.
+"""Make the inputs and the right outputs of a task's cases, and keep them in a cache.
 
-A case is made by the task set's own scripts (gen.py, compare.py, a reference), each in the sandbox, in a process and a folder of its own; what
-an answer wrote is never near. Most of them run in processes that have imported NumPy (and torch) and fork for each script: importing takes
-longer than most scripts. A case is then moved into the cache as a whole (sandbox/cache.py), which processes share. manifest.json names its
-files with size and time; a file that changed since is noticed and the case is made again.
+Each case is made once, so every sample of a task is judged on the same data. The task set's own scripts make it:
+gen.py and compare.py, or a reference in Python. Each script runs in the sandbox, in a process and a folder of its own,
+and never sees a file that an answer wrote.
+
+Most scripts run in a server process that has already imported NumPy (and torch) and forks for each script, because
+importing takes longer than most scripts.
+
+A finished case is moved into the cache as a whole (sandbox/cache.py). Processes share this cache. The case's
+manifest.json lists its files with size and modification time. If a file has changed since, the case is made again.
 """
 
 import ast
@@ -49,39 +54,46 @@ from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 
 GIB = 2**30
 DRIVER = Path(__file__).with_name("oracle_driver.py")
-# On 32 cores, importing NumPy takes 3 s of processor time, and a compare.py multiplies no matrices.
+# On 32 cores, importing NumPy takes 3 s of processor time. A compare.py multiplies no matrices, so one thread is
+# enough for it.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONPATH": "", "CUSET_STAGE_DISABLE": "1"}
-# For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what the machine
-# has, less a tenth.
+# Limits for making inputs and references. The slowest scripts of CUDABench take minutes, and the largest writes 8 GiB.
+# The missing memory limit is filled in by `bounded`: nine tenths of the machine's memory.
 ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
 COMPARE_LIMITS = replace(ORACLE_LIMITS, wall_s=300.0)
-A_DAY_S = 86400.0  # of a server: each script has its own time limit
+A_DAY_S = 86400.0  # time limit of a server process; each script in it has its own time limit
 BROKEN = {"refused": "prints F", "crashed": "stops with a traceback", "silent": "prints neither T nor F"}
 
 _TRUE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")
-MAX_REFERENCES = MAX_TRIES = 6  # more files than this are not told apart
+# With more reference files than this, no pairing is tried. Of fewer, at most this many assignments are tried.
+MAX_REFERENCES = MAX_TRIES = 6
 FILES = ("inputs", "expected", "references")
 
 
 class OracleError(RuntimeError):
-    """A task's oracle failed: its reference cannot be made, its compare.py cannot judge. Never charged to a model.
+    """The oracle of a task failed: its reference cannot be made, or its compare.py cannot judge.
 
-    Where something of this machine failed (no space, no process), so that another try may work, it is a SandboxError.
+    A model is never charged for it. If the machine is the cause (no disk space, no process), a `SandboxError` is
+    raised instead, because another try may then work.
     """
 
 
 class OracleStopped(OracleError):
-    """A script of the task was stopped at one of its limits."""
+    """A script of the task was stopped because it reached one of its limits."""
 
 
 @dataclass(frozen=True)
 class Said:
     """The verdict of compare.py on outputs.
 
-    state: "passed" (a T, no F), "refused" (an F), "crashed" (a traceback, its last line is `message`; also after a T: it may have
-    stopped before another output), "silent" (neither); of the references themselves also "unpaired": it is not known which is
-    whose.
+    Attributes:
+        state: "passed" if compare.py printed a T and no F, "refused" if it printed an F, "silent" if it printed
+            neither. "crashed" if it ended with a traceback without printing an F. This holds after a T as well,
+            because it may have stopped before checking another output. The references themselves can also be
+            "unpaired": it is not known which reference belongs to which output.
+        message: The last line of standard error if compare.py failed, else the end of what it printed. For "unpaired",
+            the number of outputs and the names of the references.
     """
 
     state: str
@@ -93,17 +105,26 @@ class Said:
 
     @property
     def broken(self) -> bool:
-        """True if compare.py does not accept the references themselves, so that its verdict on other outputs is worth nothing."""
+        """True if compare.py does not accept the references. Its verdict on other outputs is then worth nothing."""
         return self.state in BROKEN
 
 
 @dataclass(frozen=True)
 class PreparedCase:
-    """The files of a case. Keys are what a program sees ("data/x.bin"), values lie in the cache and are read-only.
+    """The files of one case.
 
-    expected: the right content of each output; without the outputs of a ScriptOracle whose reference could not be told.
-    references: what gen.py wrote beside the inputs, for compare.py. tolerance: output name -> (rtol, atol), of a ReferenceOracle.
-    self_check: what compare.py says about the reference itself, of a ScriptOracle. held: what keeps the files in the cache.
+    In the mappings of files, keys are the paths that a program sees ("data/x.bin"). Values are read-only files in the
+    cache.
+
+    Attributes:
+        inputs: The input files.
+        expected: The right content of each output. Outputs of a ScriptOracle whose reference could not be identified
+            are missing.
+        folder: The case's folder in the cache.
+        references: Files that gen.py wrote beside the inputs, for compare.py.
+        tolerance: Output name -> (rtol, atol). Only for a ReferenceOracle.
+        self_check: Verdict of compare.py on the references themselves. Only for a ScriptOracle, else None.
+        held: Lock that keeps the files in the cache.
     """
 
     inputs: Mapping[str, Path]
@@ -116,23 +137,33 @@ class PreparedCase:
 
     @property
     def sha256(self) -> dict[str, str]:
-        """SHA-256 of every file, by its path in `folder`."""
+        """Return the SHA-256 of every file, keyed by its path relative to `folder`."""
         files = {path for kind in (self.inputs, self.expected, self.references) for path in kind.values()}
         return {str(path.relative_to(self.folder)): file_sha256(path) for path in files}
 
     def sizes(self, output: Tensor) -> tuple[int, ...]:
-        """The sizes in bytes that are right for an output: one; two where a row of CUDABench declares one shape and its
-        gen.py writes another; none, so that any but 0 may be right, where no size is known."""
+        """Return the sizes in bytes that are accepted for an output.
+
+        Usually this is one size. There are two if a row of CUDABench declares one shape and its gen.py writes another.
+        The tuple is empty if no size is known. Any size but 0 may then be right.
+        """
         reference = self.expected.get(output.file)
         sizes = [output.nbytes, None if reference is None else reference.stat().st_size]
         return tuple(dict.fromkeys(size for size in sizes if size is not None))
 
 
 class CaseCache:
-    """Cases by content: oracle, case, id, seed, and the versions of the packages that make the data.
+    """Cache of prepared cases.
 
-    folder: cache_root() / "cases" unless given. limits: of making one case. seed: what inputs are drawn from where a task brings its
-    generator, so that an answer cannot know them; None: the public inputs, the same everywhere.
+    The key of an entry covers all that decides the data: oracle, case, task id, seed, and the versions of the packages
+    that make the data.
+
+    Args:
+        folder: Folder of the cache, `cache_root() / "cases"` by default.
+        limits: Limits for making one case.
+        isolation: Isolation of the sandbox.
+        seed: Seed from which inputs are drawn if the task brings its generator, so that an answer cannot know them.
+            None means the public inputs, which are the same everywhere.
     """
 
     def __init__(
@@ -148,10 +179,13 @@ class CaseCache:
         self.limits, self.isolation, self.seed = limits, isolation, seed
 
     def prepare(self, task: ProgramTask, case: Case) -> PreparedCase:
-        """The case's files, made when the cache does not have them. Thread-safe; a gen.py may lease a GPU.
+        """Return the files of a case. They are made if the cache does not have them.
 
-        Raises OracleError when the case cannot be made: with the task, the case and what its script said; SandboxError when that
-        is this machine's fault.
+        This method is thread-safe. A gen.py that asks for a CUDA device leases a GPU.
+
+        Raises:
+            OracleError: The case cannot be made. The message names the task, the case and the script's error.
+            SandboxError: The case cannot be made because of this machine.
         """
         try:
             make = functools.partial(self._make, task, case)
@@ -161,8 +195,11 @@ class CaseCache:
             raise SandboxError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
 
     def preparation_cost(self, task: ProgramTask) -> float:
-        """How long a task may take, in no unit: by the size of its data; and where that is still to be made by a gen.py with nested loops of
-        Python's own, which may visit each element for each other one, by its square."""
+        """Estimate how long preparing a task takes, in no particular unit. See `Judge.preparation_cost`.
+
+        The estimate grows with the size of the data. It grows with the square of the size if the data must still be
+        made by a gen.py with nested Python loops, because these may visit every pair of elements.
+        """
         size = sum(case.nbytes for case in task.cases)
         if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
             made = all(self._entries.place(self._key(task, case)).is_dir() for case in task.cases)
@@ -170,16 +207,16 @@ class CaseCache:
         return 1.0 + size
 
     def _key(self, task: ProgramTask, case: Case) -> str:
-        """Returns the cache key: a hash of all that decides the data, with package versions, since random streams differ between them."""
+        """Return the cache key. It covers package versions because these can have different random streams."""
         seed = self.seed if task.draws_inputs else None
         return hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
 
     def _make(self, task: ProgramTask, case: Case, place: Path) -> PreparedCase:
-        # a ScriptOracle may write its references beside the outputs
+        # The outputs count as well: a ScriptOracle may write a reference for each of them.
         need = case.nbytes + sum(tensor.nbytes or 0 for tensor in case.outputs)
         self._entries.make_room(need, f"task {task.id}, case {case.name}")
         with oracle_folder() as work:
-            kept = work.parent / "kept"  # out of reach of the scripts
+            kept = work.parent / "kept"  # outside the folder that the scripts can write to
             kept.mkdir()
             make = self._run_scripts if isinstance(task.oracle, ScriptOracle) else self._run_reference
             record = make(task, case, work, kept) | {"task": task.id, "case": case.name, "versions": _versions(task)}
@@ -199,7 +236,11 @@ class CaseCache:
         raise SandboxError(f"task {task.id}, case {case.name}: {place} changes while it is read")
 
     def _run_reference(self, task: ProgramTask, case: Case, work: Path, kept: Path) -> dict[str, Any]:
-        """Make a case by its ReferenceOracle, into `kept`. Returns which file is what, by paths in `kept`, as `PreparedCase` has it."""
+        """Make a case with its ReferenceOracle and move its files into `kept`.
+
+        Returns:
+            The record for the manifest. It has the fields of `PreparedCase`, with files as paths relative to `kept`.
+        """
         tensors = {name: [asdict(tensor) for tensor in getattr(case, name)] for name in ("inputs", "outputs")}
         job = {"id": task.id, "case": case.name, "parameters": dict(case.parameters), "seed": self.seed, **tensors}
         scripts = {"reference.py": task.oracle.source, "job.json": json.dumps(job)}
@@ -213,7 +254,7 @@ class CaseCache:
         return {**record, "tolerance": json.loads((kept / "tolerance.json").read_bytes())}
 
     def _run_scripts(self, task: ProgramTask, case: Case, work: Path, kept: Path) -> dict[str, Any]:
-        """Make a case by its ScriptOracle; returns what `_run_reference` returns."""
+        """Make a case with its ScriptOracle. Return the same record as `_run_reference`."""
         run_generate(task, work, self.limits, self.isolation)
         written = written_files(work)
         inputs = {tensor.file: tensor.file for tensor in case.inputs}
@@ -221,7 +262,7 @@ class CaseCache:
             raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}")
         _take(task, case, work, kept, dict.fromkeys(written))
         files = {name: kept / name for name in written}
-        expected, said = pair_references(
+        expected, verdict = pair_references(
             case.outputs,
             {name: path for name, path in files.items() if name not in inputs},
             lambda outputs: run_compare(task, files | outputs, self.isolation),
@@ -230,22 +271,25 @@ class CaseCache:
         return {
             "inputs": inputs,
             "expected": {name: str(path.relative_to(kept)) for name, path in expected.items()},
-            # A gen.py that writes an output itself must not help a program that writes none.
+            # Outputs are left out: if gen.py writes an output itself, this must not help a program that writes none.
             "references": {name: name for name in written if name not in inputs and name not in outputs},
             "tolerance": {},
-            "self_check": asdict(said),
+            "self_check": asdict(verdict),
         }
 
 
 def _take(task: ProgramTask, case: Case, work: Path, kept: Path, sizes: Mapping[str, int | None]) -> None:
-    """Move these files, of so many bytes (None: any), out of the folder that a script could write to."""
+    """Move files from `work`, which a script could write to, into `kept`.
+
+    `sizes` maps each file to its size in bytes, or to None for any size.
+    """
     for name, size in sizes.items():
         if refused := take_output(work, name, kept / name, sizes=() if size is None else (size,)):
             raise OracleError(f"task {task.id}, case {case.name}: its oracle left {refused.reason}")
 
 
 def _read(place: Path) -> PreparedCase | None:
-    """None when the case is not there, or is not what its manifest says."""
+    """Read a case from the cache. Return None if it is missing or does not match its manifest."""
     try:
         record = json.loads((place / "manifest.json").read_text(encoding="utf-8"))
         for name, entry in record["files"].items():
@@ -254,13 +298,13 @@ def _read(place: Path) -> PreparedCase | None:
                 return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    said = record["self_check"]
+    self_check = record["self_check"]
     files = {key: {name: place / file for name, file in record[key].items()} for key in FILES}
     return PreparedCase(
         **files,
         folder=place,
         tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
-        self_check=said and Said(said["state"], said["message"]),
+        self_check=self_check and Said(self_check["state"], self_check["message"]),
     )
 
 
@@ -270,7 +314,7 @@ def _versions(task: ProgramTask) -> dict[str, str]:
     return {package: _version(package) for package, name in names.items() if name in script}
 
 
-@functools.cache  # it reads a file of the package's each time
+@functools.cache  # each look-up reads a file of the package
 def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
@@ -281,15 +325,24 @@ def _version(package: str) -> str:
 def pair_references(
     outputs: Sequence[Tensor], references: Mapping[str, Path], compare: Callable[[dict[str, Path]], Said]
 ) -> tuple[dict[str, Path], Said]:
-    """({"data/<output>.bin": its reference}, what compare.py says about the references as outputs).
+    """Find out which reference belongs to which output.
 
-    gen.py names its references as it likes (x_ref.bin, reference.bin, ref_x.bin): the likeliest assignment, by sizes and then by
-    names, that compare.py accepts is taken. Without one that passes there are no pairs, since what compare.py refuses is not what is
-    right; what it said is then that of the likeliest assignment whose sizes fit.
+    gen.py is free in how it names its references (x_ref.bin, reference.bin, ref_x.bin). Possible assignments are
+    ranked by sizes and then by similarity of names. The first one that compare.py accepts is taken.
+
+    Args:
+        outputs: The outputs of the case.
+        references: Name -> file of each candidate.
+        compare: Runs compare.py on these output files.
+
+    Returns:
+        The pairs, as {"data/<output>.bin": its reference}, and the verdict of compare.py on the references as outputs.
+        If no assignment passes there are no pairs, because what compare.py refuses is not the right output. The
+        verdict is then the one on the likeliest assignment with fitting sizes.
     """
 
     def score(names: Sequence[str]) -> tuple[int, float]:
-        """Returns how many references have their output's size, and how alike the names are."""
+        """Return how many references have the size of their output, and how similar the names are."""
         pairs = list(zip(outputs, names, strict=True))
         fitting = sum(one.nbytes in (None, references[name].stat().st_size) for one, name in pairs)
         return fitting, sum(SequenceMatcher(None, one.file, name).ratio() for one, name in pairs)
@@ -299,11 +352,11 @@ def pair_references(
         ranked = sorted(itertools.permutations(references, len(outputs)), key=score, reverse=True)
         for names in ranked[:MAX_TRIES]:
             pairs = {output.file: references[name] for output, name in zip(outputs, names, strict=True)}
-            said = compare(pairs)
-            if said.passed:
-                return pairs, said
+            verdict = compare(pairs)
+            if verdict.passed:
+                return pairs, verdict
             if first is None and score(names)[0] == len(outputs):
-                first = said
+                first = verdict
     names = ", ".join(references) or "none"
     return {}, first or Said("unpaired", f"{len(outputs)} outputs and as references {names}")
 
@@ -323,10 +376,22 @@ def _has_nested_loops(source: str) -> bool:
 def run_generate(
     task: ProgramTask, folder: Path, limits: Limits, isolation: Isolation, *, seeded: bool = True
 ) -> None:
-    """Run gen.py in `folder`; what it writes is in data/. A script that asks for a CUDA device gets one, where there is one.
+    """Run gen.py in `folder`. It writes its files to data/.
 
-    seeded: whether a generator that gen.py leaves unseeded (random, numpy.random, numpy's default_rng, torch) starts from a seed of
-    the task, so that the data can be made again elsewhere. A script that seeds itself sees no difference.
+    A script that asks for a CUDA device gets one if the machine has one.
+
+    Args:
+        task: The task, with a ScriptOracle.
+        folder: Empty folder in which the script runs.
+        limits: Limits of the script.
+        isolation: Isolation of the sandbox.
+        seeded: If true, random generators that gen.py leaves unseeded (random, numpy.random, NumPy's default_rng,
+            torch) start from a seed of the task, so that the data can be made again elsewhere. A script that seeds
+            itself sees no difference.
+
+    Raises:
+        OracleError: The script failed, or reached a limit (OracleStopped).
+        SandboxError: The sandbox failed.
     """
     seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
     script = task.oracle.generate
@@ -342,24 +407,31 @@ def run_generate(
 
 
 def run_compare(task: ProgramTask, files: Mapping[str, Path], isolation: Isolation) -> Said:
-    """Run compare.py on read-only files ("data/x.bin" -> host file): inputs, references and outputs.
+    """Run compare.py on inputs, references and outputs, and return its verdict.
 
-    Raises OracleStopped at a limit, SandboxError when the sandbox fails.
+    Args:
+        task: The task, with a ScriptOracle.
+        files: "data/x.bin" -> file on the host. The script sees them read-only.
+        isolation: Isolation of the sandbox.
+
+    Raises:
+        OracleStopped: The script reached a limit.
+        SandboxError: The sandbox failed.
     """
     with oracle_folder() as folder:
         finished = _run_alone("compare.py", task.oracle.compare, files, folder, COMPARE_LIMITS, isolation)
     crashed = finished.returncode != 0
     if finished.infra is not None or finished.stopped is not None:
         check_finished(finished, f"task {task.id}: compare.py", COMPARE_LIMITS)
-    said = finished.stdout
-    message = last_line(finished.stderr)[:500] if crashed else said.strip()[-300:]
-    if "F" in said:
+    printed = finished.stdout
+    message = last_line(finished.stderr)[:500] if crashed else printed.strip()[-300:]
+    if "F" in printed:
         return Said("refused", message)
-    return Said("crashed" if crashed else "passed" if _TRUE.search(said) else "silent", message)
+    return Said("crashed" if crashed else "passed" if _TRUE.search(printed) else "silent", message)
 
 
 def written_files(folder: Path) -> list[str]:
-    """The regular files under folder/data, as "data/x.bin". Links are not followed, and other kinds left out."""
+    """List the regular files under folder/data, as "data/x.bin". Links and other kinds of files are left out."""
     files = sorted(path for path in (folder / "data").rglob("*") if is_regular(path))
     return [str(path.relative_to(folder)) for path in files]
 
@@ -374,7 +446,10 @@ def _run_alone(
     arguments: Sequence[str] = (),
     gpu: Gpu | None = None,
 ) -> Finished:
-    """Run a script in a process that does not outlive it: for those that read files of the host or use a GPU, which no server can give."""
+    """Run a script in a sandbox process of its own.
+
+    Scripts that read files of the host or use a GPU need this, because a server cannot give them these.
+    """
     (folder / "data").mkdir()
     with oracle_folder() as aside:  # the script lies outside the folder that it may write to
         (aside / name).write_text(script, encoding="utf-8", newline="\n")
@@ -392,21 +467,33 @@ def _run_alone(
 
 @contextmanager
 def oracle_folder() -> Iterator[Path]:
-    """A folder that a script may write to, in a scratch folder that holds what it may not."""
+    """Yield a folder that a script may write to. Its parent is a scratch folder for files that it must not change."""
     with scratch_folder() as scratch:
         (scratch / "work").mkdir()
         yield scratch / "work"
 
 
 def check_finished(finished: Finished, what: str, limits: Limits, hint: str = "") -> None:
-    """Raise SandboxError, OracleStopped or OracleError for a script that did not end with 0. what: the script, as the message names it."""
+    """Check that a script ended with exit code 0.
+
+    Args:
+        finished: How the script ended.
+        what: Name of the script in the error message.
+        limits: The limits under which it ran.
+        hint: Text to append to the message of a script that failed.
+
+    Raises:
+        SandboxError: The sandbox failed.
+        OracleStopped: The script reached a limit.
+        OracleError: The script ended with another exit code.
+    """
     if finished.infra is not None:
         raise SandboxError(f"{what} could not be run: {finished.infra}")
     if finished.stopped is not None:
         raise OracleStopped(f"{what} {finished.ending(limits)}")
     if finished.returncode != 0:
-        said = last_line(finished.stderr)[:500]
-        raise OracleError(f"{what} failed (exit code {finished.returncode}): {said}{hint}")
+        stderr_end = last_line(finished.stderr)[:500]
+        raise OracleError(f"{what} failed (exit code {finished.returncode}): {stderr_end}{hint}")
 
 
 def last_line(text: str) -> str:
@@ -414,12 +501,20 @@ def last_line(text: str) -> str:
 
 
 def bounded(limits: Limits) -> Limits:
-    """Returns the limits, with nine tenths of the machine's memory where they set no limit on memory."""
+    """Return the limits. If they set no memory limit, it becomes nine tenths of the machine's memory."""
     return limits if limits.memory_bytes else replace(limits, memory_bytes=psutil.virtual_memory().total * 9 // 10)
 
 
 class ScriptServer:
-    """A process that forks for scripts: one at a time, each in a folder of its own and ended with all that it started."""
+    """A sandboxed process that runs scripts in forks of itself (`oracle_driver.py serve`).
+
+    It runs one script at a time, each in a folder of its own. When a script ends, all processes that it started are
+    ended as well.
+
+    Args:
+        limits: Limits of the process. `wall_s` is the time limit of each script.
+        isolation: Isolation of the sandbox.
+    """
 
     def __init__(self, limits: Limits, isolation: Isolation) -> None:
         self.limits = limits
@@ -442,7 +537,16 @@ class ScriptServer:
         self._scripts = 0
 
     def run(self, arguments: Sequence[str], scripts: Mapping[str, str], work: Path) -> Finished:
-        """Run the driver with these arguments beside these files. `work`, an empty folder, is replaced by the one in which it ran."""
+        """Run the driver once, in a fork.
+
+        Args:
+            arguments: Arguments of oracle_driver.py.
+            scripts: Name -> text of files to write into its folder first.
+            work: An empty folder. It is replaced by the folder in which the driver ran.
+
+        Returns:
+            How the run ended. If the whole process ended or was late, the server is closed.
+        """
         self._scripts += 1
         name = str(self._scripts)
         request = {"folder": name, "arguments": list(arguments), "files": dict(scripts)}
@@ -454,9 +558,9 @@ class ScriptServer:
         except TimeoutError:
             late = True
         except OSError:
-            pass  # it has ended
+            pass  # the process has ended; `close` below finds out why
         if not answer.endswith(b"\n"):
-            ended = self.close(0.0 if late else 5.0)  # so that what ended it is known
+            ended = self.close(0.0 if late else 5.0)  # wait, so that the reason of its end becomes known
             return Finished(stopped="wall") if late else ended
         os.rename(self._folder / name, work)
         return Finished(**json.loads(answer))
@@ -466,7 +570,7 @@ class ScriptServer:
         return self._process.alive
 
     def close(self, patience_s: float = 0.0) -> Finished:
-        """End it, unless it does so by itself within these seconds; how it ended."""
+        """End the process if it does not end by itself within `patience_s` seconds. Return how it ended."""
         atexit.unregister(self.close)
         ended = self._process.end(patience_s)
         self._answers.close()
@@ -475,17 +579,20 @@ class ScriptServer:
         return ended
 
 
-_idle: defaultdict[object, list[ScriptServer]] = defaultdict(list)  # by what they were made for
-os.register_at_fork(after_in_child=_idle.clear)  # they are the parent's
+_idle: defaultdict[object, list[ScriptServer]] = defaultdict(list)  # by (limits, isolation, whether with torch)
+os.register_at_fork(after_in_child=_idle.clear)  # the servers belong to the parent process
 
 
 def run_script(
     arguments: Sequence[str], scripts: Mapping[str, str], work: Path, limits: Limits, isolation: Isolation
 ) -> Finished:
-    """`ScriptServer.run` in one that has nothing to do, or a new one; scripts with torch, which takes seconds to import, have theirs."""
+    """Run a script with `ScriptServer.run`, in an idle server or a new one.
+
+    Scripts that use torch have servers of their own, because torch takes seconds to import.
+    """
     idle = _idle[limits, isolation, any("torch" in text for text in scripts.values())]
     try:
-        while not (server := idle.pop()).alive:  # it was ended while it had nothing to do
+        while not (server := idle.pop()).alive:  # something ended this server while it was idle
             server.close()
     except IndexError:
         server = ScriptServer(limits, isolation)

@@ -1,11 +1,15 @@
-"""Runs inside the sandbox, in a process of its own: a task set's script, or a reference with its inputs. Never imported.
+"""Run a task set's script, or a reference with its inputs, inside the sandbox.
 
-    python oracle_driver.py script FILE [SEED]    run FILE as __main__; exit() in it ends it, it does not fail
-    python oracle_driver.py reference JOB         inputs/<name>.bin, expected/<name>.bin and tolerance.json for one case
-    python oracle_driver.py serve                 the same for requests from stdin, a socket, each in a fork of this process
+This file is started as a process of its own (by oracle.py) and is never imported.
 
-What fails ends with another exit code than 0 and, as the last line of standard error, why. Needs the standard library and NumPy; torch
-where a script draws from it.
+    python oracle_driver.py script FILE [SEED]    run FILE as __main__; an exit() in FILE is not a failure
+    python oracle_driver.py reference JOB         write inputs/<name>.bin, expected/<name>.bin and tolerance.json
+                                                  for the case that JOB describes
+    python oracle_driver.py serve                 read such requests from stdin, which is a socket, and run each one
+                                                  in a fork of this process
+
+On failure the exit code is not 0, and the last line of standard error says why. The script needs the standard library
+and NumPy, and torch if a script draws from it.
 """
 
 import contextlib
@@ -28,16 +32,25 @@ SAID_BYTES = 1 << 20
 
 
 def run_script(file, seed=None):
+    """Run a Python file as `__main__`, with random generators seeded if a seed is given."""
     if seed is not None:
         with open(file, encoding="utf-8") as script:
             seed_generators(int(seed), uses_torch="torch" in script.read())
     sys.argv = [file]
-    with contextlib.suppress(SystemExit):  # what it printed or wrote before counts
+    with contextlib.suppress(SystemExit):  # an exit() is not a failure: what was printed or written before it counts
         runpy.run_path(file, run_name="__main__")
 
 
 def seed_generators(seed, uses_torch):
-    """Give every generator that the script does not seed itself a fixed start, so that its data can be made again."""
+    """Seed the random generators, so that a script that does not seed them itself makes the same data again.
+
+    This covers `random`, `numpy.random`, and torch if it is used. Calls of NumPy's `default_rng()` without a seed get
+    seeds spawned from this one.
+
+    Args:
+        seed: The seed, an integer.
+        uses_torch: If true, torch is imported and seeded as well.
+    """
     import numpy as np
 
     random.seed(seed)
@@ -55,6 +68,7 @@ def seed_generators(seed, uses_torch):
 
 
 def run_reference(job_file):
+    """Make the inputs, the expected outputs and the tolerance of one case with reference.py."""
     import numpy as np
 
     with open(job_file, encoding="utf-8") as file:
@@ -64,8 +78,8 @@ def run_reference(job_file):
         if name not in module:
             sys.exit(f"does not define {name}")
     tolerance = check_tolerance(module["TOLERANCE"], [tensor["name"] for tensor in job["outputs"]])
-    of_case = zlib.crc32(f"{job['id']}/{job['case']}".encode())
-    rng = np.random.default_rng(of_case if job["seed"] is None else [job["seed"], of_case])
+    case_hash = zlib.crc32(f"{job['id']}/{job['case']}".encode())
+    rng = np.random.default_rng(case_hash if job["seed"] is None else [job["seed"], case_hash])
     inputs = module["make_inputs"](rng, **job["parameters"])
     save("make_inputs", "inputs", job["inputs"], inputs)
     save("reference", "expected", job["outputs"], module["reference"](inputs))
@@ -74,6 +88,7 @@ def run_reference(job_file):
 
 
 def check_tolerance(tolerance, outputs):
+    """Return TOLERANCE as {output: [rtol, atol]}, or exit with a message if it is not valid."""
     if not isinstance(tolerance, dict) or set(tolerance) != set(outputs):
         sys.exit(f"TOLERANCE is {tolerance!r:.200}, expected {{output: (rtol, atol)}} for {', '.join(outputs)}")
     checked = {}
@@ -89,12 +104,20 @@ def check_tolerance(tolerance, outputs):
 
 
 def save(function, folder, tensors, arrays):
+    """Check arrays against the tensors that the task declares, and write each to `<folder>/<name>.bin`.
+
+    Args:
+        function: Name of the function that returned the arrays, for error messages.
+        folder: New folder for the files.
+        tensors: Declared tensors, with name, dtype and shape.
+        arrays: Name -> NumPy array.
+    """
     import numpy as np
 
     names = [tensor["name"] for tensor in tensors]
     if not isinstance(arrays, dict) or set(arrays) != set(names):
-        found = sorted(map(str, arrays)) if isinstance(arrays, dict) else type(arrays).__name__
-        sys.exit(f"{function} returns {found}, the task declares {sorted(names)}")
+        returned = sorted(map(str, arrays)) if isinstance(arrays, dict) else type(arrays).__name__
+        sys.exit(f"{function} returns {returned}, the task declares {sorted(names)}")
     os.mkdir(folder)
     for tensor in tensors:
         name, array = tensor["name"], arrays[tensor["name"]]
@@ -111,8 +134,11 @@ def save(function, folder, tensors, arrays):
 
 
 def serve():
-    """A line of JSON in, a line out; between them a fork runs in a folder of its own, and all that it leaves is ended."""
-    import numpy  # noqa: F401  for the forks
+    """Serve requests from stdin, which is a socket: for each line of JSON, run a fork and answer with a line of JSON.
+
+    Each fork runs in a folder of its own. All processes that it leaves behind are killed before the answer.
+    """
+    import numpy  # noqa: F401  imported here once for all forks
 
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     channel = socket.socket(fileno=os.dup(0))
@@ -121,25 +147,30 @@ def serve():
         request = json.loads(line)
         if any("torch" in text for text in request["files"].values()):
             with contextlib.suppress(ImportError):
-                import torch  # noqa: F401  for this fork and later ones
+                import torch  # noqa: F401  imported once for this fork and later ones
         os.mkdir(request["folder"])
-        with tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as stderr_file:
             pid = os.fork()
             if pid == 0:
                 channel.close()
-                become(request, said.fileno())
+                become(request, stderr_file.fileno())
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             end_children()
-            said.seek(max(0, os.fstat(said.fileno()).st_size - SAID_BYTES))
-            stderr = said.read().decode(errors="replace")
+            stderr_file.seek(max(0, os.fstat(stderr_file.fileno()).st_size - SAID_BYTES))
+            stderr = stderr_file.read().decode(errors="replace")
         channel.sendall(json.dumps({"returncode": code, "stderr": stderr}).encode() + b"\n")
 
 
 def become(request, said):
-    """In the fork: the script as if it were started. Never returns."""
+    """Turn a fork into the requested script, as if it had been started as a process. Never returns.
+
+    Args:
+        request: The request: folder, arguments, and files to write.
+        said: File descriptor that becomes the standard error.
+    """
     code = 1
     try:
-        os.dup2(0, 1)  # /dev/null: what these scripts print is of no interest
+        os.dup2(0, 1)  # to /dev/null: nobody reads what these scripts print
         os.dup2(said, 2)
         os.chdir(request["folder"])
         os.environ["HOME"] = os.environ["TMPDIR"] = os.getcwd()
@@ -164,7 +195,7 @@ def become(request, said):
 
 
 def end_children():
-    """What the script left running: as subreaper, this process is the parent of all of it."""
+    """Kill all processes that the script left running. As a subreaper, this process is the parent of all of them."""
     while True:
         with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
             left = file.read().split()

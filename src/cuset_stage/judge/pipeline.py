@@ -1,7 +1,8 @@
-"""Judge many answers at a time on this machine: compile on the CPUs while programs run on the GPUs.
+"""Judge many answers in parallel on this machine: compile on the CPUs while programs run on the GPUs.
 
-Building answers, preparing the cases of tasks and running programs each have their threads. The cases of a task are prepared once: where
-that takes long, beside the first answer's compilation; else as soon as it compiles.
+There are three thread pools: to build answers, to prepare the cases of tasks, and to run programs. The cases of a task
+are prepared once. If the task has a preparation cost, this starts together with the compilation of its first answer.
+Otherwise it starts as soon as an answer compiles.
 """
 
 import itertools
@@ -28,7 +29,13 @@ FIRST_WAIT_S = 1.0
 
 @dataclass(frozen=True)
 class Job:
-    """One program to judge. samples: whatever the caller judges it for."""
+    """One program to judge.
+
+    Attributes:
+        task: The task that the program answers.
+        code: Source of the program.
+        samples: Whatever the caller judges the program for. The pipeline only hands it back.
+    """
 
     task: Task
     code: str
@@ -36,7 +43,7 @@ class Job:
 
 
 def describe(error: BaseException) -> str:
-    """The judge's own errors speak for themselves; of others the type is the better half."""
+    """Return a message for an error. Errors of the judge explain themselves; others are prefixed with their type."""
     if isinstance(error, OracleError | SandboxError | NoGpuLeft):
         return str(error)
     return f"{type(error).__name__}: {error}"
@@ -46,9 +53,10 @@ class Pipeline:
     """Judges jobs with threads.
 
     Args:
-        jobs: Compilations at a time, and as many preparations of tasks.
-        runs: Programs at a time; the GPU pool lets in as many as there are GPUs.
-        retries: Further tries when the judge's side fails, after 1, 2, 4, ... seconds.
+        judge: The judge whose steps are run.
+        jobs: Number of parallel compilations, and of parallel preparations of tasks.
+        runs: Number of programs executed in parallel. The GPU pool limits them to the GPUs that there are.
+        retries: Number of further tries if the judge itself fails, after waits of 1, 2, 4, ... seconds.
     """
 
     def __init__(self, judge: Judge, *, jobs: int, runs: int, retries: int = 2) -> None:
@@ -58,9 +66,10 @@ class Pipeline:
         self._building = ThreadPoolExecutor(jobs, thread_name_prefix="build")
         self._preparing = ThreadPoolExecutor(jobs, thread_name_prefix="prepare")
         self._running = ThreadPoolExecutor(runs, thread_name_prefix="run")
-        # Jobs under way: enough to go on compiling while one program has the GPU to itself, for up to a minute.
+        # Limit on the jobs in progress. It is high enough to go on compiling while one program has the GPU to itself,
+        # for up to a minute.
         self._most = 8 * (jobs + runs)
-        # Tasks that have their cases: fewer, as these take space on the disk.
+        # Limit on the tasks whose cases exist. It is lower because cases take space on the disk.
         self._room = threading.Semaphore(2 * (jobs + runs))
         self._with_cases: set[str] = set()
         self._ended: SimpleQueue[tuple[Job, Judgement]] = SimpleQueue()
@@ -69,10 +78,14 @@ class Pipeline:
         self._guard = threading.Lock()
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
-        """Judgements in the order in which they come; closing the iterator stops what has not begun.
+        """Judge the jobs and yield each with its judgement, in the order in which they finish.
 
-        The longest task, the quickest, the second longest, ...: nothing long is left to the end, GPUs need not wait for it, and not all of
-        the largest data are in memory at a time. Jobs of one task stay together, so that its cases are made, used and done with.
+        Closing the iterator cancels the jobs that have not begun.
+
+        Tasks are taken in the order longest, quickest, second longest, second quickest, and so on, by their
+        preparation cost. So no long task is left to the end, GPUs need not wait for it, and not all of the largest
+        data are in memory at the same time. The jobs of one task stay together, so that its cases are made, used and
+        released.
         """
         tasks = {job.task.fingerprint: job.task for job in jobs}
         costs = {key: self._judge.preparation_cost(task) for key, task in tasks.items()}
@@ -99,14 +112,14 @@ class Pipeline:
             self.stop()
 
     def stop(self) -> None:
-        """Start nothing more; what is running ends in its own time."""
+        """Start nothing new. Steps that are running already continue to their end."""
         self._stop.set()
-        self._room.release(self._most)  # nobody waits for it any more
+        self._room.release(self._most)  # wakes threads that wait for room
         for threads in (self._building, self._preparing):
             threads.shutdown(wait=False, cancel_futures=True)
 
     def join(self) -> None:
-        """Wait for what is running, after `stop`."""
+        """Wait for the steps that are still running. Call it after `stop`."""
         for threads in (self._building, self._preparing, self._running):
             threads.shutdown(wait=True)
 
@@ -133,7 +146,7 @@ class Pipeline:
         self._end(job, built, judgement)
 
     def _prepare(self, task: Task) -> Future[Any]:
-        """What all answers to the task are judged with; made once, or failed for all."""
+        """Return the future of `Judge.prepare` for a task. All jobs of the task share it, and its failure as well."""
         with self._guard:
             ready = self._prepared.get(task.fingerprint)
             if ready is None:
@@ -142,19 +155,25 @@ class Pipeline:
             return ready
 
     def _cases(self, task: Task) -> Any:
-        """Prepare the task once there is room for its cases; `_end` of its last job gives the room back."""
+        """Prepare a task once there is room for its cases. `_end` of its last job gives the room back."""
         self._room.acquire()
         with self._guard:
-            if not self._left[task.fingerprint]:  # all its answers failed to compile meanwhile
+            if not self._left[task.fingerprint]:  # in the meantime, all its answers have failed to compile
                 self._room.release()
                 raise CancelledError
             self._with_cases.add(task.fingerprint)
         return self._retried(lambda: self._judge.prepare(task))
 
     def _retried(self, step: Callable[[], T]) -> T:
-        """What `step` returned at the first try at which it neither raised nor made a judgement that is the judge's failure.
+        """Run a step, and try again if the judge itself fails.
 
-        After the last try its value is returned, or its error raised.
+        A try fails if `step` raises or returns an infra_error judgement. After the last try its value is returned, or
+        its error raised.
+
+        Raises:
+            NoGpuLeft: No GPU works any more. There is no further try.
+            OracleError: The task's oracle failed. There is no further try.
+            CancelledError: The pipeline was stopped.
         """
         for tries_left in reversed(range(self._retries + 1)):
             if self._stop.is_set():
@@ -166,7 +185,7 @@ class Pipeline:
                     return value
                 problem = judgement.message
             except Exception as error:
-                # a script that hangs would do so again
+                # Another try would not help: a script of the task that hangs would hang again.
                 if not tries_left or isinstance(error, NoGpuLeft | OracleError):
                     raise
                 problem = describe(error)
@@ -176,11 +195,11 @@ class Pipeline:
         raise CancelledError
 
     def _end(self, job: Job, built: Built | None, judgement: Judgement) -> None:
-        """Let go of what was kept for this answer, and for its task when this was the last one."""
+        """Release what was kept for a job, and for its task if this was its last job. Then report the judgement."""
         try:
             if built is not None:
                 self._judge.discard(built)
-        except Exception as error:  # a verdict is not lost because a folder cannot be removed
+        except Exception as error:  # a verdict must not be lost because a folder cannot be removed
             logger.warning("task %s: %s", job.task.id, describe(error))
         with self._guard:
             self._left[job.task.fingerprint] -= 1

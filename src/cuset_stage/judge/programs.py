@@ -1,7 +1,7 @@
-"""Judge one answer to a `ProgramTask`: compile it, run it on every case, compare what it wrote.
+"""Judge an answer to a `ProgramTask`: compile it, run it on every case, and compare the outputs that it wrote.
 
-Three steps, so that a run over many answers can overlap them: `build` (CPUs), `prepare` (once a task), `execute`
-(a GPU). `modules.ModuleJudge`, for KernelBench's kind of task, has the same three.
+There are three steps, so that a run over many answers can overlap them: `build` (on the CPUs), `prepare` (once per
+task) and `execute` (on a GPU). `modules.ModuleJudge`, for tasks like those of KernelBench, has the same steps.
 """
 
 import re
@@ -25,12 +25,13 @@ from .thorough import Examiner, Sanitizer
 
 @dataclass
 class ProgramJudge(CaseRunner, Judge):
-    """Judges programs.
+    """Judges programs. The arguments of `CaseRunner` apply as well.
 
     Args:
-        compile_only: The verdict of what compiles is `compiled`.
-        require_gpu: The verdict of what is flagged as no work of the GPU is `no_gpu_work`.
-        sanitizer: With it, what passes is looked at again (thorough.py).
+        compile_only: If true, programs are not run. Those that compile get the verdict `compiled`.
+        require_gpu: If true, programs that are flagged because the GPU did not do the work get the verdict
+            `no_gpu_work`.
+        sanitizer: If given, programs that pass are examined again with it (thorough.py).
     """
 
     compile_only: bool = False
@@ -44,10 +45,11 @@ class ProgramJudge(CaseRunner, Judge):
         return Examiner(replace(self, sanitizer=None, recorder=None, require_gpu=False), self.sanitizer)
 
     def settings(self) -> dict[str, Any]:
-        """See `Judge.settings`.
+        """Return the settings that a verdict depends on. See `Judge.settings`.
 
-        The header speaks for every line of a results file, so what it says of sandbox and GPU is part of this. How many
-        programs share a GPU is not: no speed is measured here, and a verdict is not to depend on it.
+        The header of a results file describes every line of the file. So the sandbox and the GPU, which the header
+        names, are part of the settings. The number of programs that share a GPU is not: no speed is measured then, and
+        a verdict must not depend on it.
         """
         settings = {
             **shared_settings(self),
@@ -64,6 +66,11 @@ class ProgramJudge(CaseRunner, Judge):
         return settings
 
     def build(self, task: ProgramTask, code: str) -> Built:
+        """Compile the answer. The judgement is final if it does not compile or does not use the required names.
+
+        If an answer in a project does not compile, the task's own solution is compiled as well. If that fails, too,
+        the machine is the cause, and the verdict is `infra_error`.
+        """
         clock = Clock()
         try:
             compiled = self.compile(task, code)
@@ -86,16 +93,23 @@ class ProgramJudge(CaseRunner, Judge):
         return Built(judgement, None if self.compile_only else compiled.binary, compiled.held, code)
 
     def compile(self, task: ProgramTask, code: str) -> Compiled:
-        """The program that an answer is, or with a project a part of."""
+        """Compile an answer: a whole program, or one file of the task's project together with the others."""
         if task.project is None:
             return self.compiler.compile(code)
-        files = {task.project.answer: code, **task.project.files}  # the answer replaces none of the others
+        files = {task.project.answer: code, **task.project.files}  # the answer cannot replace another file
         return self.compiler.compile(files, task.project.options)
 
     def _own_failure(self, task: ProgramTask, case: Case | None = None) -> str:
-        """Why the task's own solution fails as well, on a machine that lacks a library, say; "" when it does not, or there is none.
+        """Return why the task's own solution fails on this machine as well, for example because a library is missing.
 
-        case: run it, too; it is asked only about answers that failed.
+        It is called only after an answer has failed.
+
+        Args:
+            task: The task.
+            case: If given, the solution is also run on this case.
+
+        Returns:
+            The message, or "" if the solution does not fail or the task has none.
         """
         if task.solution is None:
             return ""
@@ -111,12 +125,17 @@ class ProgramJudge(CaseRunner, Judge):
         return 0.0 if self.cases is None else self.cases.preparation_cost(task)
 
     def prepare(self, task: ProgramTask) -> list[PreparedCase]:
-        """Make the task's cases. They stay in their cache until what is returned is done with."""
+        """Make the cases of a task. They stay in their cache as long as the returned objects live."""
         return [self.case(task, case) for case in task.cases]
 
     def execute(self, task: ProgramTask, built: Built, prepared: list[PreparedCase]) -> Judgement:
-        """Run the program on every case in order, up to the first that fails. The cases are read from their cache, where `prepared`
-        keeps them."""
+        """Run the program on every case in order, up to the first that fails, and return the judgement.
+
+        Args:
+            task: The task.
+            built: Result of `build`.
+            prepared: Result of `prepare`. It keeps the cases in their cache, from which they are read.
+        """
         clock = Clock()
         program = Program(task, built.product, clock, one_queue=task.project is None and needs_one_queue(built.code))
         runs: list[CaseRun] = []
@@ -153,10 +172,14 @@ class ProgramJudge(CaseRunner, Judge):
         return self._examiner.examine(task, built, judgement) if judgement.passed and self.sanitizer else judgement
 
     def _account(self, program: Program, code: str, judgement: Judgement, runs: Sequence[CaseRun]) -> Judgement:
-        """Add to the judgement of a right program what its runs did on the GPU, and its speed-up where some case can be examined."""
+        """Add to the judgement of a program that passed what its runs did on the GPU.
+
+        The speed-up over the task's own program is added as well if a case can be examined, nothing is flagged against
+        the program, programs do not share a GPU, and all GPUs have the same name.
+        """
         task = program.task
         sizes = [sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases]
-        # of a project its tests compare, not we
+        # In a project, its own tests compare the outputs, not the judge. So no case of it is examined.
         examined = None if task.project else gpu_work.case_to_examine(sizes)
         timed, flags = Timed.of(runs), []
         kernels = gpu_work.kernel_uses(run.activity for run in runs)
@@ -165,8 +188,9 @@ class ProgramJudge(CaseRunner, Judge):
         if timed.invented:
             flag = INVENTED
         if flag is None and examined is not None:
-            most = 10 + 3 * judgement.run_s  # on zeros some programs never end: these need their inputs
-            brief = replace(self, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
+            # On zeros some programs never end. Such a program needs its inputs, so a short time limit is enough.
+            wall_s = 10 + 3 * judgement.run_s
+            brief = replace(self, limits=replace(self.limits, wall_s=min(self.limits.wall_s, wall_s)))
             flag = gpu_work.examine(brief.run_withheld(program, examined, runs), code)
         if flag is not None:
             flags.append(flag)
@@ -185,9 +209,14 @@ class ProgramJudge(CaseRunner, Judge):
         return replace(judgement, flags=(*judgement.flags, *flags), **changes)
 
     def _reference(self, program: Program, timed: Timed) -> Timed | None:
-        """The task's own program over all cases, measured once in the same way; None where it has none that passes.
+        """Measure the task's own program over all cases, once per task, in the same way as answers are measured.
 
-        program, timed: an answer that has been measured, which may be that program.
+        Args:
+            program: An answer that has been measured. It may be the task's own program.
+            timed: The measurement of that answer.
+
+        Returns:
+            The measurement, or None if the task has no program of its own, or none that passes with a complete record.
         """
         task = program.task
         if task.solution is None:
@@ -205,13 +234,19 @@ class ProgramJudge(CaseRunner, Judge):
 
 
 def needs_one_queue(code: str) -> bool:
-    """True if a program cannot have work in several streams: it names no stream, no graph and no library that may make some."""
+    """Return whether a program cannot have work in several streams.
+
+    This is so if its code names no stream, no graph, and no library that may create streams.
+    """
     several = r"cu(da)?(_|::)?(stream|graph)|cu(blas|dnn|fft|rand|solver|sparse|tensor)|nccl|dlopen"
     return not re.search(several, scrub(code), re.IGNORECASE)
 
 
 def missing_names(task: ProgramTask, code: str) -> str:
-    """Returns the message about names that the task requires and the code does not use (comments and strings do not count), or ""."""
+    """Return a message if the code does not use a name that the task's project requires, else "".
+
+    Names in comments and strings do not count.
+    """
     requires = task.project.requires if task.project else ()
     plain = scrub(code)
     for names in requires:

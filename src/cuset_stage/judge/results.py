@@ -1,7 +1,8 @@
-"""The results file of a judged run, one header, then a line a sample; and the run that judges the answers of a file into it.
+"""Read and write results files, and run the evaluation that judges the answers of a file into one.
 
-A line is appended and flushed to the disk as soon as its sample is judged, so a killed run loses what was running and
-nothing else. The first line describes the run (`"type": "run"`), every other a sample (`"type": "sample"`).
+A results file is JSONL. Its first line is a header that describes the run (`"type": "run"`). Every other line is one
+judged sample (`"type": "sample"`). A line is appended and flushed to the disk as soon as its sample is judged. So a
+killed run loses only the samples that were being judged, and a later run resumes from the file.
 """
 
 import datetime
@@ -37,7 +38,7 @@ GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_toke
 
 
 class ResultsError(LinesError):
-    """A results file that cannot be read or written; the message names the file, the line and the fix."""
+    """A results file cannot be read or written. The message names the file, the line and the fix."""
 
 
 TaskCount = Annotated[int, Field(strict=True, ge=0, lt=1_000_000, description="an integer from 0 below 1,000,000")]
@@ -48,12 +49,15 @@ Levels = Annotated[
 
 
 def _object(**kinds: Any) -> type[RowModel]:
-    """An object in which each of these keys may be missing or null. Further keys may hold anything."""
+    """Make a model of an object in which each of these keys may be missing or null. Other keys may hold anything."""
     return create_model("Object", __base__=RowModel, **{key: (kind | None, None) for key, kind in kinds.items()})
 
 
 class SampleLine(RowModel):
-    """The keys of a sample's line beside those of its `Judgement`, written by `sample_record`. Further keys may hold anything."""
+    """The keys of a sample's line beside those of its `Judgement`.
+
+    `sample_record` writes them. Other keys may hold anything.
+    """
 
     task: Text
     sample: SampleNumber
@@ -79,15 +83,18 @@ Gpus = Annotated[list[dict[str, Any]], Field(description="a list of objects")]
 Findings = Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")]
 Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth, "thorough": Truth, "seed": Count}
 Audited = {"findings": Findings, "audited": Count}
-# The header: `describe_run` makes it.
+# The header line, which `describe_run` makes.
 RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generation=Object, **Judging, **Audited)
 
 
 @dataclass(frozen=True)
 class Results:
-    """A results file: the run's header, and the samples in the order of task, level and sample.
+    """The content of a results file.
 
-    A sample that was judged several times stands here once, as it was judged last.
+    Attributes:
+        run: The run's header.
+        samples: The lines of the samples, ordered by task, level and sample number. A sample that was judged several
+            times is in the list once, with its last judgement.
     """
 
     run: dict[str, Any]
@@ -95,20 +102,21 @@ class Results:
 
     @property
     def charged(self) -> list[dict[str, Any]]:
-        """The samples without those the judge itself failed on (infra_error): what a share is a share of."""
+        """The samples without those on which the judge itself failed (infra_error): the denominator of all rates."""
         return [sample for sample in self.samples if sample["verdict"] != "infra_error"]
 
 
 def code_sha256(code: str | None) -> str:
-    """The SHA-256 of a sample's code, in hexadecimal; of the empty text where an answer holds no code."""
+    """Return the SHA-256 of a sample's code, in hexadecimal. An answer without code has that of the empty text."""
     return hashlib.sha256((code or "").encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def read_results(path: Path) -> Results:
-    """Read a results file; a torn last line is left out with a notice.
+    """Read a results file. An incomplete last line is left out with a notice.
 
     Raises:
-        ResultsError: The file is not there, is not one of ours, or has a line that is not JSON or holds what no run gives.
+        ResultsError: The file does not exist, is not a results file, or has a line that is not JSON or holds values
+            that no run writes.
     """
     run: dict[str, Any] | None = None
     samples: dict[tuple[str, int, str, int], dict[str, Any]] = {}
@@ -128,7 +136,7 @@ def read_results(path: Path) -> Results:
             way_out = "or take it out to have the sample judged again"
             _check(record, f"{path}:{number}: {which}: ", way_out, SampleLine, Judgement)
             key = (record["task"], record["sample"], record["code_sha256"], record.get("level") or 1)
-            samples.pop(key, None)  # what was written last also stands last
+            samples.pop(key, None)  # so that the line that was written last also comes last
             samples[key] = record
         else:
             raise ResultsError(
@@ -143,9 +151,13 @@ def read_results(path: Path) -> Results:
 
 
 def inputs_seed(output: Path) -> int:
-    """Returns the seed for a run's inputs: that of the results file which it resumes, else a new one that nobody could know before.
+    """Return the seed for the inputs of a run.
 
-    Raises ResultsError as `read_results` does.
+    This is the seed in the results file `output` if the run resumes one. Otherwise it is a new one that nobody could
+    know before.
+
+    Raises:
+        ResultsError: The results file cannot be read (`read_results`).
     """
     earlier = read_results(output).run.get("seed") if output.exists() and output.stat().st_size else None
     return secrets.randbits(32) if earlier is None else earlier
@@ -155,6 +167,7 @@ _adapter = functools.cache(TypeAdapter)
 
 
 def _check(record: Mapping[str, Any], where: str, way_out: str, *models: type) -> None:
+    """Raise ResultsError if the line does not fit one of the models."""
     for model in models:
         try:
             _adapter(model).validate_python(record)
@@ -175,12 +188,21 @@ def describe_run(
     split: str | None = None,
     extract: str | None = None,
 ) -> dict[str, Any]:
-    """The header of a run.
+    """Make the header of a run.
 
-    chosen: how many of the answers a finished run judges. tasks: those that are asked for, of `set_size` in the task set. spec: how it is
-    judged (`Bench.describe`). extract: the rule that found the code in answers.
+    Args:
+        answers_path: The answers file. Its name without extension becomes the run's name.
+        answers: All answers in the file.
+        chosen: Number of answers that the finished run will have judged.
+        tasks: The tasks that the run is asked for.
+        spec: How the answers are judged (`Bench.describe`).
+        method: Name of the method in reports.
+        set_size: Number of tasks in the whole task set. None means that `tasks` is the whole set.
+        level: The prompt level that was chosen, or None.
+        split: The split that was chosen, or None.
+        extract: The rule that extracts the code from answers.
     """
-    from .audit import load_audit  # with all that an audit needs: reports read results without it
+    from .audit import load_audit  # imported here because it needs much that reports, which only read results, do not
 
     audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
     ids = dict.fromkeys(task.id for task in tasks)
@@ -200,7 +222,7 @@ def describe_run(
             "sha256": tasks.sha256,
             "count": len(tasks),
             "set_size": set_size or len(tasks),
-            # By these a report tells lines of these tasks from those that an earlier part left in the file.
+            # With these, a report separates lines of these tasks from lines that an earlier run left in the file.
             "ids": list(ids),
             "level": level,
             "split": split,
@@ -210,22 +232,27 @@ def describe_run(
             "sha256": file_sha256(answers_path),
             "count": len(answers),
             "chosen": chosen,
-            "levels": dict(levels),  # how many answers to these tasks each level has, chosen or not
+            "levels": dict(levels),  # level -> number of answers to these tasks, chosen or not
         },
         "extract": extract,
         **spec,
-        "generation": {name: found[0] if len(found) == 1 else found for name, found in generation.items()},
-        # of `cuset audit-tasks`: task -> texts
+        "generation": {name: values[0] if len(values) == 1 else values for name, values in generation.items()},
+        # from `cuset audit-tasks`: task -> messages
         "findings": {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged},
         "audited": len(audits),
     }
 
 
 class ResultsWriter(Appender):
-    """Appends samples to a results file, one flushed and synchronised line each, under an exclusive lock.
+    """Appends samples to a results file under an exclusive lock. Each line is flushed and synchronised to the disk.
 
-    Opening it rewrites the file in one step: the header of this run, then the samples to keep. Samples that the file held
-    before and that are not kept are added to `<name>.replaced` beside it.
+    Opening it rewrites the file in one step, with the header of this run and the samples to keep. Other samples that
+    were in the file are appended to `<name>.replaced` beside it.
+
+    Args:
+        path: The results file.
+        header: The header of this run.
+        keep: Lines of samples to keep.
 
     Raises:
         LinesError: Another process writes the file, or it cannot be written.
@@ -233,7 +260,8 @@ class ResultsWriter(Appender):
 
     def __init__(self, path: Path, header: Mapping[str, Any], keep: Iterable[Mapping[str, Any]] = ()) -> None:
         lines = [to_line({"type": "run", "format": FORMAT, **header}), *map(to_line, keep)]
-        # Held to the end: whoever opened the old file in the moment before the renaming finds it locked.
+        # The lock on the old file is held until `close`, because another process may have opened it just before the
+        # new file replaces it.
         self._old = Appender(path)
         staying = set(lines)
         before = (to_line(record) for _, record in read_objects(path) if record.get("type") != "run")
@@ -252,12 +280,12 @@ class ResultsWriter(Appender):
         self._old.close()
 
 
-Key = tuple[str, int, int]  # task id, number of the sample, level: an answers file holds each once
+Key = tuple[str, int, int]  # task id, sample number, level; unique in an answers file
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One answer with the code to judge; `code` is None when the answer holds none."""
+    """An answer with the code to judge. `code` is None if the answer holds no code."""
 
     answer: Answer
     task: Task
@@ -271,13 +299,22 @@ class Sample:
 
 @dataclass
 class Summary:
-    """Counts of a run in progress; what an earlier run judged is included. message: of the last infra_error."""
+    """Counts of a run in progress.
+
+    Attributes:
+        verdicts: Number of samples per verdict, including those that an earlier run judged.
+        resumed: Number of samples that an earlier run judged.
+        judged: Number of samples that this run has judged.
+        seconds: Wall time of this run until its last judgement.
+        overheads: The judge's own time in seconds, for each judged program.
+        message: Message of the last infra_error.
+    """
 
     verdicts: Counter[Verdict]
     resumed: int
     judged: int = 0
     seconds: float = 0.0
-    overheads: list[float] = field(default_factory=list)  # the judge's own time, a judged program
+    overheads: list[float] = field(default_factory=list)
     message: str = ""
 
     @property
@@ -288,9 +325,11 @@ class Summary:
 def make_samples(
     answers: Iterable[Answer], tasks: TaskSet, *, rule: ExtractRule | str = ExtractRule.FIRST
 ) -> list[Sample]:
-    """Every answer with its task and the code in it, in the file's order.
+    """Pair every answer with its task and extract its code, in the order of the file.
 
-    Raises TaskError for an answer to a task that the set does not have; AnswersError when the samples of a level are not numbered from 0.
+    Raises:
+        TaskError: An answer is to a task that the set does not have.
+        AnswersError: The samples of a level are not numbered from 0.
     """
     samples = []
     first: dict[int, Answer] = {}  # level -> the answer with the lowest number
@@ -305,7 +344,7 @@ def make_samples(
         level = answer.key[2]
         first[level] = min(first.get(level, answer), answer, key=lambda one: one.sample)
     for level, answer in sorted(first.items()):
-        if answer.sample > 0:  # pass@1 is of sample 0: without any, every task would count as failed
+        if answer.sample > 0:  # pass@1 looks at sample 0: without one, every task would count as failed
             of, each = (f" of level {level}", ", for each level") if len(first) > 1 else ("", "")
             raise AnswersError(
                 f"{answer.source}: the first sample{of} is number {answer.sample}; number the samples of a task 0, 1, 2, ...{each}."
@@ -314,7 +353,14 @@ def make_samples(
 
 
 def asked_tasks(whole: TaskSet, answers: Iterable[Answer], **chosen: Any) -> TaskSet:
-    """The tasks that a run is asked for: those that are chosen, or else those that `cuset generate` had chosen for these answers."""
+    """Return the tasks that a run is asked for.
+
+    Args:
+        whole: The whole task set.
+        answers: The answers to judge.
+        **chosen: The user's choice, as arguments of `choose_tasks`. Without a choice, the tasks are those that were
+            chosen when `cuset generate` made the answers, or all if an answer does not record such a choice.
+    """
     if any(chosen.values()):
         return choose_tasks(whole, **chosen)
     choices = {json.dumps(answer.chosen_tasks): answer.chosen_tasks for answer in answers}
@@ -325,7 +371,16 @@ def asked_tasks(whole: TaskSet, answers: Iterable[Answer], **chosen: Any) -> Tas
 
 
 def choose_samples(samples: Sequence[Sample], asked: TaskSet, *, level: int | None = None) -> list[Sample]:
-    """Those of the tasks that are asked for, and to prompts of this level, in their order. Raises TaskError when nothing is left."""
+    """Return the samples of the tasks that are asked for, in their order.
+
+    Args:
+        samples: All samples.
+        asked: The tasks.
+        level: If given, only samples of prompts of this level.
+
+    Raises:
+        TaskError: No sample is left.
+    """
     ids = {task.id for task in asked}
     chosen = [sample for sample in samples if sample.task.id in ids and level in (None, sample.key[2])]
     if not chosen:
@@ -337,7 +392,10 @@ def choose_samples(samples: Sequence[Sample], asked: TaskSet, *, level: int | No
 
 
 def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
-    """SHA-256 over all that a verdict depends on: a line with another one is judged again."""
+    """Return a SHA-256 over all that a verdict depends on.
+
+    A sample whose line in the results file has another key is judged again.
+    """
     _, number, level = sample.key
     task, code = sample.task.fingerprint, sample.sha256
     parts = {"task": task, "sample": number, "level": level, "code": code, "settings": settings}
@@ -354,16 +412,22 @@ def evaluate(
     everything: Iterable[Sample] = (),
     progress: Callable[[Summary], None] = lambda _: None,
 ) -> Summary:
-    """Judge samples and write the results file; what it holds already, judged in the same way, is kept.
+    """Judge samples and write the results file. Results in the file that were judged in the same way are kept.
 
     Args:
-        samples: What to judge. Equal code for one task is judged once, and written for every sample that has it.
-        header: The run's line; `describe_run` makes it.
-        settings: What verdicts depend on (`Judge.settings`).
-        everything: All samples of the answers file: earlier results for those not in `samples` (another split or limit)
-            stay in the file when they were judged in the same way, since the header speaks for all lines. Other
-            results go to `<output>.replaced`.
-        progress: Called after every sample.
+        samples: The samples to judge. Equal code for one task is judged once, and the judgement is written for every
+            sample that has it.
+        backend: Judges the programs.
+        output: The results file.
+        header: The header of the run, made by `describe_run`.
+        settings: The settings that verdicts depend on (`Judge.settings`).
+        everything: All samples of the answers file. Earlier results of samples not in `samples` (another split or
+            limit) stay in the file only if they were judged in the same way, because the header describes all lines.
+            Other results go to `<output>.replaced`.
+        progress: Called once at the start and after every sample.
+
+    Returns:
+        The counts at the end of the run.
 
     Raises:
         LinesError: The file holds results of another model or method (ResultsError), or cannot be written.
@@ -407,7 +471,14 @@ def evaluate(
 
 
 def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample | None = None) -> dict[str, Any]:
-    """The sample's line in the results file; `first` is the sample with the same code that was judged for it."""
+    """Make the line of a sample in the results file.
+
+    Args:
+        sample: The sample.
+        judgement: Its judgement.
+        key: Its `resume_key`.
+        first: The sample with the same code that was judged in its place. None if it was judged itself.
+    """
     answer, task = sample.answer, sample.task
     return {
         "type": "sample",
@@ -431,7 +502,10 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
 def _take_up(
     output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], wanted: Set[Key]
 ) -> dict[Key, dict[str, Any]]:
-    """The lines of an earlier run that stay. A wanted one that the judge itself failed on is judged again."""
+    """Return the lines of an earlier run to keep.
+
+    A wanted sample on which the judge itself failed is not among them, so it is judged again.
+    """
     if not output.exists() or not output.stat().st_size:
         return {}
     earlier = read_results(output)
@@ -444,16 +518,18 @@ def _take_up(
             )
     kept = {}
     for line in earlier.samples:
-        place = (line["task"], line["sample"], line.get("level") or 1)
-        again = place in wanted and line["verdict"] == Verdict.INFRA_ERROR
-        if not again and place in keys and line.get("key") == keys[place]:
-            kept[place] = line
+        sample_key = (line["task"], line["sample"], line.get("level") or 1)
+        judge_again = sample_key in wanted and line["verdict"] == Verdict.INFRA_ERROR
+        if not judge_again and sample_key in keys and line.get("key") == keys[sample_key]:
+            kept[sample_key] = line
     return kept
 
 
 def _continues(before: Any, now: Any) -> bool:
-    """True if answers described by `now` can be those described by `before` and further ones: a file that grows may hold
-    more seeds than it did, where every sample has its own."""
+    """Return whether the answers described by `now` can be those described by `before` and further ones.
+
+    An answers file that grows may have more seeds than before, because every sample may have a seed of its own.
+    """
     if isinstance(before, dict) and isinstance(now, dict):
         return before.keys() == now.keys() and all(_continues(before[name], now[name]) for name in before)
     earlier, present = (value if isinstance(value, list) else [value] for value in (before, now))

@@ -1,8 +1,15 @@
-"""`thorough`: what passes is run again under compute-sanitizer and in its adverse form, which find errors that right outputs hide.
+"""Examine programs that pass more thoroughly (option `thorough`), to find errors that right outputs hide.
 
-In the sandbox, as every run of an answer. A tool that did not finish (a device that it does not know, time, memory, a program that ended
-it) says nothing, and an error that the task's own solution shows as well is not charged. Nor is an adverse form that is wrong in its
-control form, too: the program then takes all the shared memory there is.
+A program that passes is run again under the tools of compute-sanitizer, and in its adverse form (mutants/adverse.py):
+with shared memory full of a pattern and some warps late. Both happen in the sandbox, like every run of an answer.
+
+Some failures are not charged to the answer:
+
+- A tool that did not finish is ignored. It may not know the device, reach a limit of time or memory, or be ended by
+  the program.
+- An error that the task's own solution shows as well is ignored.
+- An adverse form with wrong outputs is ignored if its control form is wrong, too. The program then takes all the
+  shared memory there is.
 """
 
 import os
@@ -30,11 +37,12 @@ TOOLS: Mapping[str, Verdict] = {
     "initcheck": Verdict.UNDEFINED,
 }
 WRONG = (Verdict.MISMATCH, Verdict.MISSING_OUTPUT, Verdict.RUNTIME_ERROR)
-CASES = 2  # under each tool: the smallest but one, since that is often a single element, and the next
-SLOWER = 5  # times the limits of a run, for time, memory and processes
+# Number of cases run under each tool, from the second smallest on. The smallest is often a single element.
+CASES = 2
+SLOWER = 5  # factor on the limits of a plain run: time, memory and number of processes
 MOST_REPORT = 1 << 24  # bytes of a tool's log; 50 errors take some hundred lines
-CHECK_S = 60.0  # for the program on which it is tried
-_REPORT, _FOUND = "report/sanitizer.txt", 87  # the tool's log, and its exit code when it found an error
+CHECK_S = 60.0  # time limit of the program on which compute-sanitizer is tried
+_REPORT, _FOUND = "report/sanitizer.txt", 87  # the tool's log, and its exit code if it found an error
 _HEAD = re.compile(r"^========= (?=\S)(.+?)\s*$", re.MULTILINE)
 _NO_REPORT = re.compile(
     r"COMPUTE-SANITIZER|.*SUMMARY:|.*[Tt]arget application|.*No attachable process|Warning: .*limit|.*Internal Sanitizer Error"
@@ -54,7 +62,13 @@ int main() {
 
 
 class Reported(NamedTuple):
-    """The reports of a tool on one run: whether it came to its end, and the kinds of error, without places and numbers. said: its log's end."""
+    """The report of a tool on one run.
+
+    Attributes:
+        complete: Whether the tool finished.
+        errors: The kinds of error that it found, without places and numbers.
+        said: The end of its log and of what the program printed.
+    """
 
     complete: bool
     errors: set[str]
@@ -63,20 +77,37 @@ class Reported(NamedTuple):
 
 @dataclass(frozen=True)
 class Sanitizer:
-    """compute-sanitizer, as `find_sanitizer` finds it, in a sandbox."""
+    """compute-sanitizer in a sandbox. Use `find_sanitizer` to make one.
+
+    Attributes:
+        program: Path of compute-sanitizer.
+        toolkit: The CUDA toolkit, which the sandbox shows to it.
+        isolation: Isolation of the sandbox.
+    """
 
     program: Path
     toolkit: Toolkit
     isolation: Isolation = Isolation.AUTO
 
     def run(self, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: Gpu | None, limits: Limits) -> Reported:
-        """Run a program under a tool; `limits` are those of a run without. Raises SandboxError when this machine cannot."""
+        """Run a program under a tool and return the tool's report.
+
+        Args:
+            tool: A key of `TOOLS`.
+            binary: The program.
+            inputs: Its input files: path that the program sees -> file on the host.
+            gpu: The GPU to run on, or None.
+            limits: The limits of a run without the tool. They are multiplied by `SLOWER`.
+
+        Raises:
+            SandboxError: The machine cannot run it.
+        """
         slowed = replace(limits, wall_s=SLOWER * limits.wall_s, processes=SLOWER * limits.processes)
         if limits.memory_bytes:
             slowed = replace(slowed, memory_bytes=SLOWER * limits.memory_bytes)
         command = [str(self.program), "--tool", tool, "--print-limit", "50", "--error-exitcode", str(_FOUND)]
         command += ["--log-file", _REPORT]
-        if tool == "memcheck":  # a program may ask the driver for what it does not have
+        if tool == "memcheck":  # a program may ask the driver for something that the machine lacks
             command += ["--report-api-errors", "no"]
         with run_program(
             binary,
@@ -88,10 +119,10 @@ class Sanitizer:
             limits=slowed,
             gpu=gpu,
             isolation=self.isolation,
-            network=True,  # compute-sanitizer talks to itself so
+            network=True,  # the processes of compute-sanitizer talk to each other over it
         ) as ran:
             log = ""
-            if _REPORT in ran.outputs:  # the program may have written to it: anything, of any length
+            if _REPORT in ran.outputs:  # the program could write to it as well, so its size is limited
                 with ran.outputs[_REPORT].open(errors="replace") as file:
                     log = file.read(MOST_REPORT)
             code = ran.finished.returncode
@@ -100,7 +131,11 @@ class Sanitizer:
             return Reported(code in (0, _FOUND) and "SUMMARY:" in log, errors, printed[-1000:])
 
     def check(self, compiler: Compiler, gpu: Gpu, limits: Limits) -> None:
-        """Raises SandboxError where it does not find an error that is there: what it then says of answers is worth nothing."""
+        """Check that compute-sanitizer finds a planted error. Otherwise its reports on answers are worth nothing.
+
+        Raises:
+            SandboxError: The error was not found, or the test program does not compile.
+        """
         compiled = compiler.compile(_BEYOND)
         if compiled.binary is None:
             raise SandboxError(
@@ -115,7 +150,11 @@ class Sanitizer:
 
 
 def find_sanitizer(toolkit: Toolkit, isolation: Isolation = Isolation.AUTO) -> Sanitizer:
-    """compute-sanitizer of the toolkit, or on PATH. Raises SandboxError where it is missing."""
+    """Find compute-sanitizer in the CUDA toolkit or on PATH.
+
+    Raises:
+        SandboxError: There is none.
+    """
     folders = (str(toolkit.folder / name) for name in ("bin", "compute-sanitizer"))
     program = shutil.which("compute-sanitizer", path=os.pathsep.join(folders)) or shutil.which("compute-sanitizer")
     if program is None:
@@ -127,27 +166,37 @@ def find_sanitizer(toolkit: Toolkit, isolation: Isolation = Isolation.AUTO) -> S
 
 
 def read_reports(output: str) -> set[str]:
-    """The kinds of error in what compute-sanitizer printed, without places and numbers."""
+    """Return the kinds of error in the output of compute-sanitizer, without places and numbers."""
     heads = (match[1] for match in _HEAD.finditer(output))
     return {_NUMBER.sub("N", _DETAIL.sub("", head)) for head in heads if not _NO_REPORT.match(head)}
 
 
 def examined_cases(task: ProgramTask) -> Sequence[Case]:
-    """The cases that are run under compute-sanitizer, smallest first."""
+    """Return the cases to run under compute-sanitizer, smallest first."""
     by_size = sorted(task.cases, key=lambda case: case.nbytes)
     return by_size[1 : 1 + CASES] or by_size
 
 
 @dataclass
 class Examiner:
-    """Looks again at what has passed. judge: a ProgramJudge that does not."""
+    """Examines programs that have passed.
+
+    Attributes:
+        judge: A ProgramJudge that does not examine programs itself.
+        sanitizer: compute-sanitizer.
+    """
 
     judge: Any
     sanitizer: Sanitizer
+    # (task fingerprint, case, tool) -> errors that the tool reports for the task's own solution
     _of_solutions: dict[tuple[str, str, str], set[str]] = field(default_factory=dict)
 
     def examine(self, task: ProgramTask, built: Built, judgement: Judgement) -> Judgement:
-        """The judgement, or what is found instead; a flag names the tools that did not finish."""
+        """Examine a program that has passed.
+
+        Returns:
+            The judgement, with another verdict if an error was found. A flag names the tools that did not finish.
+        """
         unfinished: list[str] = []
         try:
             problem = self._sanitized(task, built.product, judgement, unfinished) or self._adverse(task, built.code)
@@ -165,10 +214,14 @@ class Examiner:
     def _sanitized(
         self, task: ProgramTask, binary: Path, judgement: Judgement, unfinished: list[str]
     ) -> tuple[Verdict, str, str] | None:
-        """Verdict, case and message, if a tool reports what it does not report of the task's own solution."""
-        took = max(result.run_s for result in judgement.cases)
-        # A tool that hangs does so with each case.
-        limits = replace(self.judge.limits, wall_s=min(self.judge.limits.wall_s, 12.0 + 10.0 * took))
+        """Run the program under each tool. Names of tools that do not finish are added to `unfinished`.
+
+        Returns:
+            Verdict, case and message, if a tool reports an error that it does not report for the task's own solution.
+        """
+        longest_s = max(result.run_s for result in judgement.cases)
+        # A tool that hangs would hang with each case, so the time limit depends on the time of the plain runs.
+        limits = replace(self.judge.limits, wall_s=min(self.judge.limits.wall_s, 12.0 + 10.0 * longest_s))
 
         def run(binary: Path, case: Case) -> Reported:
             prepared, gpus = self.judge.case(task, case), self.judge.gpus
@@ -188,11 +241,16 @@ class Examiner:
                     return verdict, case.name, f"{tool}: {'; '.join(sorted(errors))}\n{reported.said}"
                 if not reported.complete:
                     unfinished.append(tool)
-                    break  # with larger inputs it would not end either
+                    break  # it would not finish with larger inputs either
         return None
 
     def _adverse(self, task: ProgramTask, code: str) -> tuple[Verdict, str, str] | None:
-        """The same, if the program is wrong in an adverse form and right in the control form; None also where no kernel is found in it."""
+        """Run the program in its adverse forms.
+
+        Returns:
+            Verdict, case and message, if the program is wrong in an adverse form and right in the control form. None
+            otherwise, and if no kernel is found in the program.
+        """
         for variant, (pattern, late) in enumerate(VARIANTS):
             if (form := make_adverse(code, variant)) and (judgement := self.judge.judge(task, form)).verdict in WRONG:
                 control = make_adverse(code, CONTROL)

@@ -1,6 +1,7 @@
-"""Wrong outputs that an oracle should refuse: what a program writes that computes nothing, or not quite the right thing.
+"""Wrong outputs that an oracle should refuse. The audit of a task (audit.py) tries whether they pass.
 
-Outputs may be larger than the memory: they are made, and references read, in chunks.
+They are what a program would write that computes nothing, or almost the right thing. Outputs may be larger than the
+memory. So they are made, and references are read, in chunks.
 """
 
 import itertools
@@ -17,12 +18,17 @@ from ..tasks.base import DTYPE_BYTES, Tensor
 
 
 CHUNK = 1 << 20  # elements
-MAX_COPIES = 16  # of inputs: a task with more of one size is tried with the first ones
+MAX_COPIES = 16  # combinations of inputs that are tried as outputs; of more, the first ones are tried
 
 
 class Severity(StrEnum):
-    """ERROR: a program that computes nothing passes, or the right outputs do not. WARNING: some wrong programs may pass.
-    NOTE: the verdicts hold; for whoever compares numbers with other judges, or looks after the set."""
+    """Severity of a finding.
+
+    Attributes:
+        ERROR: A program that computes nothing passes, or the right outputs do not pass.
+        WARNING: Some wrong programs may pass.
+        NOTE: The verdicts hold. The note is for those who compare numbers with other judges or maintain the task set.
+    """
 
     ERROR = "error"
     WARNING = "warning"
@@ -30,7 +36,10 @@ class Severity(StrEnum):
 
 
 class Code(StrEnum):
-    """What was found. Those that end in _pass or _passes: such outputs pass in every case of the task."""
+    """Kinds of findings.
+
+    A code that ends in _pass or _passes means that such outputs pass in every case of the task.
+    """
 
     ORACLE_FAILS = "oracle_fails"
     REFERENCE_REFUSED = "reference_refused"
@@ -56,7 +65,16 @@ class Code(StrEnum):
 
 @dataclass(frozen=True)
 class Profile:
-    """What values look like. A complex number is two real ones. minimum, maximum, mean, std: over finite values."""
+    """Statistics of an array. A complex number counts as two real numbers.
+
+    Attributes:
+        elements: Number of values.
+        finite: Whether all values are finite.
+        minimum: Smallest finite value.
+        maximum: Largest finite value.
+        mean: Mean of the finite values.
+        std: Standard deviation of the finite values.
+    """
 
     elements: int
     finite: bool
@@ -67,12 +85,12 @@ class Profile:
 
     @property
     def largest(self) -> float:
-        """Of |x|."""
+        """The largest absolute value."""
         return max(abs(self.minimum), abs(self.maximum))
 
 
 def profile(arrays: Iterable[np.ndarray]) -> Profile:
-    """The profile of all values of these real arrays together."""
+    """Return the statistics over all values of these real arrays together."""
     low, high, total, squares, count, elements = math.inf, -math.inf, 0.0, 0.0, 0, 0
     for chunk in (array[start : start + CHUNK] for array in arrays for start in range(0, array.size, CHUNK)):
         elements += chunk.size
@@ -80,7 +98,7 @@ def profile(arrays: Iterable[np.ndarray]) -> Profile:
         wide = wide[np.isfinite(wide)]
         if wide.size:
             low, high = min(low, float(wide.min())), max(high, float(wide.max()))
-            with np.errstate(over="ignore"):  # then there is no deviation
+            with np.errstate(over="ignore"):  # if the sum of squares overflows, std is 0
                 total, squares, count = total + float(wide.sum()), squares + float((wide**2).sum()), count + wide.size
     if not count:
         return Profile(elements, elements == 0)
@@ -91,10 +109,13 @@ def profile(arrays: Iterable[np.ndarray]) -> Profile:
 
 @dataclass(frozen=True)
 class Output:
-    """An output of a case, and the files that it may be made from.
+    """An output of a case, with the files from which a wrong output may be made.
 
-    expected: its reference, whatever the size. other: what is right for other inputs. inputs: by name those of its dtype and
-    size.
+    Attributes:
+        tensor: The declared output.
+        expected: File with its reference, which may have another size than declared. None if there is no reference.
+        other: File with the right output for other inputs, or None.
+        inputs: Name -> file of the inputs that have its dtype and size.
     """
 
     tensor: Tensor
@@ -104,7 +125,7 @@ class Output:
 
     @cached_property
     def dtype(self) -> np.dtype | None:
-        """How the file is read: complex numbers as pairs, a bool as its byte; None for a dtype NumPy lacks."""
+        """The dtype for reading the file: pairs for complex numbers, bytes for bool. None if NumPy lacks the dtype."""
         name = self.tensor.dtype
         real = {"bool": "uint8", "complex64": "float32", "complex128": "float64"}.get(name, name)
         return np.dtype(real).newbyteorder("<") if name in DTYPE_BYTES else None
@@ -115,25 +136,34 @@ class Output:
 
     @cached_property
     def right(self) -> np.ndarray | None:
-        """The right values, where they are known and have the declared size."""
+        """The right values. None if they are not known or do not have the declared size."""
         if self.dtype is None or self.expected is None or self.expected.stat().st_size != self.tensor.nbytes:
             return None
         return self.read(self.expected)
 
     @cached_property
     def seen(self) -> Profile | None:
+        """Statistics of the right values, or None if there are none."""
         return None if self.right is None else profile([self.right])
 
     def read(self, path: Path) -> np.ndarray:
+        """Map a file into memory as a flat array of this output's dtype."""
         size = path.stat().st_size // self.dtype.itemsize
         return np.memmap(path, self.dtype, "r", shape=(size,)) if size else np.empty(0, self.dtype)
 
     @cached_property
     def other_values(self) -> np.ndarray:
+        """The right values for other inputs. Empty if there are none."""
         return self.read(self.other) if self.other and self.dtype else np.empty(0)
 
     def write(self, path: Path, values: Callable[["Output", slice], np.ndarray | float]) -> None:
-        """A file of the declared size; `values` gives those of a slice, or one number for all of it."""
+        """Write a file of the declared size.
+
+        Args:
+            path: The file.
+            values: Called with this output and a slice of its elements. It returns the values of the slice, or one
+                number for all of them.
+        """
         elements = self.tensor.nbytes // self.dtype.itemsize
         with path.open("wb") as file, np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, elements, CHUNK):
@@ -145,28 +175,37 @@ class Output:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kind of wrong output, and for which outputs it makes sense."""
+    """A kind of wrong output.
+
+    Attributes:
+        code: Code of the finding if it passes.
+        what: Beginning of the finding's message.
+        values: Makes the values of a slice of an output, as in `Output.write`.
+        fits: Whether it makes sense for an output.
+        severity: Severity of the finding.
+    """
 
     code: Code
-    what: str  # "... as C in every case"
+    what: str  # the message goes on with "... as C in every case"
     values: Callable[[Output, slice], np.ndarray | float]
     fits: Callable[[Output], bool]
     severity: Severity = Severity.ERROR
 
 
 def _other(output: Output, part: slice) -> np.ndarray:
-    """Cut or repeated to this size."""
+    """Return values that are right for other inputs, cut or repeated to the size of this output."""
     return output.other_values.take(np.arange(part.start, part.stop), mode="wrap")
 
 
 def _random(output: Output, part: slice) -> np.ndarray:
+    """Return normal random values with the mean and standard deviation of the right ones."""
     seen = output.seen
     values = np.random.default_rng(part.start).normal(seen.mean, seen.std, part.stop - part.start)
     return values if output.is_float else np.rint(values).clip(seen.minimum, seen.maximum)
 
 
 def _noisy(relative: float, severity: Severity) -> Candidate:
-    """Every value off by this part of itself, up or down."""
+    """Make the candidate in which every value is off by this fraction of itself, up or down at random."""
 
     def disturb(output: Output, part: slice) -> np.ndarray:
         right = output.right[part]
@@ -194,10 +233,16 @@ NOISY_OUTPUTS = (_noisy(0.1, Severity.ERROR), _noisy(0.01, Severity.WARNING))
 
 
 def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
-    """One number for each output, from its right values in the task's first case: the middle of their range, whose largest error
-    is the smallest, and the commonest, as a program that has memorized one answer would write it.
+    """Return candidates that write one constant number to each output.
 
-    alone: the task has no other case, so that a single element is no constant.
+    The constants come from the right values in the task's first case. The first candidate writes the middle of their
+    range, the constant with the smallest maximum error. The second writes the commonest value (for floats the mean),
+    like a program that has memorized one answer.
+
+    Args:
+        outputs: The outputs of the first case.
+        alone: Whether the task has no other case. An output of a single element is then left out, because its right
+            value would be the constant.
     """
     middles, commonest = {}, {}
     for name, output, seen in ((output.tensor.name, output, output.seen) for output in outputs):
@@ -221,7 +266,13 @@ def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
 
 
 def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
-    """Copies of inputs as outputs, of the task's first case: each input that has the dtype and size of an output in turn."""
+    """Return candidates that copy inputs to the outputs.
+
+    There is one for each combination of inputs with the dtype and size of the outputs, up to `MAX_COPIES`.
+
+    Args:
+        outputs: The outputs of the task's first case.
+    """
     fitting = {output.tensor.name: list(output.inputs) for output in outputs if output.inputs and output.dtype}
 
     def copy_of(chosen: Mapping[str, str]) -> Candidate:
@@ -239,7 +290,12 @@ def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
 
 
 def unchecked(name: str, half: bool = False) -> Candidate:
-    """In one output, while the others are right, zeros (ones where zeros are right); half: in the second half of it."""
+    """Return the candidate that writes zeros to one output while the others are right.
+
+    Args:
+        name: Name of the output. If all its right values are zero, ones are written to it.
+        half: If true, only the second half of the output is wrong. Ones are written where zeros are right.
+    """
 
     def values(output: Output, part: slice) -> np.ndarray:
         right = output.right[part]

@@ -1,12 +1,19 @@
-"""A program changed so that relying on what CUDA leaves undefined gives wrong results.
+"""The adverse form of a program: wrong results for code that relies on what CUDA leaves undefined.
 
-At the entry of every kernel shared memory is filled with a pattern; there and after every barrier every other warp is
-delayed; a shuffle from a lane that the block does not have returns the pattern; and an array is placed below the program's
-own in shared memory, so that an index below 0 reads the pattern, too. A correct program is unaffected. One that is right as it
-is and wrong in this form reads memory that it never wrote, or lacks a barrier. compute-sanitizer reports neither: initcheck
-covers global memory alone, racecheck no store that conflicts with an atomic, memcheck no index inside the block's shared memory.
+The adverse form changes a program in four ways:
 
-The control form takes the same memory and registers and does none of this: a program that is wrong in it, too, lacks room for the form.
+- At the entry of every kernel, shared memory is filled with a pattern.
+- At the entry of every kernel and after every barrier, every other warp is delayed.
+- A shuffle from a lane that the block does not have returns the pattern.
+- An array is placed below the program's own arrays in shared memory, so that an index below 0 reads the pattern, too.
+
+A correct program is unaffected. A program that gives right results as it is and wrong ones in its adverse form reads
+memory that it never wrote, or lacks a barrier. compute-sanitizer does not report these errors: initcheck covers only
+global memory, racecheck misses a store that conflicts with an atomic, and memcheck misses an index inside the block's
+shared memory.
+
+The control form takes the same memory and registers, but does none of this. A program that is wrong in the control
+form, too, lacks room for the adverse form, so its result in that form says nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +25,12 @@ from .program import Program
 
 
 CONTROL = -1
-VARIANTS = ((0xFFFFFFFF, 0), (0x7F7F7F7F, 1))  # the pattern (NaN and -1; a large number), and which warps are late
+# (pattern, which warps are late). The first pattern is NaN as a float and -1 as an integer, the second a large number.
+VARIANTS = ((0xFFFFFFFF, 0), (0x7F7F7F7F, 1))
 ENTRY_DELAY, BARRIER_DELAY = 100_000, 20_000  # clock cycles
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[^\n]*\n", re.MULTILINE)
-# Declared in the kernel itself and first there: nvcc 13 gives shared memory to a kernel's own variables in their order.
+# The array is the first declaration in the kernel itself, because nvcc 13 gives shared memory to a kernel's own
+# variables in their order.
 _ENTRY = "__shared__ __align__(1024) unsigned cuset_adverse_below[256]; cuset_adverse::enter(cuset_adverse_below);"
 
 _PRELUDE = """\
@@ -89,11 +98,15 @@ __device__ __forceinline__ T of(unsigned mask, T value, int source, int width = 
 
 
 def make_adverse(source: str, variant: int) -> str | None:
-    """The program in this form; None when no kernel of it was found.
+    """Return the adverse form of a program, or None if no kernel was found in it.
 
-    variant: a number of `VARIANTS`, each of which leaves another half of the warps late, or `CONTROL`. Lines keep their numbers for the
-    compiler.
-    A program that takes all the shared memory there is does not compile, or does not launch, in this form.
+    The compiler reports the line numbers of the original program. A program that takes all the shared memory there is
+    does not compile, or does not launch, in this form.
+
+    Args:
+        source: the program.
+        variant: an index of `VARIANTS`, each of which delays another half of the warps, or `CONTROL` for the control
+            form.
     """
     pattern, late = VARIANTS[max(variant, 0)]
     program = Program(source)
@@ -101,7 +114,7 @@ def make_adverse(source: str, variant: int) -> str | None:
     if not additions:
         return None
     for name, statement, _ in barrier_statements(program):
-        if name != "__syncwarp":  # it says nothing about other warps
+        if name != "__syncwarp":  # it synchronises a single warp, and the delay is for whole warps
             additions.append((statement.start_byte, "{ "))
             additions.append((statement.end_byte, f" cuset_adverse::late<{BARRIER_DELAY}>(); }}"))
     for place, text in sorted(additions, reverse=True):

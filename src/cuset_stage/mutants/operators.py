@@ -1,4 +1,8 @@
-"""The errors that are put into right programs, of the kinds that language models make; `OPERATORS` has them by name."""
+"""The mutation operators: errors to put into correct programs, of the kinds that language models make.
+
+An operator is a function that takes a `Program` and yields the `Edit`s that it can make. Each edit has a tier, which
+says how likely a run is to show the error. `OPERATORS` has the operators by name.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,11 @@ _FLOAT = re.compile(r"(?!0[xX]).*(?:\.|[fF]\Z)")
 
 
 def bound_off_by_one(program: Program) -> Iterator[Edit]:
-    """`i < n` as `i <= n` or `i < n - 1`, `n - 1` as `n`, a loop that starts late or ends early, `(n + 255) / 256` as `n / 256`."""
+    """Put bounds off by one.
+
+    `i < n` becomes `i <= n` or `i < n - 1`, `n - 1` becomes `n`, a loop starts late or ends early, and
+    `(n + 255) / 256` becomes `n / 256`.
+    """
     for loop in program.nodes("for_statement"):
         body = child(loop, "body")
         if program.device_function(loop) or "<<<" in program.code[body.start_byte : body.end_byte]:
@@ -37,7 +45,7 @@ def bound_off_by_one(program: Program) -> Iterator[Edit]:
             yield program.edit(child(node, "operator"), _LOOSER[sign], "relation", tier)
             if sign in ("<", ">=") and _ENDS_IN_WORD.fullmatch(bound) and not indexed:
                 yield program.edit(right, f"{bound} - 1", "bound")
-        elif sign == "-" and program.text(right) == "1":  # the end of a clamp or of an array
+        elif sign == "-" and program.text(right) == "1":  # the upper end of a clamp, or the last index of an array
             is_argument = outer.type == "argument_list" and outer.parent.type == "call_expression"
             is_last = is_argument and program.calls(outer.parent, _CLAMPS)
             is_last = is_last or (outer.type == "subscript_argument_list" and left.type == "identifier")
@@ -49,6 +57,7 @@ def bound_off_by_one(program: Program) -> Iterator[Edit]:
 
 
 def _loop_bounds(program: Program, loop: Node) -> Iterator[Edit]:
+    """Change the start, the end or the relation of a `for` loop, depending on how its variable changes."""
     condition, update, first = child(loop, "condition"), child(loop, "update"), initial_value(loop)
     steps = {program.text(node) for node in walk(update) if not node.is_named}
     halving, doubling = steps & {"/=", ">>="}, steps & {"*=", "<<="}
@@ -83,19 +92,26 @@ def _loop_bounds(program: Program, loop: Node) -> Iterator[Edit]:
 
 
 def is_bound(program: Program, node: Node, function: Function) -> bool:
-    """Whether a comparison checks a position against a bound: a position on the left, no floating-point value."""
+    """Return True if a comparison checks a position against a bound.
+
+    The left side must contain a position, and the right side must not contain a floating-point value.
+    """
     left, right = sides(node)
     outside = walk(left, lambda at: [] if at.type == "subscript_argument_list" else at.children)
     if not any(each.type == "identifier" and program.text(each) in program.indices[function] for each in outside):
         return False
-    one, other = program.text(left), program.text(right)
-    if left.type == right.type == "identifier" and len(one) == len(other) > 3 and one[:-1] == other[:-1]:
-        return False  # indexA and indexB are two values of a kind
+    left_name, right_name = program.text(left), program.text(right)
+    if (
+        left.type == right.type == "identifier"
+        and len(left_name) == len(right_name) > 3
+        and left_name[:-1] == right_name[:-1]
+    ):
+        return False  # indexA and indexB are two values of the same kind
     return not any(each.type == "number_literal" and _FLOAT.match(program.text(each)) for each in walk(right))
 
 
 def _ceil_division(program: Program, node: Node) -> Iterator[Edit]:
-    """`(n + b - 1) / b`, `(n + 255) / 256` and `(n - 1) / b + 1`, written `n / b`."""
+    """Replace `(n + b - 1) / b`, `(n + 255) / 256` and `(n - 1) / b + 1` by `n / b`."""
     left, divisor = sides(node)
     while left.type == "binary_expression":  # a * (n + 255) / 256
         left = child(left, "right")
@@ -117,7 +133,7 @@ def _ceil_division(program: Program, node: Node) -> Iterator[Edit]:
 
 
 def drop_boundary_check(program: Program) -> Iterator[Edit]:
-    """A guard left out: the whole `if`, one half of `row < m && col < n`, or the choice of 0 in `i < n ? a[i] : 0`."""
+    """Leave out a guard: the whole `if`, one half of `row < m && col < n`, or the 0 of `i < n ? a[i] : 0`."""
     for node, function in program.in_device("if_statement"):
         condition, taken = child(node, "condition"), child(node, "consequence")
         follows = program.before(node.start_byte) in (";", "{", "}")
@@ -146,7 +162,7 @@ def drop_boundary_check(program: Program) -> Iterator[Edit]:
 
 
 def _bounds_in(program: Program, node: Node, function: Function) -> bool:
-    """Whether an expression consists of bounds checks alone."""
+    """Return True if all comparisons of an expression are bounds checks, and there is at least one."""
     signs = [each for each in walk(node) if program.sign(each) in COMPARISONS]
     if not signs or re.search(r"[=!]=|\[", program.text(node)):
         return False
@@ -168,12 +184,16 @@ _CASTS = frozenset({"static_cast", "size_t", "int", "long", "int64_t"})
 
 
 def wrong_index(program: Program) -> Iterator[Edit]:
-    """`threadIdx.y` for `threadIdx.x`, a block's offset without its size, `tile[x][y]` for `tile[y][x]`, `a[i - 1]` for `a[i + 1]`, and the like."""
+    """Make an index wrong.
+
+    Examples: `threadIdx.y` for `threadIdx.x`, a block's offset without its size, `tile[x][y]` for `tile[y][x]`, and
+    `a[i - 1]` for `a[i + 1]`.
+    """
     for node, function in program.in_device("field_expression"):
         name, component = program.text(child(node, "argument")), program.text(child(node, "field"))
         if name not in ("threadIdx", "blockIdx"):
             continue
-        # The other component where the function has two, the other built-in where it has one.
+        # Use the other component if the function has two dimensions, and the other built-in if it has one.
         planar = _PLANAR.search(program.code, *function.body)
         if component in _SWAP and (planar or (name == "blockIdx" and component == "y")):
             yield program.edit(child(node, "field"), _SWAP[component], "component")
@@ -203,7 +223,7 @@ def wrong_index(program: Program) -> Iterator[Edit]:
 
 
 def _block_offset(program: Program, node: Node) -> Iterator[Edit]:
-    """`blockIdx.x * blockDim.x + threadIdx.x` without the factor, or without the thread."""
+    """Write `blockIdx.x * blockDim.x + threadIdx.x` without the factor, or without the thread."""
     while (outer := node.parent).type in ("parenthesized_expression", "cast_expression", "argument_list"):
         if outer.type == "argument_list":  # static_cast<size_t>(blockIdx.x), size_t(blockIdx.x)
             outer = outer.parent
@@ -226,7 +246,7 @@ def _block_offset(program: Program, node: Node) -> Iterator[Edit]:
 
 
 def _row_major(program: Program, node: Node, function: Function) -> Iterator[Edit]:
-    """`row * n + col` as `col * n + row`."""
+    """Replace `row * n + col` by `col * n + row`."""
     product, column = sides(node)
     if program.sign(product) != "*" or program.before(node.start_byte) not in ("[", "=", "(", ","):
         return
@@ -239,7 +259,7 @@ def _row_major(program: Program, node: Node, function: Function) -> Iterator[Edi
 
 
 def other_dimension(program: Program) -> Iterator[Edit]:
-    """`row < m` as `row < n`, where both names are known at this place and neither is declared here."""
+    """Replace `row < m` by `row < n`, where both names are visible and the replaced one is not declared or set."""
     for node, function in program.in_device("identifier", "field_identifier"):
         name, is_member = program.text(node), node.type == "field_identifier"
         if not partners(name) or program.declares(node) or (is_member and len(name) == 1):
@@ -247,13 +267,13 @@ def other_dimension(program: Program) -> Iterator[Edit]:
         if program.after(node.end_byte) in ("[", "(", "::") or program.before(node.start_byte) == "::":
             continue
         types = {parameter.name: parameter.type for parameter in function.parameters}
-        # The letters of dimensions are capitals or integer parameters; others are running variables and vectors.
+        # Single letters that name dimensions are capitals or integer parameters. Others are loop variables or vectors.
         is_letter = len(name) == 1 and name not in "xyij" and not (name.isupper() or types.get(name) in INTEGERS)
         if is_letter or types.get(name, "").endswith("*"):
             continue
         for other in partners(name):
             if not types.get(other, "").endswith("*") and program.known(other, node):
-                # Two index variables have the same values; two extents do not.
+                # Two index variables take the same values, two extents do not.
                 is_index = name in program.indices[function] or covers(program.loop_heads, node)
                 yield program.edit(node, other, "dimension", 1 if is_index else 0)
                 break
@@ -269,16 +289,16 @@ _PARTNERS = (
 
 @lru_cache(maxsize=1024)
 def partners(name: str) -> tuple[str, ...]:
-    """The identifiers that name the other dimension: outWidth -> outHeight; M -> N, K."""
-    found = []
+    """Return the identifiers that would name the other dimension: outWidth -> outHeight; M -> N, K."""
+    names = []
     words = _CUTS.split(name)  # out, Width; NUM, _, ROWS
-    for at, word in enumerate(words):
+    for index, word in enumerate(words):
         for pair in _PARTNERS:
             if word.lower() in pair:
                 other = pair[1 - pair.index(word.lower())]
                 cased = other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
-                found.append("".join((*words[:at], cased, *words[at + 1 :])))
-    return tuple(dict.fromkeys(found))
+                names.append("".join((*words[:index], cased, *words[index + 1 :])))
+    return tuple(dict.fromkeys(names))
 
 
 # ---------------------------------------------------------------------------------------------------- between threads
@@ -294,7 +314,7 @@ _ATOMICS = {
 
 
 def barrier_statements(program: Program) -> Iterator[tuple[str, Node, Function]]:
-    """Each barrier's name, its statement, the semicolon included, and its function."""
+    """Yield each barrier's name, its statement with the semicolon, and its function."""
     for call, function in program.in_device("call_expression"):
         name, is_free = program.text(callee(call)), child(call, "function").type == "identifier"
         if name in _BARRIERS and call.parent.type == "expression_statement" and not (is_free and name == "sync"):
@@ -302,20 +322,20 @@ def barrier_statements(program: Program) -> Iterator[tuple[str, Node, Function]]
 
 
 def drop_syncthreads(program: Program) -> Iterator[Edit]:
-    """A barrier removed: `__syncthreads()`, `__syncwarp()`, the `sync()` of a cooperative group."""
+    """Remove a barrier: `__syncthreads()`, `__syncwarp()`, or the `sync()` of a cooperative group."""
     for name, statement, function in barrier_statements(program):
-        # Threads stored to an array since the last barrier: without this one, others may read it too early.
+        # If threads stored to an array since the last barrier, others may read it too early without this one.
         last = _LAST_STORE_OR_BARRIER.match(program.code, function.body[0], statement.start_byte)
         yield remove_statement(program, statement, name, 0 if last and last["store"] else 1)
 
 
 def atomic_to_plain(program: Program) -> Iterator[Edit]:
-    """`atomicAdd(&x[i], v);` as `x[i] += v;`, so that threads overwrite each other."""
+    """Replace `atomicAdd(&x[i], v);` by `x[i] += v;`, so that threads overwrite each other's results."""
     for call, _ in program.in_device("call_expression"):
-        name, given = program.text(child(call, "function")), [program.text(each) for each in arguments(call)]
-        if name not in _ATOMICS or len(given) != 2 or call.parent.type != "expression_statement":
+        name, args = program.text(child(call, "function")), [program.text(each) for each in arguments(call)]
+        if name not in _ATOMICS or len(args) != 2 or call.parent.type != "expression_statement":
             continue
-        target, value = given
+        target, value = args
         if target.startswith("&"):
             target = target[1:].lstrip()
         else:
@@ -324,12 +344,12 @@ def atomic_to_plain(program: Program) -> Iterator[Edit]:
 
 
 def wrong_shuffle_distance(program: Program) -> Iterator[Edit]:
-    """A reduction over half a warp, or a shuffle in the other direction."""
+    """Reduce over half a warp only, or shuffle in the other direction."""
     shuffles = [call for call, _ in program.in_device("call_expression") if program.calls(call, _SHUFFLES)]
     for call in shuffles:
         name = program.text(callee(call))
         for node in arguments(call)[2 if name.startswith("__") else 1 :][:1]:  # the distance
-            # An exchange with lane ^ d and a shift by d agree in lane 0, where most sums are read.
+            # An exchange with lane ^ d and a shift by d give the same in lane 0, where most sums are read.
             yield program.edit(callee(call), _SHUFFLES[name], "direction", 1 if "xor" in name else 0)
             text = program.text(node)
             if text.isdigit() and int(text) > 1:
@@ -356,7 +376,7 @@ _EXPONENTIALS = frozenset({"exp", "expf", "__expf", "exp2f"})
 
 
 def wrong_operator(program: Program) -> Iterator[Edit]:
-    """`+` for `-`, `max` for `min`, `<<` for `>>`, a comparison of values reversed."""
+    """Swap `+` and `-`, `max` and `min`, or `<<` and `>>`, or reverse a comparison of values."""
     for call, _ in program.in_device("call_expression", heads=False):
         if program.calls(call, _CALLS):
             yield program.edit(callee(call), _CALLS[program.text(callee(call))], "extreme")
@@ -367,12 +387,13 @@ def wrong_operator(program: Program) -> Iterator[Edit]:
         elif sign in COMPARISONS and not is_bound(program, node, function):
             yield program.edit(operator, _FLIPPED[sign], "comparison", 1)
         elif sign in _BINARY:
-            # Where a subscript or a pointer is computed, an error of the index operators would be the same.
+            # In the computation of a subscript or a pointer, this is the same kind of error as a wrong index.
             is_address = _addresses(node) or program.after(operator.end_byte) == "threadIdx"
             yield program.edit(operator, _BINARY[sign], "operator", 1 if is_address or sign not in ("+", "-") else 0)
 
 
 def _addresses(node: Node) -> bool:
+    """Return True if a node is part of a subscript, an array's size, or the value of a pointer."""
     while (node := node.parent) and not node.type.endswith(("statement", "declaration")):
         target = child(node, "declarator") if node.type == "init_declarator" else None
         is_pointer = target is not None and target.type == "pointer_declarator"
@@ -382,26 +403,26 @@ def _addresses(node: Node) -> bool:
 
 
 def wrong_initial_value(program: Program) -> Iterator[Edit]:
-    """A sum that starts at 1, a maximum that starts at 0, an array cleared with 1."""
+    """Start a sum at 1 or a maximum at 0, or clear an array with 1."""
     for node, function in program.in_device("identifier", heads=False):
         if program.text(node) not in _LIMITS or program.after(node.end_byte) not in (";", ",", "}", ")"):
             continue
         whole = node.parent if program.text(node.parent).startswith("-") else node
         if program.before(whole.start_byte) in ("=", "{", ":", ",", "("):
             zero = "0" if program.text(node).startswith(("INT", "UINT")) else "0.0f"
-            # A softmax does not change with the number that its exponents are shifted by.
+            # A softmax does not depend on the maximum that is subtracted from its exponents.
             yield program.edit(whole, zero, "extreme", 2 if program.words(function.body) & _EXPONENTIALS else 0)
     for node, function in program.in_device("number_literal", heads=False):
-        one = _ZEROS.get(program.text(node))
+        wrong = _ZEROS.get(program.text(node))
         before, after = program.before(node.start_byte), program.after(node.end_byte)
-        if one and before == "=" and after in (";", ","):
+        if wrong and before == "=" and after in (";", ","):
             target = child(node.parent, "left") or child(node.parent, "declarator") or node
             name = re.escape(program.text(target))
             later = program.code[node.end_byte : function.body[1]]
             is_sum = re.search(rf"\b{name}\s*(?:[-+*|^]=|\+\+)|\+\+\s*{name}\b", later)
-            yield program.edit(node, one, "zero", 0 if is_sum or target.type == "subscript_expression" else 1)
-        elif one and before == ":" and after in (";", ",", ")"):
-            yield program.edit(node, one, "neutral element", 1)
+            yield program.edit(node, wrong, "zero", 0 if is_sum or target.type == "subscript_expression" else 1)
+        elif wrong and before == ":" and after in (";", ",", ")"):
+            yield program.edit(node, wrong, "neutral element", 1)
 
 
 # ---------------------------------------------------------------------------------------------------------- host code
@@ -414,13 +435,13 @@ _BYTES = re.compile(r"(?P<count>.+?)\s*\*\s*sizeof\s*\([^()]*\)|sizeof\s*\([^()]
 
 
 def wrong_launch_size(program: Program) -> Iterator[Edit]:
-    """Half or twice the threads, one block too few, no shared memory, grid and block swapped."""
+    """Launch half or twice the threads, one block too few, or no shared memory, or swap grid and block."""
     for launch in program.launches:
         words = program.words(launch.kernel.body) if launch.kernel else set()
-        for function in program.functions:  # that it calls
+        for function in program.functions:  # add the words of the functions that the kernel calls
             if not function.is_kernel and function.name in words:
                 words |= program.words(function.body)
-        strides, shares = "gridDim" in words, "__shared__" in words  # with a stride, a kernel works with any grid
+        strides, shares = "gridDim" in words, "__shared__" in words  # with a grid stride, any grid works
         flexible = "blockDim" in words and (strides or "blockIdx" not in words)
         if launch.shared is not None and program.text(launch.shared) != "0":
             yield program.edit(launch.shared, "0", "no shared memory")
@@ -442,29 +463,33 @@ def wrong_launch_size(program: Program) -> Iterator[Edit]:
 
 
 def _dimensions(program: Program, node: Node) -> list[Node]:
-    """The components of a launch dimension: of `dim3(a, b)`, of the variable that holds one, or the expression itself."""
+    """Return the components of a launch dimension.
+
+    These are the arguments of `dim3(a, b)` or of a dim3 variable's last definition before the launch. For any other
+    expression it is the expression itself.
+    """
     if node.type == "call_expression" and program.text(child(node, "function")) == "dim3":
         return arguments(node)
-    name, found = program.text(node), [node]
-    for declared, components in _dim3_variables(program):
-        if program.text(declared) == name and declared.start_byte < node.start_byte:
-            found = components
-    return found
+    name, result = program.text(node), [node]
+    for variable, components in _dim3_variables(program):
+        if program.text(variable) == name and variable.start_byte < node.start_byte:
+            result = components
+    return result
 
 
 def _dim3_variables(program: Program) -> Iterator[tuple[Node, list[Node]]]:
-    """The name and the components in `dim3 a(x, y), b{x, y}, c = dim3(x, y), d = {x, y}`."""
+    """Yield name and components of dim3 variables, as in `dim3 a(x, y), b{x, y}, c = dim3(x, y), d = {x, y}`."""
     for declaration in program.nodes("declaration"):
         if program.text(child(declaration, "type")) == "dim3":
             for node in declarators(declaration):
-                value = child(node, "value") or child(node, "parameters")  # `dim3 a(x, y)` reads as a function, too
+                value = child(node, "value") or child(node, "parameters")  # `dim3 a(x, y)` may be parsed as a function
                 if value is not None and value.type == "call_expression":
                     value = child(value, "arguments")
                 yield child(node, "declarator") or node, items(value) if value and value.type in _LISTS else []
 
 
 def swapped_dims(program: Program) -> Iterator[Edit]:
-    """x and y of a dim3, rows and columns in a kernel's arguments, one dimension's name for the other's."""
+    """Swap x and y of a dim3, or rows and columns in a kernel's arguments, or use the other dimension's name."""
     for _, components in _dim3_variables(program):
         yield from _exchanged(program, components, "dim3")
     for call in program.nodes("call_expression"):
@@ -479,15 +504,15 @@ def swapped_dims(program: Program) -> Iterator[Edit]:
 
 
 def _exchanged(program: Program, nodes: list[Node | None], variant: str, tier: int = 0) -> Iterator[Edit]:
-    """Swap each two neighbours that differ."""
-    for one, other in pairwise(nodes):
-        if one and other and program.text(one) != program.text(other):
-            both = (one.start_byte, other.end_byte)
-            yield program.edit(both, f"{program.text(other)}, {program.text(one)}", variant, tier)
+    """Swap two neighbours, for each pair of neighbours that differ. None stands for a node that must not move."""
+    for first, second in pairwise(nodes):
+        if first and second and program.text(first) != program.text(second):
+            both = (first.start_byte, second.end_byte)
+            yield program.edit(both, f"{program.text(second)}, {program.text(first)}", variant, tier)
 
 
 def _transfers(program: Program) -> Iterator[tuple[Node, re.Match[str]]]:
-    """The copies and fills of host code, and the name of each."""
+    """Yield the copies and fills of host code, each with the match of its function's name."""
     for call in program.nodes("call_expression"):
         name = _TRANSFER.fullmatch(program.text(child(call, "function")))
         if name and program.device_function(call) is None:
@@ -495,9 +520,9 @@ def _transfers(program: Program) -> Iterator[tuple[Node, re.Match[str]]]:
 
 
 def dropped_memcpy_or_memset(program: Program) -> Iterator[Edit]:
-    """A copy or a fill left out, with its error check; or the check is given success."""
+    """Leave out a copy or a fill with its error check, or pass success to the check."""
     for call, name in _transfers(program):
-        # Fresh memory is often zero by luck.
+        # A missing fill is harder to see, because fresh memory is often zero by luck.
         variant, tier = ("memset", 1) if name["set"] else ("memcpy", 0)
         outer = call
         while outer.parent.type == "argument_list" and items(outer.parent)[0] == outer:
@@ -509,11 +534,11 @@ def dropped_memcpy_or_memset(program: Program) -> Iterator[Edit]:
 
 
 def wrong_memcpy_size_or_direction(program: Program) -> Iterator[Edit]:
-    """Half of the bytes, a count of elements for one of bytes, device and host swapped."""
+    """Copy half of the bytes, give a number of elements instead of bytes, or swap device and host."""
     for call, name in _transfers(program):
-        for at, argument in enumerate(arguments(call)[2:]):
+        for index, argument in enumerate(arguments(call)[2:]):
             text, half = program.text(argument), f"{program.operand(argument)} / 2"
-            if at == 0:
+            if index == 0:
                 if product := _BYTES.fullmatch(text):
                     yield program.edit(argument, product["count"] or product["times"], "elements for bytes")
                 yield program.edit(argument, half, "half the bytes", 1 if name["set"] else 0)
@@ -521,7 +546,7 @@ def wrong_memcpy_size_or_direction(program: Program) -> Iterator[Edit]:
                 yield program.edit(argument, f"{direction[1]}Memcpy{_OTHER_WAY[direction[2]]}", "direction")
 
 
-# In the order in which make_mutants takes turns.
+# The order in which the operators take turns in make_mutants.
 _IN_TURN = (
     bound_off_by_one, drop_syncthreads, wrong_index, wrong_launch_size, swapped_dims, wrong_operator, drop_boundary_check,
     wrong_initial_value, atomic_to_plain, wrong_shuffle_distance, dropped_memcpy_or_memset, wrong_memcpy_size_or_direction,

@@ -1,6 +1,7 @@
-"""Tensors to loss: CuSeT (arXiv 2606.16231) and the objectives it is compared with.
+"""Losses on tensors: CuSeT (arXiv 2606.16231) and the objectives it is compared with.
 
-Imports torch only, so that the losses serve any training loop. Start at `cuset.py`: the equations in order.
+This package imports only torch, so that the losses can be used in any training loop. To read the code, start at
+`cuset.py`, which has the equations in order.
 """
 
 from .cuset import TokenTerms, cuset_loss, objective_loss, token_terms

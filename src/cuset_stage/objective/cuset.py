@@ -1,8 +1,8 @@
 """CuSeT from confidence to loss: Eq. 1 to 9 of arXiv 2606.16231 in order, on materialised logits (torch only).
 
-Everything works on the supervised tokens of a batch laid end to end, `[num_valid]`, in which the tokens of a sample
-stand together, and costs O(num_valid) whatever the window. `cuset_loss`, at the end, is the whole; the fused head
-(`fused.py`) gives the same loss and gradients without the logits, and is tested against this file.
+All functions work on the supervised tokens of a batch, concatenated to shape `[num_valid]`, in which the tokens of a
+sample are contiguous. The cost is O(num_valid) for every window length. `cuset_loss` is the complete loss. The fused
+head (`fused.py`) gives the same loss and gradients without the logits, and is tested against this file.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,11 @@ from .settings import ObjectiveSettings
 from .vocabulary import at_least_zero, base_divergence, measure, measure_both
 
 
-LABEL_COLUMNS = ("cuda_mask", "sample_ids")  # of a batch, beside its labels
+LABEL_COLUMNS = ("cuda_mask", "sample_ids")  # the columns that this package adds to a batch beside its labels
 IGNORE_INDEX = -100
-# Prefix sums are kept in integers of 2**-40. A confidence is at most 1, so 2**22 tokens fit; adding integers is exact
-# in any order, and unlike a floating-point cumsum it is allowed under torch.use_deterministic_algorithms on CUDA.
+# Prefix sums of the confidence are int64 numbers in units of 2**-40. A confidence is at most 1, so 2**22 tokens fit.
+# The sum of integers is exact in any order. Unlike a floating-point cumsum, an integer cumsum is also allowed under
+# torch.use_deterministic_algorithms on CUDA.
 FIXED_POINT = 2**40
 
 
@@ -27,24 +28,37 @@ FIXED_POINT = 2**40
 
 
 class SupervisedTokens(NamedTuple):
-    """The supervised tokens of a batch, each [num_valid]."""
+    """The supervised tokens of a batch. All fields are [num_valid].
 
-    row: torch.Tensor  # where in [batch, length] the token is predicted:
-    column: torch.Tensor  # the position before its own
-    position: torch.Tensor  # the same in [batch * length]
-    target: torch.Tensor  # the token
-    kind: torch.Tensor  # integer, the kind of the CUDA span it lies in, 0: none
-    sample_id: torch.Tensor | None  # the number of its sample within the row; None: a row is a sample
-    given_weight: torch.Tensor | None = None  # what the data multiply its loss with; None: 1
+    Attributes:
+        row: row of the batch.
+        column: column in [batch, length] that predicts the token, which is the one before the token's own.
+        position: the same place as an index into [batch * length].
+        target: token id.
+        kind: integer, kind of the CUDA span that contains the token; 0 if there is none.
+        sample_id: number of the token's sample within the row. None means that each row is one sample.
+        given_weight: factor from the data for the token's loss. None means 1.
+    """
+
+    row: torch.Tensor
+    column: torch.Tensor
+    position: torch.Tensor
+    target: torch.Tensor
+    kind: torch.Tensor
+    sample_id: torch.Tensor | None
+    given_weight: torch.Tensor | None = None
 
     @property
     def is_cuda(self) -> torch.Tensor:
-        """The CUDA mask, boolean."""
+        """Return the CUDA mask, boolean."""
         return self.kind != 0
 
 
 def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
-    """[batch, length - 1] boolean: True at t where the token t + 1 is supervised, so that logits[t] are needed."""
+    """Return a boolean mask [batch, length - 1] of the positions whose logits are needed.
+
+    It is True at t if the token at t + 1 is supervised, because logits[t] predict that token.
+    """
     return labels[:, 1:] != IGNORE_INDEX
 
 
@@ -56,9 +70,12 @@ def supervised_tokens(
     *,
     positions: torch.Tensor | None = None,
 ) -> SupervisedTokens:
-    """The tokens that follow `positions` [num_valid, 2], row and column; other arguments as in `token_terms`.
+    """Collect the supervised tokens of a batch.
 
-    None: the supervised ones; this waits for the device, for their number.
+    Args:
+        labels, cuda_mask, sample_ids, token_weights: as in `token_terms`.
+        positions: [num_valid, 2], row and column of the positions that predict the tokens. None takes those of all
+            supervised tokens, and waits for the device to learn their number.
     """
     row, column = (supervised_positions(labels).nonzero() if positions is None else positions).unbind(1)
     position = torch.add(column, row, alpha=labels.size(1))
@@ -68,30 +85,41 @@ def supervised_tokens(
 
     kind = of_tokens(cuda_mask)
     kind = torch.zeros_like(position) if kind is None else kind
-    given = of_tokens(sample_ids), of_tokens(token_weights)
-    return SupervisedTokens(row, column, position, of_tokens(labels).long(), kind, *given)
+    optional = of_tokens(sample_ids), of_tokens(token_weights)
+    return SupervisedTokens(row, column, position, of_tokens(labels).long(), kind, *optional)
 
 
 def known_before(tokens: SupervisedTokens, settings: ObjectiveSettings) -> dict[str, torch.Tensor]:
-    """What the rule of `settings` may read of the tokens before anything is known of their logits, [num_valid] each."""
-    known = {"kind": tokens.kind, "is_cuda": tokens.is_cuda}
+    """Return the statistics that the rule of `settings` may read and that do not depend on the logits.
+
+    Returns:
+        Name -> [num_valid], by the names of `rules.STATISTICS`.
+    """
+    values = {"kind": tokens.kind, "is_cuda": tokens.is_cuda}
     if "given_weight" in settings.reads:
-        known["given_weight"] = torch.ones_like(tokens.row) if tokens.given_weight is None else tokens.given_weight
+        values["given_weight"] = torch.ones_like(tokens.row) if tokens.given_weight is None else tokens.given_weight
     if not settings.reads.isdisjoint(("sample", "position")):
         key = torch.stack([tokens.row.long(), (tokens.row if tokens.sample_id is None else tokens.sample_id).long()])
-        begins = torch.ones_like(tokens.row, dtype=torch.bool)
-        begins[1:] = (key[:, 1:] != key[:, :-1]).any(dim=0)
-        place = torch.arange(begins.numel(), device=begins.device)
-        known["sample"] = begins.cumsum(0) - 1
-        known["position"] = place - torch.where(begins, place, 0).cummax(0).values
-    return known
+        is_first = torch.ones_like(tokens.row, dtype=torch.bool)
+        is_first[1:] = (key[:, 1:] != key[:, :-1]).any(dim=0)
+        index = torch.arange(is_first.numel(), device=is_first.device)
+        values["sample"] = is_first.cumsum(0) - 1
+        values["position"] = index - torch.where(is_first, index, 0).cummax(0).values
+    return values
 
 
 def observed_tokens(
     known: dict[str, torch.Tensor], nll: torch.Tensor, measured: dict[str, torch.Tensor], settings: ObjectiveSettings
 ) -> Tokens:
-    """What the rule of `settings` reads. nll: [num_valid], detached; measured: the `settings.measured` of the tokens."""
-    probability = (-nll).exp().clamp(max=1.0)  # Eq. 1; exp may round upwards
+    """Return the tokens as the rule of `settings` reads them.
+
+    Args:
+        known: the result of `known_before`.
+        nll: [num_valid], detached.
+        measured: the statistics named in `settings.measured`, each [num_valid].
+        settings: the objective.
+    """
+    probability = (-nll).exp().clamp(max=1.0)  # Eq. 1; the clamp is there because exp may round upwards
     values = {"confidence": measured["base_probability"] if settings.confidence == "base" else probability} | known
     floats = {name: values[name].to(nll) for name in ("confidence", "given_weight") if name in values}
     return Tokens(nll=nll, probability=probability, **measured, **(values | floats))
@@ -99,39 +127,64 @@ def observed_tokens(
 
 @dataclass
 class TokenTerms:
-    r"""The supervised tokens of a batch with what the objective makes of each.
+    r"""The supervised tokens of a batch with the terms of the loss.
 
-    The loss is sum over tokens of `given_weight * (sample_weight[sample] * weight * nll + penalty)`, divided by a
-    count. Trainers log the terms, and evaluate row by row. All are [num_valid] and float32 unless said; the fused head does not wait to
-    learn how many samples there are, so that some entries of `region_confidence` and `sample_weight` may stand for
-    none: see `is_sample`.
+    The loss is the sum over tokens of `given_weight * (sample_weight[sample] * weight * nll + penalty)`, divided by a
+    count. Trainers log the terms and use them to evaluate row by row.
+
+    All attributes are [num_valid] and float32 unless noted otherwise.
+
+    Attributes:
+        nll: -log c in nats, at least 0, with c the model's own probability. Differentiable if it comes from
+            `token_terms`.
+        confidence: c = softmax(logits)[target], Eq. 1, or the base model's probability if `settings.confidence` is
+            "base". In [0, 1].
+        weight: token weight of the objective. For CuSeT this is the hybrid mask M, Eq. 4.
+        is_cuda: boolean, the CUDA mask before the factor lambda, Eq. 3.
+        row: integer, row of the batch.
+        sample: integer, index of the token's sample in `region_confidence` and `sample_weight`.
+        region_confidence: [num_samples or more], C of the sample's least confident window, Eq. 7.
+        sample_weight: [num_samples or more], w = 1 - C, Eq. 8.
+        penalty: term added to the weighted nll (the KL term of ASFT), or None.
+        given_weight: factor from the data for the token's loss. None means 1.
+
+    `region_confidence` and `sample_weight` may be longer than the number of samples, because the fused head does not
+    wait for that number. `is_sample` marks the valid entries.
     """
 
-    nll: torch.Tensor  # -log c in nats, at least 0; differentiable where it comes from `token_terms`
-    confidence: torch.Tensor  # c = softmax(logits)[target], Eq. 1, or what `settings.confidence` says; in [0, 1]
-    weight: torch.Tensor  # the objective's token weight (for CuSeT the hybrid mask M, Eq. 4)
-    is_cuda: torch.Tensor  # boolean, the CUDA mask before lambda, Eq. 3
-    row: torch.Tensor  # integer, the row of the batch
-    sample: torch.Tensor  # integer, the token's sample: its entry in the next two
-    region_confidence: torch.Tensor  # [num_samples or more], C of the sample's least confident window, Eq. 7
-    sample_weight: torch.Tensor  # [num_samples or more], w = 1 - C, Eq. 8
-    penalty: torch.Tensor | None = None  # added to the weighted nll (ASFT's KL term)
-    given_weight: torch.Tensor | None = None  # what the data multiply the token's loss with; None: 1
+    nll: torch.Tensor
+    confidence: torch.Tensor
+    weight: torch.Tensor
+    is_cuda: torch.Tensor
+    row: torch.Tensor
+    sample: torch.Tensor
+    region_confidence: torch.Tensor
+    sample_weight: torch.Tensor
+    penalty: torch.Tensor | None = None
+    given_weight: torch.Tensor | None = None
 
     @property
     def is_sample(self) -> torch.Tensor:
-        """Which entries of `region_confidence` and `sample_weight` stand for a sample; boolean, of their length."""
+        """Return a boolean mask of the entries of `region_confidence` and `sample_weight` that belong to a sample."""
         return torch.zeros_like(self.sample_weight, dtype=torch.bool).index_fill_(0, self.sample, True)
 
     def count(self, normalization: str, given: torch.Tensor | int | None = None) -> torch.Tensor | int:
-        """What the loss is divided by: what is given, or else its own tokens or samples (on the device)."""
+        """Return the divisor of the loss.
+
+        Args:
+            normalization: "tokens" or "samples", which of the two is counted where `given` is None.
+            given: a divisor to use instead of the count.
+
+        Returns:
+            `given`, or the number of these tokens, or the number of their samples (a tensor on the device).
+        """
         if given is not None:
             return given
         return self.nll.numel() if normalization == "tokens" else self.is_sample.sum()
 
     @property
     def loss(self) -> torch.Tensor:
-        """[num_valid] float32: each token's share of the loss before the division."""
+        """Return each token's share of the loss before the division, [num_valid] float32."""
         loss = self.sample_weight[self.sample] * self.weight * self.nll
         loss = loss if self.penalty is None else loss + self.penalty
         return loss if self.given_weight is None else loss * self.given_weight
@@ -141,15 +194,16 @@ class TokenTerms:
 
 
 def number_samples(row: torch.Tensor, sample_id: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """Number the samples of a batch from 0: a sample is the run of tokens with the same row and the same id.
+    """Number the samples of a batch from 0. A sample is a run of tokens with the same row and the same id.
 
     Args:
-        row: [num_valid], the row of the batch each token stands in.
-        sample_id: [num_valid], the number of the token's sample within its row; None: a row is a sample.
+        row: [num_valid], row of the batch of each token.
+        sample_id: [num_valid], number of the token's sample within its row. None means that each row is one sample.
 
     Returns:
         The sample of each token, [num_valid], and the length of each sample in tokens, [num_samples].
     """
+    # Row and id in one integer, so that unique_consecutive compares both.
     key = row.long() if sample_id is None else row.long() * 2**32 + sample_id.long()
     _, sample, lengths = torch.unique_consecutive(key, return_inverse=True, return_counts=True)
     return sample, lengths
@@ -158,21 +212,22 @@ def number_samples(row: torch.Tensor, sample_id: torch.Tensor | None) -> tuple[t
 def window_confidence(
     confidence: torch.Tensor, sample: torch.Tensor, lengths: torch.Tensor, window: int
 ) -> torch.Tensor:
-    r"""Mean confidence of the window around each token, Eq. 5 and 6.
+    r"""Compute the mean confidence of the window around each token, Eq. 5 and 6.
 
-    R_t = [t - floor(l/2), t + ceil(l/2) - 1], clipped to the sample; a sample shorter than l is one window.
+    The window is R_t = [t - floor(l/2), t + ceil(l/2) - 1], clipped to the sample. In a sample shorter than l, every
+    window is the whole sample.
 
     Args:
         confidence: [num_valid] float32, the probability of each target token.
         sample: [num_valid], the sample of each token, from `number_samples`.
-        lengths: [num_samples], tokens of each sample.
-        window: l, in tokens.
+        lengths: [num_samples], number of tokens of each sample.
+        window: window length l in tokens.
 
     Returns:
         C_t, [num_valid] float32, in [0, 1].
     """
     device = confidence.device
-    # A window's sum is the difference of two of these.
+    # The sum over a window is the difference of two prefix sums.
     prefix = torch.zeros(confidence.numel() + 1, dtype=torch.int64, device=device)
     torch.cumsum((confidence.float() * FIXED_POINT).to(torch.int64), dim=0, out=prefix[1:])
 
@@ -183,20 +238,20 @@ def window_confidence(
     left = torch.where(is_short, start, torch.maximum(start, position - window // 2))
     right = torch.where(is_short, end, torch.minimum(end, position + (window + 1) // 2))  # exclusive
     means = (prefix[right] - prefix[left]).float() / ((right - left).float() * FIXED_POINT)
-    return means.clamp(0.0, 1.0)  # a division may round upwards
+    return means.clamp(0.0, 1.0)  # the division may round upwards
 
 
 def least_confident_window(
     window_means: torch.Tensor, sample: torch.Tensor, num_samples: int, is_candidate: torch.Tensor | None = None
 ) -> torch.Tensor:
-    r"""Confidence of each sample's least confident window, Eq. 7: C_n = min_t C_t.
+    r"""Compute the confidence of each sample's least confident window, Eq. 7: C_n = min_t C_t.
 
     Args:
         window_means: C_t, [num_valid].
         sample: [num_valid], the sample of each token.
-        num_samples: how many samples there are.
-        is_candidate: [num_valid] boolean; when given, only windows centred on these tokens count, except in a sample
-            that has none of them, where every window does.
+        num_samples: number of samples.
+        is_candidate: [num_valid] boolean. If given, only windows centred on these tokens count. In a sample without
+            such a token every window counts. None means that every window counts in all samples.
 
     Returns:
         C_n, [num_samples] float32.
@@ -217,7 +272,16 @@ def least_confident_window(
 def weigh_regions(
     confidence: torch.Tensor, tokens: SupervisedTokens, settings: ObjectiveSettings
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Eq. 5 to 7: (the sample of each token [num_valid], C [num_samples])."""
+    """Compute Eq. 5 to 7 for a batch.
+
+    Args:
+        confidence: [num_valid], c of each token.
+        tokens: the supervised tokens.
+        settings: the window length and the region scope are read.
+
+    Returns:
+        The sample of each token, [num_valid], and C of each sample, [num_samples].
+    """
     sample, lengths = number_samples(tokens.row, tokens.sample_id)
     means = window_confidence(confidence, sample, lengths, int(settings.window))  # Eq. 5 and 6
     candidates = tokens.is_cuda if settings.region_scope == "cuda" else None
@@ -233,16 +297,16 @@ def token_terms(
     reference_logits: torch.Tensor | None = None,
     token_weights: torch.Tensor | None = None,
 ) -> TokenTerms:
-    r"""The terms of an objective at every supervised token of a batch.
+    r"""Compute the terms of an objective at every supervised token of a batch.
 
     Args:
         logits, labels, cuda_mask, sample_ids, token_weights: as in `cuset_loss`.
         settings: the objective.
-        reference_logits: [batch, length, vocab_size] of the base model, where `settings.needs_reference`.
+        reference_logits: [batch, length, vocab_size], logits of the base model. Needed if `settings.needs_reference`.
 
     Raises:
-        ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits or weights, no base
-            model where the settings want one.
+        ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits or weights, or no
+            `reference_logits` where they are needed.
     """
     columns = labels, cuda_mask, sample_ids, token_weights
     check_batch("logits", logits, *columns)
@@ -251,12 +315,12 @@ def token_terms(
     if settings.needs_reference and reference_logits is None:
         raise ValueError(f"the objective {settings.objective} needs the base model's logits: pass reference_logits.")
 
-    full = torch.promote_types(logits.dtype, torch.float32)
-    valid_logits = logits[tokens.row, tokens.column].to(full)  # [num_valid, vocab_size]
+    full_dtype = torch.promote_types(logits.dtype, torch.float32)
+    valid_logits = logits[tokens.row, tokens.column].to(full_dtype)  # [num_valid, vocab_size]
     nll = at_least_zero(F.cross_entropy(valid_logits, tokens.target, reduction="none"))  # [num_valid]
     check_finite(torch.isfinite(nll))
 
-    base_logits = reference_logits[tokens.row, tokens.column].to(full) if settings.needs_reference else None
+    base_logits = reference_logits[tokens.row, tokens.column].to(full_dtype) if settings.needs_reference else None
     measured = measure_both(measure, valid_logits.detach(), base_logits, tokens.target, settings.measured)
     observed = observed_tokens(known_before(tokens, settings), nll.detach(), measured, settings)
     weight = settings.weigh(observed) if nll.numel() else nll.detach()
@@ -267,8 +331,8 @@ def token_terms(
     penalty = None
     if settings.kl:
         penalty = settings.kl * base_divergence(valid_logits.log_softmax(dim=-1), base_logits.log_softmax(dim=-1))
-    of_tokens = nll, observed.confidence, weight, tokens.is_cuda, tokens.row
-    return TokenTerms(*of_tokens, sample, region, sample_weight, penalty, tokens.given_weight)
+    token_columns = nll, observed.confidence, weight, tokens.is_cuda, tokens.row
+    return TokenTerms(*token_columns, sample, region, sample_weight, penalty, tokens.given_weight)
 
 
 def objective_loss(
@@ -282,7 +346,16 @@ def objective_loss(
     reference_logits: torch.Tensor | None = None,
     **columns: torch.Tensor | None,
 ) -> torch.Tensor:
-    r"""The loss of an objective; arguments as in `token_terms` and `cuset_loss`."""
+    r"""Compute the loss of an objective.
+
+    Args:
+        logits, labels, cuda_mask, sample_ids, num_items_in_batch: as in `cuset_loss`.
+        settings, reference_logits: as in `token_terms`.
+        columns: `token_weights`, as in `cuset_loss`.
+
+    Returns:
+        A scalar. Without a supervised token it is 0, with a gradient path.
+    """
     terms = token_terms(logits, labels, cuda_mask, sample_ids, settings, reference_logits, **columns)
     if terms.nll.numel() == 0:
         return no_loss(logits)
@@ -306,33 +379,34 @@ def cuset_loss(
     region_scope: str = "response",
     normalization: str = "tokens",
 ) -> torch.Tensor:
-    r"""CuSeT's objective, Eq. 9 of arXiv 2606.16231.
+    r"""Compute CuSeT's objective, Eq. 9 of arXiv 2606.16231.
 
-    With c the probability of a target token and sg(.) a constant of the optimisation:
+    With c the probability of a target token, and sg(.) the stop-gradient:
 
         M = 1[sg(c) > tau] + lambda * 1[token in a CUDA span]           Eq. 2 to 4
         C = min over t of the mean of c over the l tokens around t      Eq. 5 to 7
         loss = sum over samples of sg(1 - C) * sum over t of M * (-log c) / count
 
     Args:
-        logits: [batch, length, vocab_size], any floating dtype; the work is done in float32 at least.
+        logits: [batch, length, vocab_size], any floating dtype. The computation is in float32 or wider.
         labels: [batch, length], -100 where not supervised. Unshifted: position t is predicted by logits[t - 1].
-        cuda_mask: [batch, length], not 0 where the token lies in a CUDA span; None: nowhere.
-        sample_ids: [batch, length], the number of the sample within the row; None: a row is a sample.
+        cuda_mask: [batch, length], nonzero where the token lies in a CUDA span. None means nowhere.
+        sample_ids: [batch, length], number of the sample within the row. None means that each row is one sample.
         tau: confidence threshold in [0, 1).
-        lam: weight of CUDA tokens, at least 0.
+        lam: weight lambda of CUDA tokens, at least 0.
         window: window length l in tokens.
-        num_items_in_batch: what the sum is divided by: the supervised tokens of the whole optimizer step, over
-            accumulation and ranks. None: those of this batch.
-        token_weights: [batch, length] float32, aligned with the labels, what each token's loss is multiplied with;
-            the divisor stays what it is. None: 1.
-        use_confidence_mask, use_cuda_mask, use_region_weight: the three parts, one by one (Table 5). Without all of
-            them the loss is plain cross-entropy.
-        region_scope: "response", every window (Eq. 7), or "cuda", windows centred on a CUDA token.
-        normalization: what None means for num_items_in_batch: "tokens", or "samples" (Eq. 9 read literally).
+        num_items_in_batch: divisor of the sum: the number of supervised tokens in the whole optimizer step, over
+            gradient accumulation and ranks. None counts this batch, see `normalization`.
+        token_weights: [batch, length] float32, aligned with the labels. Each token's loss is multiplied by its weight;
+            the divisor does not change. None means 1.
+        use_confidence_mask, use_cuda_mask, use_region_weight: switches for the three parts (Table 5). With all three
+            off the loss is plain cross-entropy.
+        region_scope: "response" for every window (Eq. 7), or "cuda" for windows centred on a CUDA token.
+        normalization: what is counted where `num_items_in_batch` is None: "tokens", or "samples" (Eq. 9 read
+            literally).
 
     Returns:
-        A scalar in nats per supervised token. Without a supervised token: 0, with a gradient path.
+        A scalar in nats per supervised token. Without a supervised token it is 0, with a gradient path.
 
     Raises:
         ValueError: a hyper-parameter out of range, shapes that do not match, labels outside the vocabulary, NaN or
@@ -340,18 +414,27 @@ def cuset_loss(
     """
     switches = use_confidence_mask, use_cuda_mask, use_region_weight
     settings = ObjectiveSettings("cuset", tau, lam, window, *switches, region_scope, normalization)
-    given = {"num_items_in_batch": num_items_in_batch, "token_weights": token_weights}
-    return objective_loss(logits, labels, cuda_mask, sample_ids, settings, **given)
+    options = {"num_items_in_batch": num_items_in_batch, "token_weights": token_weights}
+    return objective_loss(logits, labels, cuda_mask, sample_ids, settings, **options)
 
 
-# ---- what is refused, here and by the fused head
+# ---- input checks, also used by the fused head
 
 
 COLUMNS = ("labels", "cuda_mask", "sample_ids", "token_weights")
 
 
 def check_batch(name: str, tensor: torch.Tensor, *columns: torch.Tensor | None) -> None:
-    """Raise ValueError unless `tensor`, called `name`, and the `COLUMNS` of a batch belong together."""
+    """Check that the shapes and devices of a batch match.
+
+    Args:
+        name: "logits" or "hidden", the name of `tensor` in error messages.
+        tensor: [batch, length, vocab_size or hidden_size].
+        columns: the values for `COLUMNS`, each [batch, length]; all but the labels may be None.
+
+    Raises:
+        ValueError: the shapes do not match, or the tensors are on different devices.
+    """
     labels = columns[0]
     if tensor.dim() != 3 or labels.dim() != 2:
         raise ValueError(
@@ -372,7 +455,7 @@ def check_batch(name: str, tensor: torch.Tensor, *columns: torch.Tensor | None) 
 
 
 def check_targets(target: torch.Tensor, vocab_size: int) -> None:
-    """Raise ValueError when a token [num_valid] has no logit. Waits for the device."""
+    """Raise ValueError if a target [num_valid] is outside the vocabulary. Waits for the device."""
     if not target.numel():
         return
     lowest, highest = (int(bound) for bound in target.aminmax())
@@ -384,7 +467,12 @@ def check_targets(target: torch.Tensor, vocab_size: int) -> None:
 
 
 class NonFiniteError(ValueError):
-    """Logits or gradients are NaN or infinite. found: what was seen, without a full stop; fix: sentences on causes and remedies."""
+    """Error for logits or gradients that are NaN or infinite.
+
+    Args:
+        found: what was observed, without a full stop at the end.
+        fix: one or more full sentences on causes and remedies.
+    """
 
     def __init__(
         self,
@@ -397,7 +485,7 @@ class NonFiniteError(ValueError):
 
 
 def check_finite(is_finite: torch.Tensor) -> None:
-    """Raise NonFiniteError unless the terms of all tokens, [num_valid] boolean, are finite. Waits for the device."""
+    """Raise NonFiniteError unless `is_finite`, [num_valid] boolean, is True for all tokens. Waits for the device."""
     if not is_finite.all():
         raise NonFiniteError(
             f"{int((~is_finite).sum())} of {is_finite.numel()} supervised tokens have NaN or infinite logits"
@@ -405,7 +493,7 @@ def check_finite(is_finite: torch.Tensor) -> None:
 
 
 def check_weights(settings: ObjectiveSettings, *weights: torch.Tensor) -> None:
-    """Raise ValueError unless the weights of a rule are finite. Waits for the device."""
+    """Raise ValueError unless all weights that the rule of `settings` gave are finite. Waits for the device."""
     for weight in weights:
         if not (is_finite := torch.isfinite(weight)).all():
             raise ValueError(
@@ -415,5 +503,9 @@ def check_weights(settings: ObjectiveSettings, *weights: torch.Tensor) -> None:
 
 
 def no_loss(*tensors: torch.Tensor) -> torch.Tensor:
-    """The loss without a supervised token: 0 whatever `tensors` hold, with the gradient path that every rank needs."""
+    """Return the loss of a batch without a supervised token: 0, with a gradient path to `tensors`.
+
+    Every rank needs the gradient path, including ranks whose batch has no supervised token. The sums are over empty
+    slices, so the loss is 0 whatever `tensors` hold, NaN included.
+    """
     return torch.stack([t[:0].sum(dtype=torch.promote_types(t.dtype, torch.float32)) for t in tensors]).sum()

@@ -1,10 +1,16 @@
-"""The fused head's loop: hidden states to losses and gradients, a chunk of logits at a time (torch only).
+"""The loop of the fused head: from hidden states to losses and gradients, one chunk of logits at a time (torch only).
 
-A chunk takes a product, one pass over its logits that leaves their gradient in their place (`chunk_step`), and the
-products for the gradients; before it, where a rule reads more of the logits than the target's probability, `measure`.
-What does not multiply (`measure`, `chunk_step`, `weigh_regions`, `scatter_rows`) is plain PyTorch here and serves CPUs
-and GPUs without Triton; `triton_kernels` has functions of the same names, and `choose_backend` takes either module.
-Nothing here knows autograd: `fused.py` carries the gradients into the backward pass.
+The full logits [batch * length, vocab_size] never exist. For each chunk of tokens, `run_head`
+
+1. multiplies the hidden states with the head's weight, which gives the chunk's logits;
+2. calls `measure` where a rule reads more of the logits than the target's probability;
+3. calls `chunk_step`, which computes the losses and overwrites the logits with their gradient;
+4. multiplies that gradient with the head's weight, and with the hidden states where the head is trained.
+
+The functions that are not matrix products (`measure`, `chunk_step`, `weigh_regions`, `scatter_rows`) form a backend.
+This module is the plain PyTorch backend, for CPUs and for GPUs without Triton. The module `triton_kernels` has
+functions of the same names, and `choose_backend` returns one of the two modules. Autograd is not used here: `fused.py`
+hands the gradients to the backward pass.
 """
 
 import functools
@@ -27,67 +33,96 @@ from .cuset import SupervisedTokens, weigh_regions  # noqa: F401  a part of the 
 from .vocabulary import base_divergence, measure_both
 
 
-# What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit
-# smaller cards; 0.25 GiB makes 863 rows of a 152k vocabulary in bf16.
+# Memory budget of a chunk's logits and temporaries. Larger chunks use the GPU better, smaller chunks fit smaller
+# cards. 0.25 GiB holds 863 rows of a 152k vocabulary in bf16.
 CHUNK_BYTES = int(0.25 * 2**30)
-# Chunks have one row less than a multiple of this: on an H200 cuBLAS 13.1 then takes tiles of 192 x 208 and 256 x 120,
-# which even numbers of rows do not get. 863 rows cost 3% less a row than 896, and 6% less than 1024 (two products,
-# 3584 x 152064).
+# Chunks have one row less than a multiple of this: on an H200, cuBLAS 13.1 then uses tiles of 192 x 208 and 256 x 120,
+# which it does not use for even numbers of rows. 863 rows cost 3% less per row than 896, and 6% less than 1024
+# (measured on two products, 3584 x 152064).
 ROW_TILE = 96
-# Rows of the logits start at multiples of this many elements: kernels load 16 bytes at a time whatever the vocabulary.
+# Each row of the logits starts at a multiple of this many elements, so that kernels can load 16 bytes at a time for
+# every vocabulary size.
 COLUMN_TILE = 64
 
 
 @dataclass(frozen=True)
 class Head:
-    """A language model's head in the dtype of the products."""
+    """The output layer of a language model, in the dtype of the matrix products.
 
-    weight: torch.Tensor  # [vocab_size, hidden_size]
-    bias: torch.Tensor | None = None  # [vocab_size]
+    Attributes:
+        weight: [vocab_size, hidden_size].
+        bias: [vocab_size], or None.
+    """
+
+    weight: torch.Tensor
+    bias: torch.Tensor | None = None
 
     @property
     def columns(self) -> int:
-        """What a row of `buffer` takes, in elements."""
+        """Return the length of one row of `buffer` in elements, padding included."""
         return -(-self.weight.size(0) // COLUMN_TILE) * COLUMN_TILE
 
     def buffer(self, rows: int) -> torch.Tensor:
-        """Memory for logits [rows, vocab_size] whose rows start at multiples of `COLUMN_TILE` elements."""
+        """Allocate logits [rows, vocab_size] whose rows start at multiples of `COLUMN_TILE` elements."""
         return self.weight.new_empty(rows, self.columns)[:, : self.weight.size(0)]
 
     def logits(self, rows: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
-        """[rows, hidden_size] to [rows, vocab_size], in `out`."""
+        """Compute the logits [rows, vocab_size] of hidden states [rows, hidden_size], and write them to `out`."""
         if self.bias is None:
             return torch.mm(rows, self.weight.t(), out=out)
         return torch.addmm(self.bias, rows, self.weight.t(), out=out)
 
 
 class HeadStatistics(NamedTuple):
-    """What a pass finds out of the supervised tokens, [num_valid] each."""
+    """Output tensors that a pass over the supervised tokens fills, each [num_valid].
+
+    Attributes:
+        nll: negative log-likelihood of each token.
+        penalty: KL term to the base model, already multiplied by its factor. None if the objective has no such term.
+        measured: the other statistics that the rule reads, by their names in `rules.STATISTICS`.
+    """
 
     nll: torch.Tensor
-    penalty: torch.Tensor | None  # the KL term to the base model, with its factor; None: not wanted
-    measured: dict[str, torch.Tensor]  # by names of `rules.STATISTICS`
+    penalty: torch.Tensor | None
+    measured: dict[str, torch.Tensor]
 
 
 @dataclass
 class HeadGradients:
-    """Where a pass writes gradients; None where none is wanted. All of them times `scale`."""
+    """Output tensors for the gradients of a pass, all multiplied by `scale`.
 
-    rows: torch.Tensor | None = None  # [num_valid, hidden_size], of the hidden states
-    weight: torch.Tensor | None = None  # [vocab_size, hidden_size], in float32 at least
-    bias: torch.Tensor | None = None  # [vocab_size], likewise
-    # [num_valid], what `rows` are still to be multiplied with; None: 1, as where `weight` or `bias` is wanted.
+    Attributes:
+        rows: [num_valid, hidden_size], gradient of the hidden states. None if it is not wanted.
+        weight: [vocab_size, hidden_size] in float32 or wider, gradient of the head's weight. None if it is not wanted.
+        bias: [vocab_size] in float32 or wider, gradient of the head's bias. None if it is not wanted.
+        factor: [num_valid], a factor by which the caller must still multiply each row of `rows`. None means 1, which
+            is always the case where `weight` or `bias` is wanted.
+        token_scale: [num_valid], the token weights of the data. `weight` and `bias` include them, `rows` does not.
+            None means 1.
+        scale: a power of two that keeps small gradients in the range of float16; 1 where that is not needed.
+    """
+
+    rows: torch.Tensor | None = None
+    weight: torch.Tensor | None = None
+    bias: torch.Tensor | None = None
     factor: torch.Tensor | None = None
-    # [num_valid], a factor that `rows` do not hold, the data's weights; None: 1.
     token_scale: torch.Tensor | None = None
     scale: float = 1.0
 
     @property
     def wanted(self) -> bool:
+        """Return True if at least one gradient is wanted."""
         return any(part is not None for part in (self.rows, self.weight, self.bias))
 
     def add(self, rows: torch.Tensor, logit_gradient: torch.Tensor, head: Head, part: slice) -> None:
-        """Add the products of a chunk, `part` of the tokens, from its hidden states and the gradient of its logits."""
+        """Add the gradients of one chunk.
+
+        Args:
+            rows: [rows, hidden_size], the hidden states of the chunk.
+            logit_gradient: [rows, vocab_size], the gradient with respect to the logits of the chunk.
+            head: the head that made the logits.
+            part: which of the supervised tokens the chunk holds.
+        """
         if self.rows is not None:
             torch.mm(logit_gradient, head.weight, out=self.rows[part])
         scale = None if self.token_scale is None else self.token_scale[part].to(rows.dtype)
@@ -98,22 +133,22 @@ class HeadGradients:
 
 
 def _accumulate(total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor) -> None:
-    """total [V, H] += gradient [rows, V]^T @ rows [rows, H], summed over chunks in total's precision."""
+    """Compute total [V, H] += gradient [rows, V]^T @ rows [rows, H], with the sum in the precision of `total`."""
     if total.dtype == gradient.dtype:
         total.addmm_(gradient.t(), rows)
-    elif total.is_cuda and hasattr(torch.ops.aten.addmm, "dtype_out"):  # torch 2.8: bf16 in, float32 out
+    elif total.is_cuda and hasattr(torch.ops.aten.addmm, "dtype_out"):  # since torch 2.8: bf16 in, float32 out
         torch.ops.aten.addmm.dtype_out(total, gradient.t(), rows, total.dtype, out=total)
     else:
-        for start in range(0, total.size(0), 8192):  # slices keep the temporary small
+        for start in range(0, total.size(0), 8192):  # in slices, to keep the temporary small
             part = slice(start, start + 8192)
             total[part] += gradient[:, part].t() @ rows
 
 
-# ---- what runs between and after the products, in plain PyTorch
+# ---- the steps between and after the products, in plain PyTorch
 
 
 def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) -> dict[str, torch.Tensor]:
-    """`vocabulary.measure` in float32 at least."""
+    """Compute `vocabulary.measure` in float32 or wider."""
     return vocabulary.measure(logits.to(torch.promote_types(logits.dtype, torch.float32)), target, names)
 
 
@@ -137,25 +172,26 @@ def chunk_step(
         nll = max(0, -log p[target]);  penalty = kl * max(0, KL(q || p))
         gradient = gradient_scale * (M * (p - onehot(target)) + kl * (p - q))
 
-    Both values are at least 0 but for rounding; the gradient is that of the values before the maximum.
+    Without rounding errors both values would be at least 0, so the maximum only removes rounding errors. The gradient
+    is that of the values before the maximum.
 
     Args:
-        logits: [rows, vocab_size] of the model's dtype; holds the gradient afterwards when that is wanted.
-        target: [rows].
-        nll: [rows], written; NaN where the target is outside the vocabulary.
-        weight: [rows], M; None: 1.
-        reference: [rows, vocab_size], logits of the base model, where there is a KL term.
-        penalty: [rows], written where there is one.
-        kl: its factor.
-        want_gradient: False leaves the logits alone.
+        logits: [rows, vocab_size] in the model's dtype. Overwritten with the gradient if `want_gradient`.
+        target: [rows], token ids.
+        nll: [rows], output. NaN where the target is outside the vocabulary.
+        weight: [rows], M. None means 1.
+        reference: [rows, vocab_size], logits of the base model; needed if there is a KL term.
+        penalty: [rows], output for the KL term. None means that there is no KL term.
+        kl: factor of the KL term.
+        want_gradient: False leaves the logits unchanged.
         gradient_scale: a power of two that keeps small probabilities in the range of the logits' dtype.
-        factor: [rows], written when it is there and a gradient is wanted: the gradient is then `logits` times this,
-            row by row, which spares the kernel that does so a second read of the logits. Here it is 1.
+        factor: [rows], output if given and `want_gradient`. The gradient is then `logits` times this factor, row by
+            row. The Triton backend uses it to save a second read of the logits; here it is always 1.
     """
     log_p = F.log_softmax(logits.to(nll.dtype), dim=-1)  # [rows, vocab_size]
-    known = (target >= 0) & (target < logits.size(1))
-    target = target.where(known, 0)
-    nll.copy_((-log_p.gather(1, target[:, None])[:, 0]).clamp_min(0.0).where(known, torch.nan))
+    in_vocabulary = (target >= 0) & (target < logits.size(1))
+    target = target.where(in_vocabulary, 0)
+    nll.copy_((-log_p.gather(1, target[:, None])[:, 0]).clamp_min(0.0).where(in_vocabulary, torch.nan))
 
     log_q = None
     if penalty is not None:
@@ -177,17 +213,17 @@ def chunk_step(
 def scatter_rows(
     rows: torch.Tensor, position: torch.Tensor, row_scale: torch.Tensor, grad_output: torch.Tensor, out: torch.Tensor
 ) -> None:
-    """out[position] = rows * row_scale * grad_output, the backward pass of the hidden states.
+    """Compute out[position] = rows * row_scale * grad_output, the backward pass of the hidden states.
 
     Args:
         rows: [num_valid, hidden_size].
-        position: [num_valid], rows of `out`, each at most once.
+        position: [num_valid], row indices of `out`, each at most once.
         row_scale: [num_valid] in full precision: in float16, 1 / count alone would underflow.
         grad_output: a scalar.
-        out: [batch * length, hidden_size], written where `position` points.
+        out: [batch * length, hidden_size]. Only the rows at `position` are written.
     """
     scale = row_scale * grad_output
-    for start in range(0, rows.size(0), 1024):  # slices keep the temporaries small
+    for start in range(0, rows.size(0), 1024):  # in slices, to keep the temporaries small
         part = slice(start, start + 1024)
         out.index_copy_(0, position[part], (rows[part] * scale[part, None]).to(out.dtype))
 
@@ -197,35 +233,42 @@ TORCH = sys.modules[__name__]
 
 @functools.cache
 def _finds_compiler() -> bool:
-    """Whether Triton finds the C compiler that it builds its launchers with; if not, one warning."""
+    """Check that Triton finds the C compiler with which it builds its launchers, and warn once if it does not."""
     try:
         from triton.knobs import build
     except ImportError:  # an older Triton
-        own_way = None
+        custom_build = None
     else:
-        own_way = build.impl
-    found = bool(own_way or os.environ.get("CC") or shutil.which("clang") or shutil.which("gcc"))
-    if not found:
+        custom_build = build.impl
+    has_compiler = bool(custom_build or os.environ.get("CC") or shutil.which("clang") or shutil.which("gcc"))
+    if not has_compiler:
         warnings.warn(
             "Triton finds no C compiler, so the fused head takes PyTorch's operations, which are slower: install gcc "
             "or clang, or name one with CC=/path/to/it.",
             stacklevel=3,
         )
-    return found
+    return has_compiler
 
 
 def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> ModuleType:
-    """Triton's functions on NVIDIA and AMD GPUs when Triton is there with a C compiler, else plain PyTorch's.
+    """Return the module whose functions run between the matrix products: this one or `triton_kernels`.
+
+    With "auto", Triton is used on NVIDIA and AMD GPUs if it is installed and finds a C compiler. Otherwise, and for
+    dtypes other than float32, bfloat16 and float16, plain PyTorch is used.
 
     Args:
-        device: where the logits are.
-        dtype: of the logits.
-        backend: "auto", or "torch" or "triton" to insist. TRITON_INTERPRET=1 runs "triton" on a CPU.
+        device: device of the logits.
+        dtype: dtype of the logits.
+        backend: "auto", or "torch" or "triton" to force one. TRITON_INTERPRET=1 runs "triton" on a CPU.
+
+    Raises:
+        ValueError: an unknown backend, or "triton" on a device or for a dtype that it does not support.
+        ImportError: "triton", which is not installed.
     """
     if backend not in ("auto", "torch", "triton"):
         raise ValueError(f"backend={backend!r}: expected auto, torch or triton.")
     fits = dtype in (torch.float32, torch.bfloat16, torch.float16)
-    on_gpu = device.type == "cuda"  # also what PyTorch calls AMD's
+    on_gpu = device.type == "cuda"  # PyTorch uses this name for AMD's GPUs, too
     if backend == "torch" or (backend == "auto" and not (fits and on_gpu)):
         return TORCH
     if not fits or not (on_gpu or os.environ.get("TRITON_INTERPRET") == "1"):
@@ -242,7 +285,11 @@ def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "aut
 
 
 def on_device(device: torch.device) -> AbstractContextManager:
-    """Triton launches on the current device, which need not be that of a model spread over several."""
+    """Return a context in which `device` is the current device.
+
+    Triton launches its kernels on the current device. If a model is spread over several GPUs, the tensors may be on
+    another one.
+    """
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
@@ -250,7 +297,11 @@ def on_device(device: torch.device) -> AbstractContextManager:
 
 
 def rows_per_chunk(num_tokens: int, row_bytes: int) -> int:
-    """How many tokens go through the head at once: all, or what `CHUNK_BYTES` allow, one less than a multiple of `ROW_TILE`."""
+    """Return how many tokens go through the head at once.
+
+    This is all of them if they fit into `CHUNK_BYTES`. Otherwise it is the largest number that fits and is one less
+    than a multiple of `ROW_TILE`, or simply the largest that fits where fewer than `ROW_TILE` do.
+    """
     most = max(1, CHUNK_BYTES // row_bytes)
     if num_tokens <= most or most < ROW_TILE:
         return min(most, num_tokens)
@@ -258,7 +309,7 @@ def rows_per_chunk(num_tokens: int, row_bytes: int) -> int:
 
 
 def bytes_of_a_row(sources: list[tuple[torch.Tensor, Head]], backend: ModuleType) -> int:
-    """What a token's logits take, temporaries included."""
+    """Return the memory in bytes that one token's logits take, temporaries included."""
     head = sources[0][1]
     element_bytes = head.weight.dtype.itemsize
     if backend is TORCH:  # log-probabilities, the gradient and a temporary, in full precision
@@ -266,14 +317,23 @@ def bytes_of_a_row(sources: list[tuple[torch.Tensor, Head]], backend: ModuleType
     return head.columns * element_bytes * len(sources)
 
 
-# A chunk's hidden states [rows, hidden_size] and logits [rows, vocab_size].
+# The hidden states [rows, hidden_size] and the logits [rows, vocab_size] of a chunk.
 Product = tuple[torch.Tensor, torch.Tensor]
 
 
 def multiply(
     sources: list[tuple[torch.Tensor, Head]], position: torch.Tensor, buffers: list[torch.Tensor] | None = None
 ) -> list[Product]:
-    """The products at `position` [rows] of each source; `buffers` [rows or more, vocab_size] take the logits."""
+    """Compute the logits at some positions, for each source.
+
+    Args:
+        sources: pairs of hidden states [batch * length, hidden_size] and a head.
+        position: [rows], indices into the hidden states.
+        buffers: memory for the logits of each source, [rows or more, vocab_size]. None allocates it.
+
+    Returns:
+        For each source, the selected hidden states in the head's dtype and their logits.
+    """
     products = []
     for number, (hidden, head) in enumerate(sources):
         rows = hidden.index_select(0, position).to(head.weight.dtype)
@@ -294,23 +354,26 @@ def run_head(
     weight: torch.Tensor | Callable[[slice], torch.Tensor] | None = None,
     first: list[Product] | None = None,
 ) -> Iterator[None]:
-    """Run the head over the supervised tokens, filling `statistics` and the parts of `gradients` that are there.
+    """Run the head over the supervised tokens, and fill `statistics` and the wanted parts of `gradients`.
 
-    Yields once, when what fills `statistics` is queued and the last chunk's products for the gradients are still to
-    come: what the host will want to know is queued best then. The current device is that of the tensors: see
-    `on_device`.
+    This is a generator that yields once, after everything that fills `statistics` is queued on the device and before
+    the last chunk's products for the gradients. Callers can queue the rest of the loss and start device-to-host copies
+    there, so that these do not wait for the products. They must then exhaust the generator to complete the gradients.
+    The current device must be the device of the tensors (see `on_device`).
 
     Args:
-        sources: hidden states [batch * length, hidden_size] and the head; behind them, where it is read, the base model's.
-        tokens: where they are predicted, and what they are; one outside the vocabulary gets an nll of NaN.
-        statistics: written.
-        gradients: written, or added to.
-        kl: the factor of the KL term.
-        backend: see `choose_backend`.
-        chunk_rows: tokens that go through the head at once.
-        weight: the factor of each token's nll in the gradients, [num_valid], or a function that gives that of a slice
-            of the tokens once their statistics are there; None: 1.
-        first: what `multiply` gave for the first `chunk_rows` positions; rows behind the last token's are ignored.
+        sources: hidden states [batch * length, hidden_size] and the head, followed by those of the base model if the
+            objective reads it.
+        tokens: positions and targets of the supervised tokens. A target outside the vocabulary gets an nll of NaN.
+        statistics: output, overwritten.
+        gradients: output. `rows` and `factor` are overwritten, `weight` and `bias` are added to.
+        kl: factor of the KL term.
+        backend: module with the functions between the products (see `choose_backend`).
+        chunk_rows: number of tokens that go through the head at once.
+        weight: the factor of each token's nll in the gradients, [num_valid], or a function that returns it for a slice
+            of the tokens and is called once the statistics of that slice are there. None means 1.
+        first: the result of `multiply` for the first `chunk_rows` positions, if it is already computed. Rows after the
+            last supervised token are ignored.
     """
     num_tokens, head = tokens.target.numel(), sources[0][1]
     buffers = [logits for _, logits in first] if first else None
@@ -329,7 +392,7 @@ def run_head(
         step = partial(
             *(backend.chunk_step, logits, target, statistics.nll[part]), reference=base, penalty=penalty, kl=kl
         )
-        if callable(weight):
+        if callable(weight):  # it reads the nll, so a first step without a gradient computes that
             step(want_gradient=False)
         step(
             weight=weight(part) if callable(weight) else None if weight is None else weight[part],

@@ -1,7 +1,10 @@
-"""The objectives from hidden states and the head's weight, without the logits (torch only).
+"""The objectives computed from hidden states and the head's weight, without materialised logits (torch only).
 
-`fused_linear_cuset_loss` is for anybody's training loop; `fused_objective` is what the trainer calls. Both equal the
-readable loss of the materialised logits (`cuset.py`), in value and gradients.
+`fused_linear_cuset_loss` is for any training loop, `fused_objective` is what the package's trainers call. Both equal
+the readable loss on materialised logits (`cuset.py`) in value and gradients.
+
+The gradients are computed in the forward pass, chunk by chunk while the logits exist (`engine.py`). The backward pass
+only scales them and puts them in place (`FusedLossFunction`).
 """
 
 import math
@@ -37,8 +40,10 @@ from .engine import (
 from .settings import ObjectiveSettings
 
 
+# The base model: hidden states, and the weight and bias of its head (None: it shares the trained model's head).
 Reference = tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor | None] | None]
-# In float16 probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head stay far from its maximum.
+# Probabilities below 6e-8 are 0 in float16. With a factor of 128, the gradients of a [V, H] head are still far from
+# float16's maximum.
 FLOAT16_GRADIENT_SCALE = 128.0
 
 
@@ -54,7 +59,9 @@ def fused_linear_cuset_loss(
     token_weights: torch.Tensor | None = None,
     **options: Any,
 ) -> torch.Tensor:
-    r"""CuSeT's objective (arXiv 2606.16231, Eq. 9) from hidden states, equal to
+    r"""Compute CuSeT's objective (arXiv 2606.16231, Eq. 9) from hidden states, without the logits.
+
+    The result equals
 
         cuset_loss(hidden @ weight.T + bias, labels, cuda_mask, sample_ids, ...)
 
@@ -63,23 +70,23 @@ def fused_linear_cuset_loss(
     Args:
         hidden: [batch, length, hidden_size], the last hidden states, after the final norm.
         weight: [vocab_size, hidden_size], the head's weight, frozen or trained.
-        bias: [vocab_size] or None.
+        bias: [vocab_size], or None.
         labels, cuda_mask, sample_ids, num_items_in_batch, token_weights: as in `cuset_loss`.
-        options: tau, lam, window and the others of `cuset_loss`.
+        options: tau, lam, window and the other options of `cuset_loss`.
 
     Returns:
-        A scalar in nats per supervised token. Without a supervised token: 0, with a gradient path.
+        A scalar in nats per supervised token. Without a supervised token it is 0, with a gradient path.
 
     Raises:
-        ValueError: as `cuset_loss`; what only the device can see (labels outside the vocabulary, NaN or infinite
-            logits) is raised by the backward pass, where there is one.
+        ValueError: as in `cuset_loss`. Errors that only the device can see (labels outside the vocabulary, NaN or
+            infinite logits) are raised by the backward pass if there is one.
     """
     settings, batch = ObjectiveSettings(**options), (labels, cuda_mask, sample_ids)
-    given = {"num_items_in_batch": num_items_in_batch, "token_weights": token_weights}
-    return fused_objective(hidden, weight, *batch, settings, bias=bias, **given)[0]
+    optional = {"num_items_in_batch": num_items_in_batch, "token_weights": token_weights}
+    return fused_objective(hidden, weight, *batch, settings, bias=bias, **optional)[0]
 
 
-@torch.compiler.disable  # waits for the device and launches kernels of its own: a graph break, not a graph
+@torch.compiler.disable  # it waits for the device and launches its own kernels, so it has to be a graph break
 def fused_objective(
     hidden: torch.Tensor,
     weight: torch.Tensor,
@@ -95,50 +102,53 @@ def fused_objective(
     backend: str = "auto",
     chunk_rows: int | None = None,
 ) -> tuple[torch.Tensor, TokenTerms]:
-    r"""An objective and its terms, from the last hidden states.
+    r"""Compute the loss of an objective and its terms from the last hidden states, without the logits.
 
-    Equals, in value and gradients,
+    The results equal, in value and gradients,
 
         logits = hidden @ weight.T + bias
         objective_loss(logits, labels, cuda_mask, sample_ids, settings, ...), token_terms(logits, ...)
 
-    With a frozen head each supervised token goes through two products: the rule runs once all tokens are through, and
-    its weights scale rows of the gradient. A trainable head takes a third product, and a fourth where the samples'
-    weights (Eq. 8), or a rule that is not `pointwise`, want to see other tokens before one enters the head's gradient,
-    which is summed in float32. So does a KL term.
+    With a frozen head, each supervised token takes two matrix products. The rule runs after all tokens have gone
+    through the head, and its weights then scale rows of the hidden states' gradient. A trainable head takes a third
+    product for its own gradient, which is summed in float32. It takes a fourth where the weight of a token depends on
+    other tokens, because of sample weights (Eq. 8) or of a rule that is not `pointwise`: the logits are then computed
+    a second time, once all weights are known. With a KL term this second pass is needed under the same conditions,
+    also for a frozen head.
 
     Args:
         hidden: [batch, length, hidden_size], after the final norm.
-        weight: [vocab_size, hidden_size]. Trained when it requires a gradient.
+        weight: [vocab_size, hidden_size]. It is trained if it requires a gradient.
         labels, cuda_mask, sample_ids: [batch, length], as in `cuset_loss`.
         settings: the objective.
-        bias: [vocab_size] or None.
-        reference: hidden [batch, length, hidden_size] of the base model, where `settings.needs_reference`, and the
-            weight and bias of its head; None in place of these two: the same head.
-        num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as
-            `settings.normalization` says.
+        bias: [vocab_size], or None.
+        reference: the base model, needed if `settings.needs_reference`: its hidden states
+            [batch, length, hidden_size], and a pair of its head's weight and bias. None in place of the pair means
+            that it shares the head.
+        num_items_in_batch: divisor of the sum. None counts the tokens or the samples of this batch, according to
+            `settings.normalization`.
         token_weights: [batch, length], as in `token_terms`.
-        backend: see `engine.choose_backend`.
-        chunk_rows: tokens that go through the head at once; None: by a budget of memory.
+        backend: "auto", "torch" or "triton", see `engine.choose_backend`.
+        chunk_rows: number of tokens that go through the head at once. None chooses it by a memory budget.
 
     Returns:
-        The loss in nats per supervised token, differentiable in hidden, weight and bias as far as they require a
-        gradient, and the terms, detached. Where nothing requires a gradient, or under torch.no_grad, only the forward
-        product is computed.
+        The loss in nats per supervised token, and the terms, detached. The loss is differentiable in those of hidden,
+        weight and bias that require a gradient. If none does, or under torch.no_grad, only the forward product is
+        computed.
 
     Raises:
-        ValueError: shapes or dtypes that do not match, no base model where the settings want one; labels
-            outside the vocabulary, NaN or infinite logits or weights: at once where no gradient is wanted, else from
-            the backward pass, so that the host need not wait for the device before that; until then the loss is NaN or
-            infinite.
+        ValueError: shapes or dtypes that do not match, or no `reference` where it is needed. Also labels outside the
+            vocabulary, and NaN or infinite logits or weights. These are raised at once if no gradient is wanted, and
+            otherwise by the backward pass, so that the host need not wait for the device before that. Until then the
+            loss is NaN or infinite.
     """
     columns = labels, cuda_mask, sample_ids, token_weights
     check_batch("hidden", hidden, *columns)
     _check_head(hidden, weight, bias)
     dtype = _compute_dtype(hidden, weight, bias)
-    full = torch.promote_types(dtype, torch.float32)
+    full_dtype = torch.promote_types(dtype, torch.float32)
     functions = choose_backend(hidden.device, dtype, backend)
-    needs = [t is not None and t.requires_grad and torch.is_grad_enabled() for t in (hidden, weight, bias)]
+    needs_grad = [t is not None and t.requires_grad and torch.is_grad_enabled() for t in (hidden, weight, bias)]
 
     with torch.no_grad(), torch.autocast(hidden.device.type, enabled=False), on_device(hidden.device):
         head = Head(weight.to(dtype), None if bias is None else bias.to(dtype))
@@ -146,77 +156,82 @@ def fused_objective(
         if settings.needs_reference:
             sources.append(_reference(hidden, head, settings, reference))
 
-        # Without waiting for the device: as many tokens as there could be, those behind the supervised at position 0.
+        # The number of supervised tokens is not known on the host yet. To go on without it, take as many candidates
+        # as there can be: those after the supervised tokens point to position 0, and are cut off below.
         is_supervised = supervised_positions(labels)
-        number = AsyncScalar(is_supervised.sum())
+        token_count = AsyncScalar(is_supervised.sum())
         positions = torch.nonzero_static(is_supervised, size=is_supervised.numel(), fill_value=0)
         candidates = supervised_tokens(*columns, positions=positions)
         chunk_rows = chunk_rows or rows_per_chunk(candidates.position.numel(), bytes_of_a_row(sources, functions))
-        # A GPU multiplies the first chunk while the host learns how many tokens there are.
+        # A GPU multiplies the first chunk while the host waits for the number of tokens.
         first = multiply(sources, candidates.position[:chunk_rows]) if hidden.is_cuda else None
-        num_tokens = number.get()  # the only wait for the device before the backward pass
+        num_tokens = token_count.get()  # the only wait for the device before the backward pass
         tokens = SupervisedTokens(*(None if values is None else values[:num_tokens] for values in candidates))
-        nll = torch.empty(num_tokens, dtype=full, device=hidden.device)
+        nll = torch.empty(num_tokens, dtype=full_dtype, device=hidden.device)
         penalty = torch.empty_like(nll) if settings.kl else None
         if not num_tokens:
             terms = TokenTerms(nll, nll, nll, tokens.is_cuda, tokens.row, tokens.row, nll, nll, penalty)
-            with torch.set_grad_enabled(any(needs)):
+            with torch.set_grad_enabled(any(needs_grad)):
                 return no_loss(*(t for t in (hidden, weight, bias) if t is not None)), terms
 
         statistics = HeadStatistics(nll, penalty, {name: torch.empty_like(nll) for name in settings.measured})
-        gradients = _allocate(hidden, head, needs, num_tokens, settings.kl)
+        gradients = _allocate(hidden, head, needs_grad, num_tokens, settings.kl)
         gradients.token_scale = tokens.given_weight
-        # Weights scale rows of the hidden states' gradient afterwards, unless something else enters the gradient of the logits.
-        scales_logits = any(needs[1:]) or (needs[0] and settings.kl > 0)
-        is_early = scales_logits and settings.rule.pointwise and not settings.weighs_samples
-        waits = scales_logits and not is_early
-        weights, known = torch.empty_like(nll), known_before(tokens, settings)
+        # With a frozen head and no KL term, the weights can scale rows of the hidden states' gradient afterwards.
+        # Otherwise the gradient of the logits itself must include them. This works in the first pass if each token's
+        # weight depends on that token alone, and takes a second pass over the tokens if not.
+        scales_logits = any(needs_grad[1:]) or (needs_grad[0] and settings.kl > 0)
+        weighs_early = scales_logits and settings.rule.pointwise and not settings.weighs_samples
+        needs_second_pass = scales_logits and not weighs_early
+        weights, prior = torch.empty_like(nll), known_before(tokens, settings)
 
         def weigh(part: slice) -> torch.Tensor:
-            seen = ({name: values[part] for name, values in one.items()} for one in (known, statistics.measured))
-            weights[part] = settings.weigh(observed_tokens(next(seen), nll[part], next(seen), settings))
+            sliced = ({name: values[part] for name, values in group.items()} for group in (prior, statistics.measured))
+            weights[part] = settings.weigh(observed_tokens(next(sliced), nll[part], next(sliced), settings))
             return weights[part]
 
         run = partial(run_head, sources, tokens, statistics, kl=settings.kl, backend=functions, chunk_rows=chunk_rows)
-        steps = run(HeadGradients() if waits else gradients, weight=weigh if is_early else None, first=first)
-        del first  # its hidden states need not last beyond their chunk
-        next(steps)  # all but the last products for the gradients
+        steps = run(
+            HeadGradients() if needs_second_pass else gradients, weight=weigh if weighs_early else None, first=first
+        )
+        del first  # frees its hidden states as soon as their chunk is done
+        next(steps)  # queues everything but the last products for the gradients
 
-        observed = observed_tokens(known, nll, statistics.measured, settings)
-        if not is_early:
+        observed = observed_tokens(prior, nll, statistics.measured, settings)
+        if not weighs_early:
             weights = settings.weigh(observed)
         sample, region = functions.weigh_regions(observed.confidence, tokens, settings)  # Eq. 5 to 7
         sample_weight = settings.sample_weight(region)  # Eq. 8
-        of_tokens = nll, observed.confidence, weights, tokens.is_cuda, tokens.row
-        terms = TokenTerms(*of_tokens, sample, region, sample_weight, penalty, tokens.given_weight)
+        token_columns = nll, observed.confidence, weights, tokens.is_cuda, tokens.row
+        terms = TokenTerms(*token_columns, sample, region, sample_weight, penalty, tokens.given_weight)
         count = terms.count(settings.normalization, num_items_in_batch)
         loss = terms.loss.sum() / count  # Eq. 9
         check = partial(_check_batch, AsyncScalar(loss), terms, settings, tokens.target, weight.size(0))
 
         total = weights * sample_weight[sample]
-        if waits:
-            steps = run(gradients, weight=total)  # the losses come out the same
+        if needs_second_pass:
+            steps = run(gradients, weight=total)  # writes the same losses again
         for _ in steps:
             pass
         row_scale = torch.ones_like(nll) if scales_logits else total
         for factor in (tokens.given_weight, gradients.factor):
             row_scale = row_scale if factor is None else row_scale * factor
     if not gradients.wanted:
-        check()  # nobody else will
+        check()  # there will be no backward pass to do it
         return loss, terms
     carried = loss, tokens.position, row_scale, gradients, count, functions, check
     return FusedLossFunction.apply(hidden, weight, bias, *carried), terms
 
 
 class FusedLossFunction(torch.autograd.Function):
-    """Hands on a loss whose gradients were formed together with it, in the forward pass."""
+    """Attach gradients that were computed together with the loss, in the forward pass, to that loss."""
 
     @staticmethod
     def forward(ctx, hidden, weight, bias, loss, position, row_scale, gradients, count, functions, check):
         ctx.shape, ctx.dtypes = hidden.shape, (hidden.dtype, weight.dtype, None if bias is None else bias.dtype)
         ctx.functions, ctx.check = functions, check
         ctx.divisor = count * gradients.scale
-        # Saved, rather than kept on ctx, so that checkpointing and offloading see them.
+        # Saved rather than set as attributes of ctx, so that checkpointing and offloading can handle them.
         ctx.save_for_backward(position, gradients.rows, row_scale, gradients.weight, gradients.bias)
         return loss.clone()
 
@@ -236,16 +251,17 @@ class FusedLossFunction(torch.autograd.Function):
         if bias_sum is not None:
             grad_bias = (bias_sum * scale).to(ctx.dtypes[2])
         if ctx.check is not None:
-            ctx.check()  # with everything queued, the device has nothing to wait for meanwhile
-            ctx.check = None  # its tensors need not last until the layers below are done
+            ctx.check()  # the host waits here, after everything is queued, so that the device stays busy
+            ctx.check = None  # frees its tensors before the backward pass of the layers below
         return grad_hidden, grad_weight, grad_bias, *(None,) * 7
 
 
 class AsyncScalar:
-    """A number on its way to the host: its copy is queued at once, and `get` waits for no more than that.
+    """Copy a scalar to the host asynchronously.
 
-    The copy goes to pinned memory of its own, which PyTorch does not give to anybody else before the copy is done. On
-    devices other than GPUs `get` is `item`.
+    The constructor queues the copy, and `get` waits for this copy only, not for work that is queued later. The copy
+    goes to its own pinned memory, which PyTorch does not reuse before the copy is done. On devices other than GPUs,
+    `get` is `item`.
     """
 
     def __init__(self, value: torch.Tensor):
@@ -257,7 +273,7 @@ class AsyncScalar:
                 self._event.record()
 
     def get(self) -> int | float:
-        """The number; any number of times."""
+        """Return the number. It can be called any number of times."""
         if self._event is not None:
             self._event.synchronize()
         return self._value.item()
@@ -266,10 +282,10 @@ class AsyncScalar:
 def _check_batch(
     loss: AsyncScalar, terms: TokenTerms, settings: ObjectiveSettings, target: torch.Tensor, vocab_size: int
 ) -> None:
-    """Raise ValueError on bad labels, diverged logits and weights. Waits until the loss is known, not for the gradients.
+    """Raise ValueError for labels outside the vocabulary and for NaN or infinite logits or weights.
 
-    A token whose logits or weight are NaN or infinite, or whose label is outside the vocabulary, makes the loss NaN or
-    infinite.
+    Each of these makes the loss NaN or infinite, so a finite loss needs no further check. The function waits until the
+    loss is known on the host, but not for the gradients.
     """
     if math.isfinite(loss.get()):
         return
@@ -277,27 +293,32 @@ def _check_batch(
     is_finite = torch.isfinite(terms.nll)
     check_finite(is_finite if terms.penalty is None else is_finite & torch.isfinite(terms.penalty))
     check_weights(settings, terms.weight, terms.sample_weight[terms.sample])
-    # Else it is the caller's: a num_items_in_batch of 0 makes the readable loss infinite too.
+    # Anything else is the caller's: a num_items_in_batch of 0 makes the readable loss infinite, too.
 
 
 def _allocate(hidden: torch.Tensor, head: Head, needs: list[bool], num_tokens: int, kl: float) -> HeadGradients:
-    """Memory for the gradients that are needed."""
+    """Allocate memory for the gradients that are needed, by `needs` for hidden states, weight and bias."""
     weight = head.weight
-    full = torch.promote_types(weight.dtype, torch.float32)
+    full_dtype = torch.promote_types(weight.dtype, torch.float32)
     is_frozen = not any(needs[1:])
-    frozen_half = weight.dtype == torch.float16 and is_frozen  # sums over tokens would overflow
+    # Not with a trained head, whose gradient is a sum over tokens that would overflow.
+    is_frozen_half = weight.dtype == torch.float16 and is_frozen
     return HeadGradients(
         rows=weight.new_empty(num_tokens, hidden.size(-1)) if needs[0] else None,
-        weight=torch.zeros(weight.shape, dtype=full, device=weight.device) if needs[1] else None,
-        bias=torch.zeros(weight.size(0), dtype=full, device=weight.device) if needs[2] else None,
-        factor=torch.empty(num_tokens, dtype=full, device=weight.device) if needs[0] and is_frozen else None,
-        # By a power of two, which costs no precision: a large KL term leaves less room below float16's maximum.
-        scale=FLOAT16_GRADIENT_SCALE * 2.0 ** -math.ceil(math.log2(1.0 + kl)) if frozen_half else 1.0,
+        weight=torch.zeros(weight.shape, dtype=full_dtype, device=weight.device) if needs[1] else None,
+        bias=torch.zeros(weight.size(0), dtype=full_dtype, device=weight.device) if needs[2] else None,
+        factor=torch.empty(num_tokens, dtype=full_dtype, device=weight.device) if needs[0] and is_frozen else None,
+        # A large KL term leaves less room below float16's maximum. A power of two costs no precision.
+        scale=FLOAT16_GRADIENT_SCALE * 2.0 ** -math.ceil(math.log2(1.0 + kl)) if is_frozen_half else 1.0,
     )
 
 
 def _check_head(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, of: str = "") -> None:
-    """Raise ValueError when a head does not belong to the hidden states. of: the beginning of the arguments' names."""
+    """Raise ValueError if a head does not fit the hidden states.
+
+    Args:
+        of: prefix for the names of the tensors in the message, "" or "reference ".
+    """
     if weight.dim() != 2 or hidden.size(-1) != weight.size(-1):
         raise ValueError(
             f"{of}hidden {list(hidden.shape)} and {of}weight {list(weight.shape)} have different hidden sizes: expected "
@@ -310,7 +331,7 @@ def _check_head(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor |
 
 
 def _compute_dtype(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.dtype:
-    """The dtype a linear layer would compute in: autocast's, else that of its inputs."""
+    """Return the dtype that a linear layer would compute in: autocast's if enabled, else the dtype of its inputs."""
     device = hidden.device.type
     if torch.is_autocast_enabled(device) and hidden.dtype != torch.float64:
         return torch.get_autocast_dtype(device)
@@ -327,7 +348,7 @@ def _compute_dtype(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tenso
 def _reference(
     hidden: torch.Tensor, head: Head, settings: ObjectiveSettings, reference: Reference | None
 ) -> tuple[torch.Tensor, Head]:
-    """The base model's hidden states, flat, and its head."""
+    """Return the base model's hidden states as [batch * length, hidden_size], and its head."""
     if reference is None:
         raise ValueError(f"the objective {settings.objective} needs the base model's hidden states: pass reference.")
     base_hidden, base_head = reference

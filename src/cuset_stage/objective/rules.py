@@ -1,13 +1,16 @@
-"""The registry of rules: `cuset_objective` names one of them (torch only).
+"""The registry of rules, one of which `cuset_objective` names (torch only).
 
-A rule is a function from `Tokens`, what is known of the supervised tokens, to their weights, the constant factors of
-their negative log-likelihoods. The objectives of the package are the rules below; others are found by
-`module:function` or `path/to/file.py:function`.
+A rule is a function that takes `Tokens`, the statistics of the supervised tokens, and returns a weight for each token.
+The weight is a constant factor of the token's negative log-likelihood. Example:
 
     def focal(tokens):
         return (1 - tokens.confidence) ** 2
 
-The head computes what a rule reads and no more. That is found out by calling the rule on made-up tokens.
+The built-in objectives are the rules at the end of this file. A user's rule is named as `module:function` or
+`path/to/file.py:function`.
+
+The head computes only the statistics that the rule reads. To find out which these are, the rule is called once on
+made-up tokens (`MadeUpTokens`).
 """
 
 import inspect
@@ -21,8 +24,8 @@ from ..named_functions import is_function_name, load_function
 from ..text import InputError, nearest
 
 
-EAFT_ENTROPY_SCALE = 3.0  # the authors' stand-in for ln 20
-MEASURED = {  # what takes the whole row of logits
+EAFT_ENTROPY_SCALE = 3.0  # the authors use it in place of ln 20
+MEASURED = {  # statistics that are computed from the whole row of logits
     "entropy": "entropy of the model's distribution over the vocabulary, in nats",
     "top_entropy": "entropy of its 20 largest probabilities, scaled to sum to 1, in nats",
     "rank": "how many tokens the model finds likelier; 0: it is the likeliest",
@@ -44,7 +47,7 @@ STATISTICS = {
     "sample": "the number of its sample within the batch, from 0 (integer)",
 }
 INTEGERS = ("kind", "position", "sample")
-CUSET_KEYS = {  # fields of `ObjectiveSettings` that define CuSeT's own loss, and the recipe's keys for them
+CUSET_KEYS = {  # fields of `ObjectiveSettings` that define CuSeT's own loss -> their keys in the recipe
     "tau": "cuset_tau",
     "lam": "cuset_lambda",
     "window": "cuset_window",
@@ -59,13 +62,16 @@ GONE = ("power", "prift_prob", "prift_mass")
 
 
 class Tokens:
-    """What a rule may read: attributes named as in `STATISTICS`, each [num_valid], the supervised tokens of a batch
-    laid end to end. Nothing has a gradient; what is not said to be boolean or integer is float32."""
+    """The statistics that a rule may read, as attributes named as in `STATISTICS`.
+
+    Each attribute is a tensor [num_valid] over the supervised tokens of a batch, concatenated. None has a gradient.
+    The dtype is float32 unless `STATISTICS` says boolean or integer.
+    """
 
     def __init__(self, **values: torch.Tensor) -> None:
         self.__dict__.update(values)
 
-    def __getattr__(self, name: str) -> torch.Tensor:  # of what is not there
+    def __getattr__(self, name: str) -> torch.Tensor:  # called for missing attributes only
         if name in STATISTICS:
             raise AttributeError(
                 f"tokens.{name} was not computed, because the rule did not read it when it was called on made-up tokens. Read it "
@@ -75,7 +81,11 @@ class Tokens:
 
 
 class MadeUpTokens(Tokens):
-    """Eight tokens with all statistics; remembers in `read` which of them were asked for."""
+    """Eight tokens with all statistics, for a trial call of a rule.
+
+    Attributes:
+        read: names of the statistics that were read so far.
+    """
 
     def __init__(self) -> None:
         self.read: set[str] = set()
@@ -96,16 +106,20 @@ class MadeUpTokens(Tokens):
 class Rule:
     r"""An objective: loss of a token = sample weight * weight * nll + kl * KL(base || model).
 
-    Args:
-        function: from `Tokens`, and the rule's options where it takes two arguments, to weights [num_valid].
-        title: what it is, in a few words.
-        sample_weight: from C, the confidence of each sample's least confident window, [num_samples] (Eq. 7 of CuSeT),
-            and the options, to the weight of each sample; None, also as its result: 1.
-        kl: from the options to the factor of the KL term to the base model; None: there is none.
-        pointwise: a token's weight depends on nothing but the token. Spares a trained head one product of four. Built-in rules alone
-            may say so: nothing checks it.
-        reads: statistics that the rule reads although made-up tokens do not show it.
-        keys: the recipe's keys that define the loss, of the objectives whose options are the recipe's own keys.
+    Attributes:
+        function: takes `Tokens`, and the rule's options if it has a second parameter. Returns the token weights
+            [num_valid].
+        title: short description.
+        sample_weight: takes C, the confidence of each sample's least confident window, [num_samples] (Eq. 7 of CuSeT),
+            and optionally the options. Returns the weight of each sample. None in place of the function or of its
+            result means 1.
+        kl: takes the options, or nothing. Returns the factor of the KL term to the base model. None means that there
+            is no KL term.
+        pointwise: True if the weight of a token depends on that token alone. This saves a trained head one product of
+            four. Only built-in rules may set it, because nothing checks it.
+        reads: statistics that the rule reads, but not when it is called on made-up tokens.
+        keys: the recipe's keys that define the loss, for objectives whose options are keys of the recipe itself. None
+            for rules with their own options.
     """
 
     function: Callable[..., torch.Tensor]
@@ -117,10 +131,18 @@ class Rule:
     keys: tuple[str, ...] | None = None
 
     def make_options(self, name: str, values: dict[str, Any]) -> Any:
-        """The options of the rule, called `name`, from `cuset_options`; None where it takes none.
+        """Build the options of the rule from `cuset_options`.
+
+        Args:
+            name: value of `cuset_objective`, for error messages.
+            values: value of `cuset_options`.
+
+        Returns:
+            An instance of the rule's settings class, or None if the rule takes no options.
 
         Raises:
-            InputError: an option it does not have, or a value that its settings class refuses.
+            InputError: an option that the rule does not have, a value that its settings class refuses, or a second
+                parameter that is not annotated with a settings class.
         """
         parameters = list(inspect.signature(self.function, eval_str=True).parameters.values())
         if len(parameters) < 2:
@@ -129,31 +151,38 @@ class Rule:
                     f"cuset_options={values!r}: cuset_objective={name!r} takes no options. Remove the key."
                 )
             return None
-        kind, has_default = parameters[1].annotation, parameters[1].default is not inspect.Parameter.empty
-        if not (is_dataclass(kind) or hasattr(kind, "model_fields")) or has_default:
+        options_class, has_default = parameters[1].annotation, parameters[1].default is not inspect.Parameter.empty
+        if not (is_dataclass(options_class) or hasattr(options_class, "model_fields")) or has_default:
             raise InputError(
                 f"cuset_objective={name!r}: its second argument, {parameters[1].name}, takes the options. Annotate it with a settings class, a "
                 "dataclass or a pydantic model that has the defaults, and give it no default, as in def focal(tokens, options: Options)."
             )
-        known = list(getattr(kind, "model_fields", ())) or [one.name for one in fields(kind)]
+        option_names = list(getattr(options_class, "model_fields", ())) or [
+            entry.name for entry in fields(options_class)
+        ]
         for key in values:
-            if key not in known:
+            if key not in option_names:
                 raise InputError(
-                    f"cuset_options: cuset_objective={name!r} has no option {key!r}; {nearest(key, known)}"
+                    f"cuset_options: cuset_objective={name!r} has no option {key!r}; {nearest(key, option_names)}"
                 )
         try:
             from pydantic import TypeAdapter, ValidationError
-        except ImportError:  # objectives alone need torch and nothing else
-            return kind(**values)
+        except ImportError:  # the objectives need only torch, so pydantic may be missing
+            return options_class(**values)
         try:
-            return TypeAdapter(kind).validate_python(values)
+            return TypeAdapter(options_class).validate_python(values)
         except ValidationError as error:
-            wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            wrong = "; ".join(f"{'.'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in error.errors())
             raise InputError(f"cuset_options of cuset_objective={name!r}: {wrong}.") from None
 
 
 def rule(title: str = "", **how: Any) -> Callable[[Callable], Callable]:
-    """Say more of a rule than its function does: the title, and `how`, the other fields of `Rule`."""
+    """Return a decorator that adds to a function what else defines the rule.
+
+    Args:
+        title: short description for the log and the model card.
+        how: other fields of `Rule`, such as `sample_weight`, `kl` and `reads`.
+    """
 
     def mark(function: Callable) -> Callable:
         function.rule = Rule(function, title, **how)
@@ -163,10 +192,10 @@ def rule(title: str = "", **how: Any) -> Callable[[Callable], Callable]:
 
 
 def find_rule(name: str) -> Rule:
-    """The rule that `cuset_objective` names.
+    """Return the rule that `cuset_objective` names, built-in or the user's own.
 
     Raises:
-        InputError: there is none of that name, or its module cannot be imported.
+        InputError: there is no rule of that name, or its module cannot be imported.
     """
     if name in RULES:
         return RULES[name]
@@ -186,11 +215,11 @@ def find_rule(name: str) -> Rule:
     return replace(getattr(function, "rule", Rule(function, title)), pointwise=False)
 
 
-# ---- the objectives
+# ---- the built-in objectives
 
 
 def region_weight(region: torch.Tensor, settings: Any) -> torch.Tensor | None:
-    """w = 1 - C, Eq. 8: a sample of which the model is sure throughout weighs little."""
+    """Return w = 1 - C, Eq. 8: a sample in which the model is confident everywhere has a small weight."""
     return 1.0 - region if settings.use_region_weight else None
 
 
@@ -203,7 +232,7 @@ def region_weight(region: torch.Tensor, settings: Any) -> torch.Tensor | None:
 def cuset(tokens: Tokens, settings: Any) -> torch.Tensor:
     r"""The hybrid mask M = 1[c > tau] + lambda * 1[CUDA], Eq. 2 to 4; tau 0.1 and lambda 1 in the paper.
 
-    arXiv 2606.16231; lr 1e-4, LoRA r 8, alpha 16, batches of 8.
+    arXiv 2606.16231. The paper trains with lr 1e-4, LoRA r 8, alpha 16, batches of 8.
     """
     is_confident = (
         tokens.confidence > settings.tau if settings.use_confidence_mask else torch.ones_like(tokens.is_cuda)
@@ -214,13 +243,19 @@ def cuset(tokens: Tokens, settings: Any) -> torch.Tensor:
 
 @rule("plain token cross-entropy", pointwise=True, keys=())
 def sft(tokens: Tokens, settings: Any) -> torch.Tensor:
-    """1."""
+    """1.
+
+    Every token has the same weight.
+    """
     return torch.ones_like(tokens.nll)
 
 
 @rule("dynamic fine-tuning: each token weighs its own probability (arXiv 2508.05629)", pointwise=True, keys=())
 def dft(tokens: Tokens, settings: Any) -> torch.Tensor:
-    """p. arXiv 2508.05629; lr 5e-5, batches of 256."""
+    """p. arXiv 2508.05629; lr 5e-5, batches of 256.
+
+    The weight of a token is its own probability.
+    """
     return tokens.confidence
 
 
@@ -228,7 +263,8 @@ def dft(tokens: Tokens, settings: Any) -> torch.Tensor:
 def eaft(tokens: Tokens, settings: Any) -> torch.Tensor:
     """(H / 3.0)^alpha with H the entropy of the 20 largest probabilities.
 
-    arXiv 2601.02151; lr 1e-5, batches of 64, cosine, warm-up 0.03; alpha 1 in the authors' code.
+    arXiv 2601.02151. The authors train with lr 1e-5, batches of 64, a cosine schedule and warm-up 0.03. alpha is 1 in
+    their code.
     """
     return (tokens.top_entropy / EAFT_ENTROPY_SCALE).pow(settings.eaft_alpha)
 
@@ -242,7 +278,8 @@ def eaft(tokens: Tokens, settings: Any) -> torch.Tensor:
 def asft(tokens: Tokens, settings: Any) -> torch.Tensor:
     """p, and the KL term times asft_alpha.
 
-    arXiv 2509.23753; alpha 0.1 in the authors' code, 0.05 in their README, with LoRA r 8, alpha 16.
+    arXiv 2509.23753. asft_alpha is 0.1 in the authors' code and 0.05 in their README, with LoRA r 8, alpha 16. The KL
+    term is added by `Rule.kl`, not here.
     """
     return tokens.confidence
 

@@ -1,4 +1,8 @@
-"""What a run optimises, as one validated object (torch only)."""
+"""`ObjectiveSettings`: the objective of a run and its hyper-parameters as one validated object (torch only).
+
+Everything that can be wrong is checked on construction, before the model is loaded: ranges, the options of a rule, and
+the rule itself, which is called on made-up tokens.
+"""
 
 import inspect
 from collections.abc import Callable
@@ -33,8 +37,9 @@ THRESHOLD_DIRECTIONS = {
 
 
 def _number(name: str, value: object, accept, expected: str) -> None:
+    """Raise ValueError unless `value` is a number that `accept` accepts; `expected` describes the range."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not accept(value):  # a comparison with NaN is false, so NaN is refused too
+    if not is_number or not accept(value):  # comparisons with NaN are False, so NaN is refused, too
         hint = " This is text: YAML reads 1e-1 as text and 1.0e-1 as a number." if isinstance(value, str) else ""
         raise ValueError(f"{name}={value!r}: expected {expected}.{hint}")
 
@@ -43,25 +48,26 @@ def _number(name: str, value: object, accept, expected: str) -> None:
 class ObjectiveSettings:
     r"""The objective and its hyper-parameters, checked on construction.
 
-    Args:
-        objective: a rule's name, see `rules.find_rule`.
-        tau: confidence threshold of Eq. 2, a probability in [0, 1). A token counts as confident when c > tau.
+    Attributes:
+        objective: name of a rule, see `rules.find_rule`.
+        tau: confidence threshold of Eq. 2, a probability in [0, 1). A token counts as confident if c > tau.
         lam: weight lambda of the CUDA mask, Eq. 3, at least 0.
         window: window length l of Eq. 5 in tokens, at least 1.
-        use_confidence_mask: the first part of Eq. 4. Off: every token counts as confident.
-        use_cuda_mask: the second part of Eq. 4. Off: lambda is taken as 0.
-        use_region_weight: the sample weight of Eq. 8. Off: every sample weighs 1.
+        use_confidence_mask: switch for the first part of Eq. 4. If off, every token counts as confident.
+        use_cuda_mask: switch for the second part of Eq. 4. If off, lambda is taken as 0.
+        use_region_weight: switch for the sample weight of Eq. 8. If off, every sample has the weight 1.
         region_scope: which windows enter the minimum of Eq. 7, one of `REGION_SCOPES`.
         normalization: what the sum is divided by, one of `NORMALIZATIONS`.
         eaft_alpha: exponent of EAFT's normalised entropy, at least 0.
         asft_alpha: weight of ASFT's KL term, at least 0.
-        prob_threshold: ProFit's threshold, or the two thresholds (low, high) of its direction `middle`.
+        prob_threshold: ProFit's threshold, or two thresholds (low, high) for the direction `middle`.
         threshold_direction: which side ProFit keeps, one of `THRESHOLD_DIRECTIONS`.
         confidence: whose probability is a token's confidence, one of `CONFIDENCES`.
-        options: of a rule that has its own settings class, `cuset_options`.
+        options: values of `cuset_options`, for a rule that has its own settings class.
 
     Raises:
-        ValueError: a value out of range; the message names the recipe key, the value and the range.
+        ValueError: a value out of range. The message names the recipe key, the value and the range.
+        InputError: an unknown rule, options that do not fit the rule, or a rule that fails on made-up tokens.
     """
 
     objective: str = "cuset"
@@ -114,7 +120,7 @@ class ObjectiveSettings:
                 f"cuset_options={self.options!r}: the keys of cuset_objective={self.objective!r} stand in the recipe itself"
                 f"{': ' if self.rule.keys else '; it has none'}{', '.join(self.rule.keys)}."
             )
-        # Reads the options and calls the rule's functions on made-up numbers: what cannot be used is refused here.
+        # These properties build the options and call the rule's functions on made-up numbers, so errors show up here.
         _ = self.rule_options, self.reads, self.sample_weight(torch.tensor([0.1, 0.5]))
         _number(
             f"the KL factor of cuset_objective={self.objective!r}", self.kl, lambda v: 0 <= v < float("inf"), ">= 0"
@@ -122,72 +128,82 @@ class ObjectiveSettings:
 
     @property
     def name(self) -> str:
-        """The objective in logs and plots: of `module:function` the function."""
+        """Return the objective's name for logs and plots. For `module:function` this is the function's name."""
         return self.objective.rpartition(":")[2]
 
     @cached_property
     def rule(self) -> Rule:
-        """The objective's rule."""
+        """Return the objective's rule."""
         return find_rule(self.objective)
 
     @cached_property
     def rule_options(self) -> Any:
-        """What the rule gets beside the tokens: its own settings; these, where it is one of those with keys of their own."""
+        """Return what the rule gets beside the tokens.
+
+        This is an instance of the rule's own settings class, or `self` for rules whose options are keys of the recipe.
+        """
         return self if self.rule.keys is not None else self.rule.make_options(self.objective, self.options)
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The statistics of `Tokens` that the objective takes: those that the rule reads of made-up tokens, and those it names.
+        """Return the names of the statistics of `Tokens` that the objective needs.
+
+        These are the ones that the rule reads when it is called on made-up tokens, and those it declares in
+        `Rule.reads`.
 
         Raises:
             InputError: the rule cannot be called, or its weights cannot be used.
         """
         made_up = MadeUpTokens()
-        with torch.random.fork_rng(devices=[]):  # a run's random numbers stay what they are
+        with torch.random.fork_rng(devices=[]):  # does not change the random numbers of the run
             self.weigh(made_up)
         base = {"base_probability"} if self.confidence == "base" else set()
         return frozenset(made_up.read.union(self.rule.reads, base))
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """Those of them that take a row of logits: of the model, or (`base_...`) of the base model."""
+        """Return those of `reads` that need a row of logits: the model's, or the base model's for `base_...`."""
         return tuple(name for name in self.reads if name in MEASURED or name.startswith("base_"))
 
     @cached_property
     def kl(self) -> float:
-        """The factor of the KL term to the base model, at least 0."""
+        """Return the factor of the KL term to the base model, at least 0."""
         return self._call(self.rule.kl) if self.rule.kl else 0.0
 
     @property
     def needs_reference(self) -> bool:
-        """Whether the loss reads the base model."""
+        """Return True if the loss needs the base model's logits."""
         return self.kl > 0 or any(name.startswith("base_") for name in self.reads)
 
     @cached_property
     def weighs_samples(self) -> bool:
-        """Whether each sample has a weight (Eq. 8), which is known only after its last token."""
+        """Return True if samples have weights (Eq. 8). A sample's weight is known only after its last token."""
         made_up = torch.tensor([0.1, 0.5])
         return self.rule.sample_weight is not None and self._call(self.rule.sample_weight, made_up) is not None
 
     def weigh(self, tokens: Tokens) -> torch.Tensor:
-        """The rule's weights of tokens, [num_valid] of the nll's dtype.
+        """Return the rule's weights of the tokens, [num_valid] in the dtype of their nll.
 
         Raises:
-            InputError: the rule failed, or gave what is no weight: another shape or type, a gradient.
+            InputError: the rule failed, or returned weights of a wrong shape or type, or with a gradient.
         """
         return self._checked(self._call(self.rule.function, tokens), tokens.nll, "weight for each token")
 
     def sample_weight(self, region: torch.Tensor) -> torch.Tensor:
-        """The weight of each sample, [num_samples], from C, the confidence of its least confident window (Eq. 7)."""
+        """Return the weight of each sample, [num_samples].
+
+        Args:
+            region: [num_samples], C, the confidence of each sample's least confident window (Eq. 7).
+        """
         if not self.weighs_samples:
             return torch.ones_like(region)
         return self._checked(self._call(self.rule.sample_weight, region), region, "weight for each sample")
 
     def _call(self, function: Callable, *given: Any) -> Any:
-        """Call a function of the rule, with the options where it takes them."""
+        """Call a function of the rule, with the options as the last argument if it takes them."""
         takes_options = len(inspect.signature(function).parameters) > len(given)
         try:
-            with torch.enable_grad():  # so that a gradient that should not be there shows
+            with torch.enable_grad():  # so that `_checked` sees a gradient that should not be there
                 return function(*given, self.rule_options) if takes_options else function(*given)
         except InputError:
             raise
@@ -196,7 +212,7 @@ class ObjectiveSettings:
             raise InputError(f"cuset_objective={self.objective!r}: the rule failed with {what}.") from error
 
     def _checked(self, weight: Any, like: torch.Tensor, what: str) -> torch.Tensor:
-        """`weight` in the dtype of `like`, or InputError where it is not one number for each entry of it."""
+        """Return `weight` in the dtype of `like`, or raise InputError if it is not one number per entry of `like`."""
         start = f"cuset_objective={self.objective!r} gave "
         if not isinstance(weight, torch.Tensor) or weight.shape != like.shape:
             shape = (

@@ -1,4 +1,4 @@
-"""What a training log says about the objective, summed exactly over micro-batches and ranks (torch only)."""
+"""Statistics of the objective for the training log, summed exactly over micro-batches and ranks (torch only)."""
 
 from collections.abc import Callable
 
@@ -10,29 +10,32 @@ from .cuset import TokenTerms
 EXTREMES = ("region_confidence", "sample_weight")
 SUMS = (
     *("tokens", "confident", "left_out", "cuda"),
-    # Of CUDA tokens and of the others apart: the difference of two rounded sums may be below 0, or above the number of tokens.
+    # CUDA tokens and other tokens have separate sums: a difference of two rounded sums (all tokens minus CUDA tokens)
+    # could be below 0, or above the number of tokens.
     *("cuda_nll", "cuda_confidence", "other_nll", "other_confidence"),
     *("samples", *EXTREMES),
 )
 
-LOG_PREFIX = "cuset/"  # of these statistics in a training log
+LOG_PREFIX = "cuset/"  # prefix of the names of these statistics in a training log
 Gather = Callable[[torch.Tensor], torch.Tensor]
 
 
 class ObjectiveMeter:
-    """Collects `TokenTerms` on their device, without waiting for it, until `compute` turns them into averages.
+    """Collect `TokenTerms` on their device, without waiting for it, until `compute` turns them into averages.
 
-    Shares and means are ratios of sums over all tokens (or samples) since the last `compute`: how the tokens are split into
-    micro-batches and ranks does not change the result.
+    Shares and means are ratios of sums over all tokens (or samples) since the last `compute`. The result therefore
+    does not depend on how the tokens are split into micro-batches and ranks.
     """
 
     def __init__(self) -> None:
         self._sums: torch.Tensor | None = None
-        self._maxima: torch.Tensor | None = None  # of the values and of the negated values: one reduction does both
+        self._maxima: torch.Tensor | None = (
+            None  # of the values and the negated values, so that one reduction gives both extremes
+        )
 
     @torch.no_grad()
     def update(self, terms: TokenTerms, tau: float) -> None:
-        """Add a micro-batch. `tau` decides which tokens count as confident."""
+        """Add a micro-batch. A token counts as confident if its confidence is above `tau`."""
         nll, confidence, cuda = terms.nll.detach(), terms.confidence, terms.is_cuda.float()
         left_out = terms.weight == 0 if terms.given_weight is None else terms.weight * terms.given_weight == 0
         is_sample, extremes = terms.is_sample, (terms.region_confidence, terms.sample_weight)
@@ -53,12 +56,16 @@ class ObjectiveMeter:
             self._maxima = maxima if self._maxima is None else torch.maximum(self._maxima, maxima)
 
     def compute(self, device: torch.device, gather: Gather | None = None) -> dict[str, float]:
-        """Average what was collected, over all ranks when `gather` is given, and reset.
+        """Return the averages of what was collected since the last call, and reset.
 
-        gather: [1, n] of this rank -> [ranks, n], as accelerate's.
+        Args:
+            device: device for the sums where nothing was collected.
+            gather: function from [1, n] of this rank to [ranks, n], as accelerate's `gather`. None averages over this
+                rank only.
 
-        Returns an empty dictionary when no rank saw a supervised token. Units: nll in nats per token, shares and
-        confidences in [0, 1].
+        Returns:
+            Name -> value: nll in nats per token, shares and confidences in [0, 1]. Empty if no rank had a supervised
+            token.
         """
         sums, maxima = self._sums, self._maxima
         if sums is None:
@@ -93,5 +100,5 @@ class ObjectiveMeter:
 
 
 def _summing_dtype(device: torch.device) -> torch.dtype:
-    """Sums run over a whole logging interval: double keeps them exact where the device has it."""
+    """Return the dtype of sums over a whole logging interval: double keeps them exact, but MPS does not have it."""
     return torch.float32 if device.type == "mps" else torch.float64

@@ -1,17 +1,22 @@
-"""What runs between and after the fused head's products, as Triton kernels (torch and triton).
+"""The Triton backend of the fused head: the steps between and after its products (torch and triton).
 
-Between the products one program handles one row of logits. `_chunk_kernel` reads the row for the log-sum-exp, and
-reads it again, from its end to its start so that the L2 cache still holds much of it, to
-write the gradient in place. Each lane keeps its own running maximum and sum: the loops need no exchange between
-threads. Work is in float32 and base 2, the natural base of the hardware.
+Between the products, one program handles one row of logits. The kernels are:
 
-Where each row's gradient may come with a factor that is applied later, `_unscaled_kernel` reads the row once: neither
-the sum of the exponentials nor the token's weight is needed to write them down. What a rule reads beside the target's
-probability comes first: from `_measure_kernel`, and the entropy of the 20 largest from a kernel that finds them exactly
-without sorting (`_top_entropy_kernel`). After the last row `_region_kernel` finds each sample's least confident window, and in the backward pass `_scatter_kernel` puts the gradients where they belong.
+- `_measure_kernel` computes the statistics that a rule reads beside the target's probability.
+- `_top_entropy_kernel` computes the entropy of the 20 largest probabilities. It finds them exactly, without sorting.
+- `_chunk_kernel` reads the row for the log-sum-exp, and reads it a second time to write the gradient in place. The
+  second read goes from the end to the start, because the L2 cache still holds much of the end. Each lane keeps its own
+  running maximum and sum, so that the loops need no exchange between threads.
+- `_unscaled_kernel` takes its place where the caller may apply a factor to each row's gradient later. It reads the row
+  once, because it needs neither the sum of the exponentials nor the token's weight to write the row.
+- `_region_kernel` finds each sample's least confident window, after the last row.
+- `_scatter_kernel` writes the hidden states' gradients to their places, in the backward pass.
 
-Arguments that change from step to step are not specialised on (`do_not_specialize`): Triton would compile a kernel
-again for another number of tokens, or where another chunk's statistics begin at other than a multiple of 16 bytes.
+All work is in float32 and base 2, the natural base of the hardware.
+
+Triton does not specialise the kernels on arguments that change from step to step (`do_not_specialize`). Otherwise it
+would compile a kernel again for another number of tokens, or where the statistics of another chunk do not begin at a
+multiple of 16 bytes.
 """
 
 from collections.abc import Collection
@@ -27,12 +32,12 @@ from .vocabulary import TOP_K
 
 _LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
-_RANGE = tl.constexpr(64.0)  # in bits, of 127 that exponents have upwards: sums over a vocabulary need the rest
+_RANGE = tl.constexpr(64.0)  # in bits, of the 127 bits up to float32's maximum: sums over a vocabulary need the rest
 _SLOTS = tl.constexpr(32)  # the power of two above TOP_K
 _FIXED_POINT = tl.constexpr(float(FIXED_POINT))
 
-# (lanes, warps) for vocabularies from this size on. Many warps a program keep few rows in flight, so that their second
-# read finds them in the L2 cache; small vocabularies would leave such programs half empty.
+# (smallest vocabulary size, lanes, warps). With many warps per program few rows are in flight, so that their second
+# read finds them in the L2 cache. Small vocabularies would leave such programs half empty.
 LAUNCH_SHAPES = ((65536, 8192, 32), (8192, 2048, 8), (0, 1024, 4))
 UNSCALED_LAUNCH_SHAPES = ((65536, 16384, 32), (8192, 4096, 8), (0, 1024, 4))
 REGION_LANES = 1024
@@ -40,13 +45,13 @@ REGION_LANES = 1024
 
 @triton.jit
 def _bits(x):
-    """A logit in bits, log2(e) * x."""
+    """Convert a logit to bits: log2(e) * x."""
     return x.to(tl.float32) * _LOG2E
 
 
 @triton.jit
 def _block(pointer, offsets, SIZE: tl.constexpr, MASKED: tl.constexpr):
-    """A block of logits in bits, minus infinity beyond the vocabulary."""
+    """Load a block of logits in bits, with minus infinity beyond the vocabulary."""
     if MASKED:
         return tl.where(
             offsets < SIZE, _bits(tl.load(pointer + offsets, mask=offsets < SIZE, other=0.0)), -float("inf")
@@ -57,19 +62,19 @@ def _block(pointer, offsets, SIZE: tl.constexpr, MASKED: tl.constexpr):
 
 @triton.jit
 def _finite(maximum):
-    """What to subtract before exp2: nothing where everything so far is minus infinity."""
+    """Return the number to subtract before exp2: the maximum, or 0 where all values so far are minus infinity."""
     return tl.where(maximum == -float("inf"), 0.0, maximum)
 
 
 @triton.jit
 def _at_least_zero(x):
-    """x, and 0 where rounding left less; NaN stays NaN, which a maximum would not keep."""
+    """Return x, or 0 where rounding made it negative. NaN stays NaN, which a maximum would not keep."""
     return tl.where(x < 0.0, 0.0, x)
 
 
 @triton.jit
 def _log_sum_exp(pointer, SIZE: tl.constexpr, LANES: tl.constexpr):
-    """log2 of the sum of exp over a row; NaN when the row holds NaN or infinity."""
+    """Return log2 of the sum of exp over a row. It is NaN if the row holds NaN or infinity."""
     lanes = tl.arange(0, LANES)
     maximum = tl.full((LANES,), -float("inf"), tl.float32)
     total = tl.zeros((LANES,), tl.float32)
@@ -96,7 +101,7 @@ def _finish_block(
     pointer, reference, offsets, target, lse, reference_lse, weight, penalty_scale, gradient_scale, divergence,
     SIZE: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
-    """Write the gradient of a block and return its lanes' share of KL(q || p) added to `divergence`, in bits."""
+    """Write the gradient of a block, and return `divergence` plus each lane's share of KL(q || p) in bits."""
     z = _block(pointer, offsets, SIZE, MASKED)
     log_p = z - lse
     p = tl.exp2(log_p)
@@ -122,14 +127,15 @@ def _chunk_kernel(
     SIZE: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr,
     LANES: tl.constexpr,
 ):  # fmt: skip
+    """Do `chunk_step` for one row of logits: one read of the row for its loss, a second for its gradient."""
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
     reference += row * reference_stride
-    # Read before the row is overwritten: the reductions below keep the threads of a program in step.
+    # This is read before the row is overwritten: the reductions below synchronise the threads of a program.
     target = tl.load(targets + row)
     weight = tl.load(weights + row)
-    known = (target >= 0) & (target < SIZE)
-    at_target = _bits(tl.load(logits + target, mask=known, other=float("nan")))
+    in_vocabulary = (target >= 0) & (target < SIZE)
+    at_target = _bits(tl.load(logits + target, mask=in_vocabulary, other=float("nan")))
 
     lse = _log_sum_exp(logits, SIZE, LANES)
     reference_lse = lse
@@ -157,14 +163,17 @@ def _chunk_kernel(
 
 @triton.jit
 def _unscaled_block(pointer, start, x, total, base, SIZE: tl.constexpr, LANES: tl.constexpr, MASKED: tl.constexpr):
-    """Write exp2(z - base) over a block of logits x; returns its lanes' sums added to `total`, and the base, raised
-    where the block's largest logit is out of its range."""
+    """Overwrite a block of logits x with exp2(z - base).
+
+    Returns `total` plus each lane's terms, and the base. The base is raised if the block's largest logit is out of its
+    range.
+    """
     lanes = tl.arange(0, LANES)
     z = _bits(x)
     if MASKED:
         z = tl.where(start + lanes < SIZE, z, -float("inf"))
     rise = tl.ceil(tl.max(z, axis=0) - base)
-    if rise > _RANGE:  # hardly ever: what was written so far is brought to the new base, exactly, by a power of two
+    if rise > _RANGE:  # rare: what was written so far is rescaled to the new base, exactly, by a power of two
         tl.debug_barrier()
         base += rise
         shrink = tl.exp2(-rise)
@@ -189,19 +198,21 @@ def _unscaled_block(pointer, start, x, total, base, SIZE: tl.constexpr, LANES: t
 def _unscaled_kernel(
     logits, row_stride, targets, nlls, factors, gradient_scale, SIZE: tl.constexpr, LANES: tl.constexpr
 ):
-    r"""One read and one write of a row: with s = sum of exp(z - base), the row becomes exp(z - base) - s * onehot,
-    which is the gradient but for the factor 1 / s.
+    r"""Compute losses and unscaled gradients with one read and one write of a row.
 
-    In base 2 and rounded to an integer, the base is the target's logit, or the largest so far where that is out of
-    reach. The dtypes have float32's exponents, which reach far enough from there to hold every probability that
-    counts.
+    With s = sum of exp(z - base), the row becomes exp(z - base) - s * onehot. This is the gradient without the factor
+    1 / s, which is written to `factors` together with the gradient scale.
+
+    The base, in bits and rounded to an integer, is the target's logit, or the largest logit so far where the target's
+    logit is too far below it. The dtypes of the logits have the exponents of float32, so their range around the base
+    is wide enough for every probability that counts.
     """
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
-    # Read before the row is overwritten: every block's maximum keeps the threads of a program in step.
+    # This is read before the row is overwritten: the maximum of each block synchronises the threads of a program.
     target = tl.load(targets + row)
-    known = (target >= 0) & (target < SIZE)
-    at_target = _bits(tl.load(logits + target, mask=known, other=float("nan")))
+    in_vocabulary = (target >= 0) & (target < SIZE)
+    at_target = _bits(tl.load(logits + target, mask=in_vocabulary, other=float("nan")))
     base = tl.where((at_target > -float("inf")) & (at_target < float("inf")), tl.floor(at_target), 0.0)
 
     lanes = tl.arange(0, LANES)
@@ -209,7 +220,7 @@ def _unscaled_kernel(
     full: tl.constexpr = SIZE // LANES
     x = tl.load(logits + lanes, mask=lanes < SIZE, other=0.0)
     for i in range(full):
-        # The next block is on its way while this one is worked on.
+        # Load the next block while this one is processed.
         ahead = (i + 1) * LANES + lanes
         following = tl.load(logits + ahead, mask=ahead < SIZE, other=0.0)
         total, base = _unscaled_block(logits, i * LANES, x, total, base, SIZE, LANES, False)
@@ -221,9 +232,9 @@ def _unscaled_kernel(
     lse = base + tl.log2(s)
     tl.store(nlls + row, _at_least_zero(lse - at_target) * _LN2)
     tl.store(factors + row, gradient_scale / s)
-    tl.debug_barrier()  # the target's place has been written above, perhaps by another thread
+    tl.debug_barrier()  # the target's element was written above, perhaps by another thread
     gradient = tl.exp2(at_target - base) - s
-    tl.store(logits + target, gradient.to(logits.dtype.element_ty), mask=known)
+    tl.store(logits + target, gradient.to(logits.dtype.element_ty), mask=in_vocabulary)
 
 
 @triton.jit
@@ -231,11 +242,12 @@ def _top_entropy_kernel(
     logits, row_stride, entropies,
     SIZE: tl.constexpr, TOP: tl.constexpr, LANES: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
-    r"""Entropy of the TOP largest probabilities of a row, scaled to sum to 1.
+    r"""Compute the entropy of the TOP largest probabilities of a row, scaled to sum to 1.
 
-    Lane i is the elements i, i + LANES, i + 2 * LANES, ... of the row. The TOP lanes with the largest maxima hold TOP
-    elements that no element of another lane exceeds, so the TOP largest values of those lanes are those of the row.
-    One read of the row finds the lanes; they are small enough (DEPTH elements each) to be searched in registers.
+    Lane i holds the elements i, i + LANES, i + 2 * LANES, ... of the row. The maxima of the TOP lanes with the largest
+    maxima are TOP elements that no element of another lane exceeds. The TOP largest values of these lanes are
+    therefore the TOP largest of the row. One read of the row finds the lanes. They are small enough (DEPTH elements
+    each) to be searched in registers.
     """
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
@@ -253,8 +265,8 @@ def _top_entropy_kernel(
     chosen = tl.full((_SLOTS,), -1, tl.int32)
     for k in range(TOP):
         value, lane = tl.max(maximum, axis=0, return_indices=True)
-        found = tl.where(value > -float("inf"), lane, -1)
-        chosen = tl.where(slots == k, found, chosen)
+        valid_lane = tl.where(value > -float("inf"), lane, -1)
+        chosen = tl.where(slots == k, valid_lane, chosen)
         maximum = tl.where(lanes == lane, -float("inf"), maximum)
 
     offsets = chosen[:, None] + tl.arange(0, DEPTH)[None, :] * LANES
@@ -266,7 +278,7 @@ def _top_entropy_kernel(
     remaining = tl.max(slots, axis=0) * 0 + TOP
     total = largest * 0.0
     moment = largest * 0.0
-    for _k in range(TOP):  # one distinct value a turn, with as many of its copies as still count
+    for _k in range(TOP):  # one distinct value per round, with as many of its copies as still fit into TOP
         value = tl.max(tl.max(candidates, axis=1), axis=0)
         copies = tl.sum(tl.sum((candidates == value).to(tl.int32), axis=1), axis=0)
         taken = tl.where(value > -float("inf"), tl.minimum(copies, remaining), 0)
@@ -280,14 +292,15 @@ def _top_entropy_kernel(
 
 
 def _launch_shape(vocab_size: int, shapes: tuple[tuple[int, int, int], ...]) -> tuple[int, int]:
+    """Return (lanes, warps) for a vocabulary size, from a table such as `LAUNCH_SHAPES`."""
     lanes, warps = next((lanes, warps) for least, lanes, warps in shapes if vocab_size >= least)
     if torch.version.hip is not None:
-        warps = min(warps, 16)  # a wave has 64 threads there, a program at most 1024
+        warps = min(warps, 16)  # a warp (wave) has 64 threads on AMD's GPUs, and a program at most 1024
     return lanes, warps
 
 
 def top_entropy(logits: torch.Tensor) -> torch.Tensor:
-    """What `vocabulary.top_entropy` does, [rows] float32 from logits [rows, vocab_size]."""
+    """Compute `vocabulary.top_entropy` in one kernel, [rows] float32 from logits [rows, vocab_size]."""
     num_rows, vocab_size = logits.shape
     entropy = torch.empty(num_rows, dtype=torch.float32, device=logits.device)
     lanes, warps = (2048, 8) if vocab_size >= 8192 else (1024, 4)
@@ -306,14 +319,17 @@ def top_entropy(logits: torch.Tensor) -> torch.Tensor:
 def _measure_kernel(
     logits, row_stride, targets, measures, num_rows, SIZE: tl.constexpr, LANES: tl.constexpr, SQUARES: tl.constexpr
 ):
-    """What takes a whole row: entropy, rank, margin, mass and probability, each [num_rows], one behind the other; and
-    with SQUARES concentration, whose registers no other rule pays for."""
+    """Compute the statistics that need a whole row, with two reads of it.
+
+    `measures` receives entropy, rank, margin, mass and probability, each [num_rows], one after the other. With SQUARES
+    concentration follows. It is optional because other rules should not pay for its registers.
+    """
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
     measures += row
     target = tl.load(targets + row)
-    known = (target >= 0) & (target < SIZE)
-    at_target = _bits(tl.load(logits + target, mask=known, other=float("nan")))
+    in_vocabulary = (target >= 0) & (target < SIZE)
+    at_target = _bits(tl.load(logits + target, mask=in_vocabulary, other=float("nan")))
     lse = _log_sum_exp(logits, SIZE, LANES)
 
     lanes = tl.arange(0, LANES)
@@ -344,10 +360,10 @@ def _measure_kernel(
 
 
 def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) -> dict[str, torch.Tensor]:
-    """What `engine.measure` does; rows of logits are contiguous."""
-    found = {}
+    """Compute the same as `engine.measure`. Rows of logits must be contiguous."""
+    statistics = {}
     if "top_entropy" in names:
-        found["top_entropy"] = top_entropy(logits)
+        statistics["top_entropy"] = top_entropy(logits)
     if any(name != "top_entropy" for name in names):
         num_rows, vocab_size = logits.shape
         measures = torch.empty(6, num_rows, dtype=torch.float32, device=logits.device)
@@ -359,10 +375,10 @@ def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) 
             SQUARES="concentration" in names,
             num_warps=warps,
         )
-        found |= dict(
+        statistics |= dict(
             zip(("entropy", "rank", "margin", "mass", "probability", "concentration"), measures, strict=True)
         )
-    return {name: found[name] for name in names}
+    return {name: statistics[name] for name in names}
 
 
 def chunk_step(
@@ -378,12 +394,16 @@ def chunk_step(
     gradient_scale: float = 1.0,
     factor: torch.Tensor | None = None,
 ) -> None:
-    """What `engine.chunk_step` does, with its arguments; rows of logits and reference are contiguous."""
+    """Compute the same as `engine.chunk_step`, with the same arguments.
+
+    Rows of logits and reference must be contiguous.
+    """
     num_rows, vocab_size = logits.shape
     lanes, warps = _launch_shape(vocab_size, UNSCALED_LAUNCH_SHAPES)
     has_range = logits.dtype != torch.float16
     is_plain = weight is None and penalty is None
-    # Triton 3.6 does not compile the kernel for less than two whole blocks.
+    # float16 has too few exponent bits for unscaled rows. Triton 3.6 does not compile the kernel for less than two
+    # whole blocks.
     if want_gradient and factor is not None and is_plain and has_range and vocab_size >= 2 * lanes:
         _unscaled_kernel[(num_rows,)](
             *(logits, logits.stride(0), target, nll, factor, float(gradient_scale)),
@@ -414,37 +434,40 @@ def _region_kernel(
     confidences, rows, sample_ids, is_cuda, samples, regions, prefixes, num_tokens, window,
     HAS_IDS: tl.constexpr, ONLY_CUDA: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """A program a token: that of a sample's first token does the sample, the others end at once."""
+    """Find the least confident window of each sample.
+
+    There is one program per token. The program of a sample's first token handles the sample, the others end at once.
+    """
     first = tl.program_id(0)
     row = tl.load(rows + first)
     before = tl.maximum(first - 1, 0)
-    goes_on = (first > 0) & (tl.load(rows + before) == row)
+    continues_sample = (first > 0) & (tl.load(rows + before) == row)
     sample_id = row
     if HAS_IDS:
         sample_id = tl.load(sample_ids + first)
-        goes_on = goes_on & (tl.load(sample_ids + before) == sample_id)
-    if goes_on:
+        continues_sample = continues_sample & (tl.load(sample_ids + before) == sample_id)
+    if continues_sample:
         return
 
-    # Prefix sums of the confidence in fixed point, up to where the row or the id changes.
+    # Compute prefix sums of the confidence in fixed point, up to where the row or the id changes.
     lanes = tl.arange(0, LANES)
     end = first
     total = tl.full((), 0, tl.int64)
-    found = LANES
-    while found == LANES:
+    num_tokens_found = LANES
+    while num_tokens_found == LANES:
         offset = end + lanes
         inside = offset < num_tokens
-        mine = inside & (tl.load(rows + offset, mask=inside, other=-1) == row)
+        in_sample = inside & (tl.load(rows + offset, mask=inside, other=-1) == row)
         if HAS_IDS:
-            mine = mine & (tl.load(sample_ids + offset, mask=inside, other=0) == sample_id)
-        found = tl.min(tl.where(mine, LANES, lanes), axis=0)
-        mine = lanes < found
-        fixed = (tl.load(confidences + offset, mask=mine, other=0.0) * _FIXED_POINT).to(tl.int64)
-        tl.store(prefixes + offset, total + tl.cumsum(fixed, axis=0), mask=mine)
-        tl.store(samples + offset, tl.zeros((LANES,), tl.int64) + first, mask=mine)
+            in_sample = in_sample & (tl.load(sample_ids + offset, mask=inside, other=0) == sample_id)
+        num_tokens_found = tl.min(tl.where(in_sample, LANES, lanes), axis=0)
+        in_sample = lanes < num_tokens_found
+        fixed = (tl.load(confidences + offset, mask=in_sample, other=0.0) * _FIXED_POINT).to(tl.int64)
+        tl.store(prefixes + offset, total + tl.cumsum(fixed, axis=0), mask=in_sample)
+        tl.store(samples + offset, tl.zeros((LANES,), tl.int64) + first, mask=in_sample)
         total += tl.sum(fixed, axis=0)
-        end += found
-    tl.debug_barrier()  # threads read below what others wrote
+        end += num_tokens_found
+    tl.debug_barrier()  # below, threads read what other threads wrote
 
     lowest = float("inf")
     lowest_cuda = float("inf")
@@ -453,18 +476,18 @@ def _region_kernel(
     while start < end:
         offset = start + lanes
         start += LANES
-        mine = offset < end
+        in_sample = offset < end
         left = tl.maximum(first, offset - window // 2)
         right = tl.minimum(end, offset + (window + 1) // 2)
         left = tl.where(is_short, first, left)
         right = tl.where(is_short, end, right)
-        upper = tl.load(prefixes + right - 1, mask=mine, other=0)
-        lower = tl.load(prefixes + left - 1, mask=mine & (left > first), other=0)
+        upper = tl.load(prefixes + right - 1, mask=in_sample, other=0)
+        lower = tl.load(prefixes + left - 1, mask=in_sample & (left > first), other=0)
         mean = (upper - lower).to(tl.float32) / ((right - left).to(tl.float32) * _FIXED_POINT)
         mean = tl.minimum(_at_least_zero(mean), 1.0)  # a GPU's division may round upwards
-        lowest = tl.minimum(lowest, tl.min(tl.where(mine, mean, float("inf")), axis=0))
+        lowest = tl.minimum(lowest, tl.min(tl.where(in_sample, mean, float("inf")), axis=0))
         if ONLY_CUDA:
-            centred = mine & (tl.load(is_cuda + offset, mask=mine, other=0) != 0)
+            centred = in_sample & (tl.load(is_cuda + offset, mask=in_sample, other=0) != 0)
             lowest_cuda = tl.minimum(lowest_cuda, tl.min(tl.where(centred, mean, float("inf")), axis=0))
     if ONLY_CUDA:
         lowest = tl.where(lowest_cuda < float("inf"), lowest_cuda, lowest)
@@ -474,8 +497,11 @@ def _region_kernel(
 def weigh_regions(
     confidence: torch.Tensor, tokens: SupervisedTokens, settings: ObjectiveSettings
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What `cuset.weigh_regions` does, in one kernel and without waiting for the number of samples: C has [num_valid]
-    entries, those of a sample at its first token, and anything elsewhere."""
+    """Compute the same as `cuset.weigh_regions`, in one kernel and without waiting for the number of samples.
+
+    A sample is numbered by the index of its first token. C therefore has [num_valid] entries: a sample's value is at
+    its first token, and the other entries are uninitialised.
+    """
     row = tokens.row.contiguous()
     region, sample, prefix = torch.empty_like(confidence), torch.empty_like(row), torch.empty_like(row)
     sample_id = row if tokens.sample_id is None else tokens.sample_id
@@ -491,6 +517,7 @@ def weigh_regions(
 
 @triton.jit(do_not_specialize=["row_scale"])
 def _scatter_kernel(rows, position, row_scale, grad_output, out, SIZE: tl.constexpr, LANES: tl.constexpr):
+    """Scale one row of `rows` and write it to its place in `out`."""
     row = tl.program_id(0).to(tl.int64)
     scale = tl.load(row_scale + row) * tl.load(grad_output).to(tl.float32)
     out += tl.load(position + row) * SIZE
@@ -505,7 +532,7 @@ def _scatter_kernel(rows, position, row_scale, grad_output, out, SIZE: tl.conste
 def scatter_rows(
     rows: torch.Tensor, position: torch.Tensor, row_scale: torch.Tensor, grad_output: torch.Tensor, out: torch.Tensor
 ) -> None:
-    """What `engine.scatter_rows` does, in one kernel; rows and out are contiguous."""
+    """Compute the same as `engine.scatter_rows`, in one kernel. `rows` and `out` must be contiguous."""
     _scatter_kernel[(rows.size(0),)](
         rows, position, row_scale, grad_output, out, rows.size(1), LANES=1024, num_warps=4
     )

@@ -1,4 +1,4 @@
-"""Pairs of a right and a wrong program: making them, verifying them, and what a model makes of them.
+"""Pairs of a right and a wrong program: read them, and measure whether a model prefers the right one.
 
-Nothing is imported here, so that the commands' settings load without torch.
+Nothing is imported here, so the commands' settings can be loaded without torch.
 """

@@ -1,7 +1,8 @@
-"""What a model makes of pairs: how much likelier it finds the right response than the wrong one, in nats.
+"""Measure how much likelier a model finds the right response of a pair than the wrong one, in nats.
 
-A causal model gives the tokens before the first difference the same probability in both, so that the difference over the whole response
-is the one over the changed tokens and what follows them; apart, these say where the preference comes from.
+A causal model gives the tokens before the first difference the same probability in both responses. The difference over
+the whole response is therefore the sum of two parts: the changed tokens, and the tokens that follow them. The two
+parts are also given separately, because they show where the preference comes from.
 """
 
 from __future__ import annotations
@@ -24,11 +25,17 @@ Score = Callable[[Iterable[Row]], Iterator[NDArray[np.float32]]]
 
 @dataclass(frozen=True)
 class Difference:
-    """log p(right) - log p(wrong) of one pair given the prompt, in nats: positive where the model prefers the right response.
+    """log p(right) - log p(wrong) of one pair given the prompt, in nats.
 
-    whole: over all tokens of the responses. changed: over those between what both begin and what both end with. following: over what both
-    end with, which comes after different tokens. per_token: of the means over the response instead of the sums.
-    right_tokens, wrong_tokens: of the responses, the end of turn included.
+    It is positive where the model prefers the right response.
+
+    Attributes:
+        whole: the difference over all tokens of the responses.
+        changed: the difference over the tokens between the common beginning and the common end.
+        following: the difference over the common end. Its tokens are the same, but come after different tokens.
+        per_token: the difference of the means over the responses, instead of the sums.
+        right_tokens: number of tokens of the right response, the end of turn included.
+        wrong_tokens: number of tokens of the wrong response, the end of turn included.
     """
 
     whole: float
@@ -40,18 +47,31 @@ class Difference:
 
     @property
     def from_change(self) -> float:
-        """changed and following together, in nats: `whole` but for what the common beginning differs by in arithmetic of few bits, which
-        depends on what stands beside it in the batch."""
+        """The sum of `changed` and `following`, in nats.
+
+        It equals `whole` except for rounding. In low precision, the probabilities of the common beginning may differ a
+        little between the responses, because they depend on the other rows of the batch.
+        """
         return self.changed + self.following
 
     @property
     def longer(self) -> int:
-        """Tokens that the wrong response has more."""
+        """How many tokens the wrong response is longer than the right one, negative where it is shorter."""
         return self.wrong_tokens - self.right_tokens
 
 
 def encode(pair: Pair, response: str, template: Any, tokenizer: Any) -> Row:
-    """A prompt and a response as training sees them, whole; the response's tokens are supervised."""
+    """Encode a pair's prompt and one response as training does, but without truncation.
+
+    Args:
+        pair: the pair, whose `messages` are the prompt.
+        response: the response, the right or the wrong one.
+        template: LLaMA-Factory's chat template.
+        tokenizer: the model's tokenizer.
+
+    Returns:
+        A row with `input_ids` and `labels`. Only the tokens of the response are supervised.
+    """
     system = next((message["content"] for message in pair.messages if message["role"] == "system"), None)
     asked = [message for message in pair.messages if message["role"] != "system"]
     turns = [*asked, {"role": "assistant", "content": response}]
@@ -62,10 +82,18 @@ def encode(pair: Pair, response: str, template: Any, tokenizer: Any) -> Row:
 
 
 def differences(pairs: Sequence[Pair], template: Any, tokenizer: Any, score: Score) -> Iterator[Difference]:
-    """The difference of each pair, in order. Each response to a prompt is scored once.
+    """Yield the difference of each pair, in order.
+
+    Each response to a prompt is scored only once, even where it is part of several pairs.
+
+    Args:
+        pairs: the pairs.
+        template: LLaMA-Factory's chat template.
+        tokenizer: the model's tokenizer.
+        score: computes the log-probabilities of the supervised tokens of rows.
 
     Raises:
-        ValueError: a pair whose responses are the same tokens.
+        ValueError: for a pair whose two responses are the same tokens.
     """
     rows: dict[tuple[str, str], Row] = {}
     for pair in pairs:
@@ -86,7 +114,14 @@ def differences(pairs: Sequence[Pair], template: Any, tokenizer: Any, score: Sco
 def compare(
     right_ids: Sequence[int], wrong_ids: Sequence[int], right: NDArray[np.float32], wrong: NDArray[np.float32]
 ) -> Difference:
-    """The difference of two responses from the log-probabilities [length] of their tokens."""
+    """Return the difference of two responses.
+
+    Args:
+        right_ids: tokens of the right response.
+        wrong_ids: tokens of the wrong response.
+        right: log-probabilities of the right response's tokens, [length].
+        wrong: log-probabilities of the wrong response's tokens, [length].
+    """
     begin, end = common_ends(right_ids, wrong_ids)
     r, w = right.astype(np.float64), wrong.astype(np.float64)
     return Difference(
@@ -100,7 +135,7 @@ def compare(
 
 
 def common_ends(one: Sequence[Any], other: Sequence[Any]) -> tuple[int, int]:
-    """How many tokens two sequences begin with in common, and how many of the others they end with in common."""
+    """Return the lengths of the common beginning and of the common end of two sequences. The two do not overlap."""
     most = min(len(one), len(other))
     begin = next((at for at in range(most) if one[at] != other[at]), most)
     rest = range(most - begin)

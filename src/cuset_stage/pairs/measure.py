@@ -1,4 +1,4 @@
-"""`cuset pairs`: every model on the same pairs, and the record of it."""
+"""The work of `cuset pairs`: measure every model on the same pairs, and make the record of the results."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ FORMAT = 1
 
 
 def measure(settings: PairsSettings) -> dict[str, Any]:
-    """The record of `cuset pairs`: what each model made of the pairs, and their comparisons.
+    """Return the record of `cuset pairs`: the results of each model on the pairs, and the comparisons of the models.
 
     Raises:
-        PairsError: a pair file that cannot be used.
-        SettingsError: a model, an adapter, a template or a server that does not exist or does not fit.
+        PairsError: if the pair file cannot be used.
+        SettingsError: if a model, an adapter, a template or a server does not exist or does not fit.
     """
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
@@ -65,6 +65,7 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
 
 
 def _ask(name: str, request: ModelRequest, pairs: Sequence[Pair], settings: PairsSettings) -> list[Difference]:
+    """Load one model and return its difference for each pair, in order."""
     tokenizer = request_tokenizer(request, settings)
     with explained():
         template = open_template(tokenizer, DataArguments(template=request.template_for(settings)))

@@ -1,4 +1,4 @@
-"""The share of right programs preferred, as a metric of a training run: `cuset_pairs` in a recipe."""
+"""Measure how often a model in training prefers the right program of a pair: `cuset_pairs` in a recipe."""
 
 from __future__ import annotations
 
@@ -21,17 +21,21 @@ NAME = f"{LOG_PREFIX}pairs_accuracy"
 
 
 class PairsMetric:
-    """Called with a trainer, it gives the accuracy of the trainer's model as it is now: the mean over tasks, see `summary.summarise`.
+    """A metric that is called with a trainer and returns the current accuracy of the trainer's model on pairs.
 
-    name, count: `cuset_pairs` and `cuset_pairs_samples`. Pairs of two right programs are left out.
+    The accuracy is the mean over tasks that `summary.summarise` describes. Pairs of two right programs are left out.
+
+    Args:
+        name: the recipe's `cuset_pairs`, a pair file or the name of a bundled set.
+        count: the recipe's `cuset_pairs_samples`, the number of pairs to use. None means all.
 
     Raises:
-        PairsError: a pair file that cannot be used.
+        PairsError: if the pair file cannot be used.
     """
 
     def __init__(self, name: str, count: int | None) -> None:
         self.pairs = evenly([pair for pair in read_pairs(name) if not pair.is_floor], count)
-        # With several evaluation sets a step asks several times.
+        # (step, result) of the last call. With several evaluation sets, one step calls the metric several times.
         self._known: tuple[int, dict[str, float]] | None = None
 
     def __call__(self, trainer: Any) -> dict[str, float]:
@@ -41,10 +45,12 @@ class PairsMetric:
         return self._known[1]
 
     def _measure(self, trainer: Any) -> float:
-        # Ranks share the pairs. Where weights are sharded, all ranks have to run the same passes: each takes all pairs.
+        """Return the accuracy of the trainer's model as it is now."""
+        # The pairs are divided among the ranks. Where weights are sharded, all ranks have to run the same forward
+        # passes, so each rank takes all pairs.
         is_sharded = trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
         world, rank = (1, 0) if is_sharded else (trainer.args.world_size, trainer.args.process_index)
-        own = np.array_split(np.arange(len(self.pairs)), world)[rank].tolist()
+        indices = np.array_split(np.arange(len(self.pairs)), world)[rank].tolist()
         model = trainer.model_wrapped if is_sharded else trainer.accelerator.unwrap_model(trainer.model)
 
         def score(rows: Iterable[Row]) -> Iterator[np.ndarray]:
@@ -52,8 +58,8 @@ class PairsMetric:
 
         with evaluating(model), trainer.compute_loss_context_manager():
             collator = trainer.data_collator
-            found = differences([self.pairs[at] for at in own], collator.template, collator.tokenizer, score)
-            preferred = list(zip(own, preferences(list(found), "from_change").tolist(), strict=True))
+            gaps = differences([self.pairs[at] for at in indices], collator.template, collator.tokenizer, score)
+            preferred = list(zip(indices, preferences(list(gaps), "from_change").tolist(), strict=True))
         if world > 1:
             preferred = gather_object(preferred)
         return mean_over_tasks([self.pairs[at].task for at, _ in preferred], [value for _, value in preferred])

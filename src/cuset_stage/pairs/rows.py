@@ -1,4 +1,4 @@
-"""Pair files: JSONL with `task`, `right`, `wrong`, `kind`, and the prompt where the task set does not have it."""
+"""Read pair files: JSONL with `task`, `right`, `wrong`, `kind`, and the prompt where the task set does not have it."""
 
 from __future__ import annotations
 
@@ -21,22 +21,29 @@ from ..text import InputError
 
 BUNDLED = {"cuset_mini": "cuset_pairs.jsonl"}
 """Name -> the pair file in data/."""
-TASKS = "cuset_mini.jsonl"  # in data/, which has the prompts of the bundled pairs
-ALTERNATIVE = "alternative"  # the kind of a pair of a task's two right programs
+TASKS = "cuset_mini.jsonl"  # the file in data/ with the prompts of the bundled pairs
+ALTERNATIVE = "alternative"  # the kind of a pair that consists of a task's two right programs
 FLOOR = frozenset({"equivalent", ALTERNATIVE})
 """The kinds of pairs of two right programs."""
 
 
 class PairsError(InputError):
-    """A pair file or its tasks cannot be used; the message names the file, the line and the key."""
+    """A pair file or its tasks cannot be used. The message names the file, the line and the key."""
 
 
 class Pair(RowModel):
     """Two answers to one task.
 
-    task: its id, the unit of every interval. right, wrong: whole responses, as a model writes them. kind: of the error in `wrong`; of a kind in
-    `FLOOR` both are right. prompt, system: what was asked; without them the task set says it. change: what was changed, for people.
-    verdict: the judge's, on `wrong`.
+    Attributes:
+        task: the task's id. Tasks are the unit over which every interval is computed.
+        right: the whole right response, as a model would write it.
+        wrong: the whole wrong response.
+        kind: the kind of error in `wrong`. For the kinds in `FLOOR`, both responses are right.
+        prompt: the question, or None where the task set has it.
+        system: the system prompt of `prompt`.
+        change: a description of what was changed, for human readers.
+        verdict: the judge's verdict on `wrong`.
+        messages: the prompt as chat messages, which `read_pairs` fills in.
     """
 
     task: Text
@@ -55,14 +62,17 @@ class Pair(RowModel):
 
 
 def read_pairs(name: str, tasks: Path | None = None) -> list[Pair]:
-    """The pairs of a file, or of a bundled set, each with the `messages` that ask for the answer.
+    """Return the pairs of a file or of a bundled set, each with the `messages` that ask for its answer.
 
-    name: a file, which may be one that comes with the package, or a key of `BUNDLED`. tasks: the task set with the prompts of rows that
-    bring none. Without it these are looked up in the bundled tasks, where `right` is a task's own program: so a copy of the bundled file
-    works too, and no other file gets the prompt of a task that only has the same name.
+    Args:
+        name: a file, which may be one that comes with the package, or a key of `BUNDLED`.
+        tasks: the task set with the prompts of rows that have none. If it is None, such prompts are looked up in the
+            bundled tasks, but only where `right` is the task's own program. In this way a copy of the bundled file
+            works too, and no other file gets the prompt of a task that only happens to have the same name.
 
     Raises:
-        PairsError: no such file; a line that is no pair, with equal answers, or an empty one; a prompt that is missing.
+        PairsError: if there is no such file, if a line is not a pair, if its answers are equal or one of them is
+            empty, or if a prompt is missing.
     """
     path = bundled.data() / BUNDLED[name] if name in BUNDLED else bundled.found(Path(name))
     if not path.is_file():
@@ -84,6 +94,7 @@ def _bundled_tasks() -> dict[str, ProgramTask]:
 
 
 def _read_pair(record: Mapping[str, Any], source: str, tasks: TaskSet | None) -> Pair:
+    """Check a line of a pair file and add its messages. `source` is the file and the line, for messages of errors."""
     try:
         pair = Pair(**{key: record[key] for key in Pair.model_fields if key in record and key != "messages"})
     except ValidationError as error:
@@ -103,8 +114,9 @@ def _read_pair(record: Mapping[str, Any], source: str, tasks: TaskSet | None) ->
             raise PairsError(f"{source}: task: {error}") from None
     else:
         task = _bundled_tasks().get(pair.task)
-        own = [task.solution, task.alternative] if task else []  # which the bundled training set has in this form
-        if pair.right not in [f"```cpp\n{code.rstrip()}\n```" for code in own if code]:
+        # The bundled training set has a task's own programs in exactly this form.
+        programs = [task.solution, task.alternative] if task else []
+        if pair.right not in [f"```cpp\n{code.rstrip()}\n```" for code in programs if code]:
             fix = "add it to the row, or name the task set that has it: tasks=FILE"
             raise PairsError(f"{source}: prompt is missing; {fix}.")
         messages = chat_messages(task)
@@ -112,7 +124,11 @@ def _read_pair(record: Mapping[str, Any], source: str, tasks: TaskSet | None) ->
 
 
 def evenly(pairs: Sequence[Pair], count: int | None) -> list[Pair]:
-    """`count` of the pairs, or all where it is None or there are fewer: as many of each task, drawn alike each time, in their order."""
+    """Return `count` of the pairs in their order, with the same number of pairs from each task as far as possible.
+
+    The choice is random with a fixed seed, so it is the same each time. All pairs are returned if `count` is None or
+    not less than their number.
+    """
     if count is None or count >= len(pairs):
         return list(pairs)
     order = list(range(len(pairs)))

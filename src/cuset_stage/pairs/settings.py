@@ -1,4 +1,4 @@
-"""What `cuset pairs` can be told. Light: --help is made from it."""
+"""The settings of `cuset pairs`. This file imports nothing heavy, because `--help` is made from it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,10 @@ class PairsSettings(ModelsSettings):
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> Self:
-        """As other commands; `make` was a command of its own."""
+        """Read the settings as other commands do.
+
+        The former sub-commands `make` and `measure` get a message of their own.
+        """
         if arguments and arguments[0] in ("make", "measure"):
             raise SettingsError(f"{arguments[0]}: gone: leave it out; docs/pairs.md has the keys of a pair file.")
         return super().read(arguments)

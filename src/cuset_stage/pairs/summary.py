@@ -1,4 +1,8 @@
-"""The numbers of a pairs run, and these on the terminal: accuracy with an interval over tasks, by kind of error, by length, and two models compared."""
+"""Compute the results of a pairs run and print them on the terminal.
+
+The results are accuracies with an interval over tasks, also by kind of error and by length, and comparisons of two
+models.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from .likelihood import Difference
 from .rows import FLOOR, Pair
 
 
-MEASURES = ("whole", "from_change", "changed", "following", "per_token")  # of `Difference`
+MEASURES = ("whole", "from_change", "changed", "following", "per_token")  # attributes of `Difference`
 LENGTHS = {"wrong_longer": 1, "same_length": 0, "wrong_shorter": -1}
 LENGTH_NAMES = {
     "wrong_longer": "wrong is longer",
@@ -35,20 +39,35 @@ MEASURE_NAMES = {
 
 
 def preferences(differences: Sequence[Difference], measure: str = "whole") -> NDArray[np.float64]:
-    """Of each pair 1 where the model prefers the right response, 0 where the wrong one, a half where neither: [pairs].
+    """Return which response of each pair the model prefers.
 
-    measure: one of `MEASURES`.
+    Args:
+        differences: the difference of each pair.
+        measure: one of `MEASURES`.
+
+    Returns:
+        [pairs], with 1 for the right response, 0 for the wrong one, and a half where the model prefers neither.
     """
     values = [getattr(difference, measure) for difference in differences]
     return (np.sign(values) + 1) / 2
 
 
 def summarise(pairs: Sequence[Pair], differences: Sequence[Difference], seed: int = 0) -> dict[str, Any]:
-    """What one model made of the pairs.
+    """Return one model's results on the pairs.
 
-    An accuracy is the mean over tasks of each task's share of pairs whose right response is preferred, with the percentile bootstrap
-    interval over tasks (95 %); `floor` is the same share over pairs of two right programs, in which the one called right counts as right:
-    the task's own one, of kind `alternative` either. `floor_kinds` has the two kinds apart.
+    An accuracy is the mean over tasks of each task's share of pairs whose right response is preferred. It comes with a
+    95 % percentile bootstrap interval over tasks.
+
+    Args:
+        pairs: the pairs.
+        differences: the model's difference for each pair.
+        seed: seed of the bootstrap.
+
+    Returns:
+        A dictionary with the groups `accuracy` (by measure), `kinds` (by kind of error) and `lengths` (by which
+        response is longer), and each task's share under `tasks`. `floor` is the same share over the pairs of two right
+        programs. There the response called `right` counts as the right one, which is the task's own program, also for
+        the kind `alternative`. `floor_kinds` has the two kinds of such pairs separately.
     """
     kinds = np.array([pair.kind for pair in pairs])
     tasks = [pair.task for pair in pairs]
@@ -75,23 +94,37 @@ def summarise(pairs: Sequence[Pair], differences: Sequence[Difference], seed: in
 
 
 def _task_means(tasks: Sequence[str], columns: Sequence[NDArray[np.float64]]) -> pd.DataFrame:
-    """The mean of each column's known values in each task, NaN where there are none; tasks as they first occur."""
+    """Return the mean of each column in each task, without its NaNs: [tasks, columns], with tasks as they first occur.
+
+    It is NaN where a task has no other values.
+    """
     return pd.DataFrame(dict(enumerate(columns))).groupby(np.array(tasks, dtype=object), sort=False).mean()
 
 
 def mean_over_tasks(tasks: Sequence[str], values: Sequence[float]) -> float:
-    """The mean of the tasks' means; NaN without a pair."""
+    """Return the mean of the tasks' means, or NaN if there is no pair."""
     return float(_task_means(tasks, [np.array(values, dtype=np.float64)])[0].mean())
 
 
 def compare_models(
     pairs: Sequence[Pair], models: Mapping[str, Sequence[Difference]], seed: int = 0
 ) -> list[dict[str, Any]]:
-    """Every later model against every earlier one, on the pairs with a wrong program.
+    """Compare every later model with every earlier one, on the pairs with a wrong program.
 
-    difference: of the accuracies, with a paired bootstrap over tasks. p_value: two-sided, of the tasks' differences with their signs
-    exchanged at random, as they may be if neither model is better (Fisher's test; all 2^tasks signs where these are few). p_holm: by
-    Holm's method over the comparisons. p_pairs: McNemar's exact test, which takes pairs of one task for independent and is too sure.
+    Args:
+        pairs: the pairs.
+        models: name -> the model's difference for each pair.
+        seed: seed of the bootstrap and of the permutation test.
+
+    Returns:
+        A dictionary for each comparison, with these keys:
+
+        - first, second: the names of the later and of the earlier model.
+        - difference: first minus second in accuracy, with a paired bootstrap over tasks.
+        - p_value: two-sided p-value of the tasks' differences with their signs exchanged at random, as they may be if
+          neither model is better (Fisher's test, with all 2^tasks signs where these are few).
+        - p_holm: p_value adjusted by Holm's method over the comparisons.
+        - p_pairs: p-value of McNemar's exact test. It treats pairs of one task as independent, so it is too small.
     """
     at = [index for index, pair in enumerate(pairs) if not pair.is_floor]
     tasks = [pairs[index].task for index in at]
@@ -118,7 +151,10 @@ def compare_models(
 
 
 def sign_flip_test(gaps: NDArray[np.float64], seed: int = 0) -> float:
-    """The two-sided p-value of paired differences [tasks] with exchangeable signs; 1 where all are 0."""
+    """Return the two-sided p-value of paired differences [tasks] whose signs are exchanged at random.
+
+    It is 1 if all differences are 0, or if there are fewer than two.
+    """
     if not np.any(gaps) or len(gaps) < 2:
         return 1.0
     test = permutation_test((gaps,), np.mean, permutation_type="samples", n_resamples=RESAMPLES, random_state=seed)
@@ -126,7 +162,7 @@ def sign_flip_test(gaps: NDArray[np.float64], seed: int = 0) -> float:
 
 
 def print_tables(record: Mapping[str, Any]) -> None:
-    """Accuracies in percent with their intervals, a column a model, and the comparisons."""
+    """Print the accuracies in percent with their intervals, one column per model, and the comparisons."""
     models, comparisons = record["models"], record["comparisons"]
     first = next(iter(models.values()))
     places = {label: ("accuracy", key) for key, label in MEASURE_NAMES.items()}

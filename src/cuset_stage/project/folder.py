@@ -1,4 +1,8 @@
-"""The folder of `cuset init`: what a user's data file holds, the recipe of the method with the plan's values, and the commands that follow."""
+"""Write the folder of `cuset init`.
+
+This file finds out the form of a user's data file, writes the recipe of the chosen method with the plan's values, and
+lists the commands that come next.
+"""
 
 import json
 import os
@@ -30,7 +34,7 @@ from .plan import (
 )
 
 
-# LLaMA-Factory's column of an alpaca row -> the names that files give it, the commonest first.
+# LLaMA-Factory's column of an alpaca row -> the names that files use for it, the most common first.
 ALPACA = {
     "prompt": ("instruction", "prompt", "question"),
     "query": ("input", "query"),
@@ -40,10 +44,10 @@ ALPACA = {
     "tools": ("tools",),
 }
 MESSAGES = {"messages": ("messages", "conversations", "conversation"), "system": ("system",), "tools": ("tools",)}
-# What data give of a row, and of a message (docs/data.md): our names -> the file's.
+# The weights and spans that data may give (docs/data.md). Our names -> the file's names, of a row and of a message.
 GIVEN = {"weight": ("weight",), "spans": ("spans",)}
 GIVEN_TAGS = {"loss_weight_tag": "loss_weight", "spans_tag": "spans"}
-# Keys of a message: role and content, then the names of roles as LLaMA-Factory's tags.
+# LLaMA-Factory's tags for the two keys of a message, in each form, and then its tags for the names of roles.
 TAGS = {
     "openai": {"role_tag": "role", "content_tag": "content"},
     "sharegpt": {"role_tag": "from", "content_tag": "value"},
@@ -56,14 +60,22 @@ ROLES = {
     "system_tag": ("system",),
 }
 EXPECTED = "expected alpaca (instruction, input, output), sharegpt (conversations of from and value) or openai (messages of role and content)"
-OUTPUT = "output"  # where training writes, in the project's folder
+OUTPUT = "output"  # the training's output folder, in the project's folder
 TASKS = "cuset_mini_2.jsonl"
-BYTES_A_TOKEN = 3.6  # of the bundled kernels' JSON to Qwen2.5's tokenizer
+BYTES_A_TOKEN = 3.6  # bytes of JSON per token, for the bundled kernels and Qwen2.5's tokenizer
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """name: in dataset_info.json. form: alpaca, sharegpt or openai. size: in bytes. entry: what dataset_info.json says of it."""
+    """A file with training rows.
+
+    Attributes:
+        name: its name in dataset_info.json.
+        form: alpaca, sharegpt or openai.
+        rows: number of rows.
+        size: size in bytes.
+        entry: its entry in dataset_info.json.
+    """
 
     name: str
     form: str
@@ -73,29 +85,30 @@ class DataFile:
 
     @property
     def gives(self) -> list[str]:
-        """The file's names of weights and spans."""
+        """The file's own names of the columns and keys that hold weights and spans."""
         columns, tags = self.entry["columns"], self.entry.get("tags", {})
         named = [columns.get(key) for key in GIVEN] + [tags.get(key) for key in GIVEN_TAGS]
         return list(dict.fromkeys(filter(None, named)))
 
 
 def read_form(path: Path) -> DataFile:
-    """Find out the form of a JSON or JSONL file by its first row, and check that every row has what it needs.
+    """Find out the form of a JSON or JSONL file from its first row, and check that every row has what this form needs.
 
     Raises:
-        InputError: not such a file, no rows, another form, or a row unlike the first.
+        InputError: if the file is neither JSON nor JSONL, has no rows or another form, or if a row is unlike the
+            first.
     """
     if path.suffix not in (".json", ".jsonl"):
         fix = "`cuset curate write` makes rows from a folder of kernels (docs/write.md)"
         raise InputError(f"{path}: expected a .json or .jsonl file, or `bundled`. {fix}.")
     rows = read_rows(path)
-    there = list(dict.fromkeys(key for row in rows for key in row))
+    keys = list(dict.fromkeys(key for row in rows for key in row))
     messages = any(isinstance(rows[0].get(name), list) for name in MESSAGES["messages"])
     names, needed, kind = (MESSAGES, ["messages"], list) if messages else (ALPACA, ["prompt", "response"], str)
-    columns = {key: name for key, known in (names | GIVEN).items() for name in reversed(known) if name in there}
+    columns = {key: name for key, known in (names | GIVEN).items() for name in reversed(known) if name in keys}
     if not columns.keys() >= set(needed):
         fix = "Rename them, or write dataset_info.json yourself"
-        raise InputError(f"{path}: its columns are {', '.join(there)}; {EXPECTED}. {fix}.")
+        raise InputError(f"{path}: its columns are {', '.join(keys)}; {EXPECTED}. {fix}.")
     for number, row in enumerate(rows, 1):
         if bad := [columns[key] for key in needed if not isinstance(row.get(columns[key]), kind)]:
             value, expected = shown(row.get(bad[0])), "a list" if messages else "text"
@@ -109,7 +122,7 @@ def read_form(path: Path) -> DataFile:
 
 
 def _check_given(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None:
-    """Refuse weights and spans that training would refuse."""
+    """Raise InputError for weights and spans that training would refuse."""
     from ..stage.given import giving_dataset_list, read_given
 
     (names,) = giving_dataset_list([file.name], {file.name: file.entry})
@@ -122,7 +135,11 @@ def _check_given(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None
 
 
 def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[str, str, dict[str, dict[str, str]]]:
-    """(form, LLaMA-Factory's formatting, {"tags": its name of a key or role -> the file's})"""
+    """Find out the form of rows that hold messages.
+
+    Returns:
+        (form, LLaMA-Factory's formatting, {"tags": LLaMA-Factory's name of a key or role -> the file's name})
+    """
     messages, forms = [message for row in rows for message in row[column]], list(TAGS)
     for number, row in enumerate(rows if messages else [{column: [None]}], 1):
         keys = [message.keys() if isinstance(message, dict) else set() for message in row[column]]
@@ -133,18 +150,32 @@ def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[s
     form = forms[0]
     used = {str(message[TAGS[form]["role_tag"]]) for message in messages}
     roles = {tag: next((name for name in names if name in used), names[0]) for tag, names in ROLES.items()}
-    if unknown := used - set(roles.values()):
-        raise InputError(f"{path}: messages of {', '.join(sorted(unknown))}; known are {', '.join(roles.values())}.")
-    # LLaMA-Factory's own `openai` adds "detailed thinking off" to every system prompt; its `sharegpt` reads the same messages
-    # unchanged, but knows no tool_calls.
-    calls = form == "openai" and any("tool_calls" in message for message in messages)
+    if unknown_roles := used - set(roles.values()):
+        raise InputError(
+            f"{path}: messages of {', '.join(sorted(unknown_roles))}; known are {', '.join(roles.values())}."
+        )
+    # LLaMA-Factory's own formatting `openai` adds "detailed thinking off" to every system prompt. Its `sharegpt` reads
+    # the same messages unchanged, but does not support tool_calls.
+    has_tool_calls = form == "openai" and any("tool_calls" in message for message in messages)
     given = {tag: key for tag, key in GIVEN_TAGS.items() if any(key in message for message in messages)}
-    return form, "openai" if calls else "sharegpt", {"tags": TAGS[form] | roles | given}
+    return form, "openai" if has_tool_calls else "sharegpt", {"tags": TAGS[form] | roles | given}
 
 
 @dataclass(frozen=True)
 class Project:
-    """What was asked for, and the plan for it. is_own: whether the data are the user's, not the bundled kernels."""
+    """The user's request, and the plan for it.
+
+    Attributes:
+        folder: the folder to write.
+        model: the model's folder, or its name on the Hub.
+        shape: the model's size.
+        template: LLaMA-Factory's chat template.
+        method: the loss, such as cuset or sft.
+        data: the training rows.
+        plan: the training that fits into the memory.
+        is_own: whether the data are the user's, and not the bundled kernels.
+        bf16: whether the GPUs compute in bfloat16. If not, the recipe uses float16.
+    """
 
     folder: Path
     model: str
@@ -165,11 +196,16 @@ class Project:
         return choose_learning_rate(self.shape, self.plan.tuning, self.method)
 
     def length(self, card: str | None) -> str:
-        """Steps, time and disk of the run, in words. card: the name of the GPU that is here."""
+        """Return a text about the run's steps, time and disk space.
+
+        Args:
+            card: the name of this machine's GPU. If it is None or not in `CARDS`, the time is given for two example
+                cards.
+        """
         run, gpus = self.schedule, self.plan.gpus
         tokens = min(self.data.size / BYTES_A_TOKEN / self.data.rows, self.plan.cutoff_len)
-        known = [name for name in CARDS if card and re.search(rf"\b{name}\b", card)][:1] or ["H200", "RTX 4090"]
-        speeds = {f"an {name}" if name[0] in "HLAR" else f"a {name}": CARDS[name] * H200 for name in known}
+        names = [name for name in CARDS if card and re.search(rf"\b{name}\b", card)][:1] or ["H200", "RTX 4090"]
+        speeds = {f"an {name}" if name[0] in "HLAR" else f"a {name}": CARDS[name] * H200 for name in names}
         if not gpus:
             speeds = {"this CPU": CORE * len(os.sched_getaffinity(0))}
         times = []
@@ -185,7 +221,10 @@ class Project:
 
 
 def write_project(project: Project) -> None:
-    """Write train.yaml, chat.yaml and data/. Paths in them are absolute, so the recipe trains from any working directory."""
+    """Write train.yaml, chat.yaml and data/.
+
+    The paths in them are absolute, so the recipe works from any working directory.
+    """
     folder, plan = project.folder.resolve(), project.plan
     (folder / "data").mkdir(parents=True, exist_ok=True)
     copied = [TASKS]
@@ -199,16 +238,16 @@ def write_project(project: Project) -> None:
     if plan.zero:
         shutil.copy(bundled.recipes() / "deepspeed" / f"ds_z{plan.zero}_config.json", folder)
     write_atomically(folder / "train.yaml", _train_recipe(project, folder))
-    # For `llamafactory-cli chat`, `api` and `export`.
+    # chat.yaml is for `llamafactory-cli chat`, `api` and `export`.
     key = "adapter_name_or_path" if plan.tuning != "full" else "model_name_or_path"
     chat = {"model_name_or_path": project.model, key: str(folder / OUTPUT), "template": project.template}
     write_atomically(folder / "chat.yaml", f"# The trained model. Made by `cuset init`.\n\n{_yaml(chat)}")
 
 
 def _train_recipe(project: Project, folder: Path) -> str:
-    """The bundled recipe of the method with other values; keys without a change keep their comments."""
+    """Return the bundled recipe of the method with the plan's values. Lines that do not change keep their comments."""
     plan, data, run = project.plan, project.data, project.schedule
-    changes: dict[str, Any] = {  # None removes a line
+    changes: dict[str, Any] = {  # a value of None removes the line
         "model_name_or_path": project.model,
         "dataset_dir": str(folder / "data"),
         "template": project.template,
@@ -243,11 +282,11 @@ def _train_recipe(project: Project, folder: Path) -> str:
     text = (bundled.recipes() / name).read_text(encoding="utf-8")
     tuning = {"full": "full fine-tuning", "lora": "LoRA", "qlora": "LoRA on 4-bit weights"}[plan.tuning]
     machine = f"{plan.gpus} GPU{'s' * (plan.gpus > 1)}, about {plan.gib:.0f} GiB" if plan.gpus else "a CPU"
-    made = f"# {project.method} on {project.model}: {tuning} on {machine}, {plan.batch} rows a step.\n# Made by `cuset init`; docs/one_gpu.md says how it chooses.\n\n"
+    recipe = f"# {project.method} on {project.model}: {tuning} on {machine}, {plan.batch} rows a step.\n# Made by `cuset init`; docs/one_gpu.md says how it chooses.\n\n"
     for line in text[text.index("### model") :].splitlines(keepends=True):
         key = line.strip().partition(":")[0]
-        made += line if key not in changes else "" if changes[key] is None else _yaml({key: changes[key]})
-    return f"{made.rstrip()}\n\n### for this machine and data\n{_yaml(added)}"
+        recipe += line if key not in changes else "" if changes[key] is None else _yaml({key: changes[key]})
+    return f"{recipe.rstrip()}\n\n### for this machine and data\n{_yaml(added)}"
 
 
 def _yaml(keys: dict[str, Any]) -> str:
@@ -255,23 +294,28 @@ def _yaml(keys: dict[str, Any]) -> str:
 
 
 def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]:
-    """(what for, commands) of what comes after `cuset init`, in order. found_gpus: how many GPUs this machine has."""
+    """Return the steps that come after `cuset init`, in order, as pairs of a purpose and its commands.
+
+    Args:
+        project: the project that was written.
+        found_gpus: the number of GPUs of this machine.
+    """
     plan, full = project.plan, project.plan.tuning == "full"
 
     def path(*parts: str) -> str:
         return shlex.quote(str(project.folder.joinpath(*parts)))
 
     model, tasks, recipe, chat = shlex.quote(project.model), path("data", TASKS), path("train.yaml"), path("chat.yaml")
-    # What was planned in 4 bits is read in 4 bits, or it would not fit into the GPU either.
+    # A model that is trained in 4 bits is also read in 4 bits, because it would not fit into the GPU otherwise.
     bits = " quantization_bit=4" if plan.tuning == "qlora" else ""
-    # Without a GPU a few short answers are sampled in minutes, and compiled; nothing can run them.
+    # Without a GPU, only a few short answers can be sampled in minutes. They can be compiled, but not run.
     short = " batch_size=64" if plan.gpus else " limit=5 max_tokens=512"
     compiled = "" if plan.gpus else " limit=5 compile_only=true"
-    few = found_gpus > plan.gpus  # LLaMA-Factory trains on every GPU it sees
+    few = found_gpus > plan.gpus  # LLaMA-Factory would train on every GPU that it sees
     chosen = f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(plan.gpus)))} " if few else ""
     train = f"{chosen}llamafactory-cli train {recipe}"
     data = f"dataset_dir={path('data')} template={project.template}"
-    if plan.cutoff_len != LENGTHS[0]:  # the default of these commands
+    if plan.cutoff_len != LENGTHS[0]:  # LENGTHS[0] is the default of these commands
         data += f" cutoff_len={plan.cutoff_len}"
     dataset = project.data.name if project.is_own else "cuset_kernels_eval"
 

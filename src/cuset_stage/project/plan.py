@@ -1,6 +1,6 @@
-"""What fits into a GPU's memory: a model's size, the memory, time and disk that training takes, and the plan that fits.
+"""Estimate the memory, time and disk space that training a model takes, and choose a plan that fits into the memory.
 
-The formulas of memory and time are held to benchmarks/memory_h200.json by the tests.
+The tests check the formulas of memory and time against the measurements in benchmarks/memory_h200.json.
 """
 
 import json
@@ -14,27 +14,41 @@ from ..text import InputError
 
 
 Tuning = Literal["full", "lora", "qlora"]
-BATCH = 8  # the paper's: 8 GPUs with a row each
-HELD_OUT, MOST_HELD_OUT = 0.05, 500  # share and number of a user's rows that evaluate
-HELD_OUT_FROM = 20  # rows; of fewer, none are held out
-LENGTHS = (4096, 2048, 1024)  # the paper's, then what still holds short kernels
+BATCH = 8  # rows per optimizer step, as in the paper: 8 GPUs with one row each
+HELD_OUT, MOST_HELD_OUT = 0.05, 500  # share of a user's rows that are held out for evaluation, and their limit
+HELD_OUT_FROM = 20  # with fewer rows than this, none are held out
+LENGTHS = (4096, 2048, 1024)  # tokens per row: the paper's length, then lengths that still hold short kernels
 
 LORA_RANK = 8
-NF4 = 0.516  # bytes a weight in bitsandbytes' 4 bits, with the doubly quantized scales of its blocks of 64
-# Bytes a token for each unit of hidden and intermediate size: the layer that is computed again in the backward pass. Fitted.
+NF4 = 0.516  # bytes per weight in bitsandbytes' 4 bits, with the doubly quantized scales of its blocks of 64
+# Bytes per token for each unit of hidden and intermediate size, for the layer that gradient checkpointing computes
+# again in the backward pass. Fitted.
 LAYER = {"full": 16, "lora": 23, "qlora": 15}
-H200 = 4.2e14  # operations a second that training reaches there. Fitted.
-# Other cards' bf16 arithmetic as a share of the H200's, by data sheet; a name that is part of another stands behind it.
+H200 = 4.2e14  # operations per second that training reaches on an H200. Fitted.
+# bf16 speed of cards relative to the H200, by their data sheets. A name that is part of another one comes after it.
 CARDS = {"B200": 2.3, "H200": 1.0, "H100": 1.0, "A100": 0.32, "L40S": 0.37, "A6000": 0.16, "RTX 4090": 0.17}
 CARDS |= {"RTX 3090": 0.07, "A10": 0.13, "L4": 0.12, "T4": 0.07}
-CORE = 3e10  # operations a second that a core of a CPU reaches in float32; one was measured
-LAYER_SECONDS = 0.0035  # of a row in each layer, however short it is: kernels that wait to be started. Fitted.
-BUCKETS = 1.9  # GiB: 1e9 elements of 2 bytes, which the bundled DeepSpeed files allow for buckets and gathered weights; not measured
+CORE = 3e10  # operations per second that a CPU core reaches in float32, measured on one CPU
+# Seconds that a row takes in each layer, however short the row is: the time to launch the kernels. Fitted.
+LAYER_SECONDS = 0.0035
+# GiB for buckets and gathered weights: the 1e9 elements of 2 bytes that the bundled DeepSpeed files allow. Not
+# measured.
+BUCKETS = 1.9
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What of a model decides the memory. tied: the output layer is the embedding."""
+    """The sizes of a model that decide how much memory it takes.
+
+    Attributes:
+        parameters: number of parameters.
+        hidden_size: width of the hidden states.
+        intermediate_size: width of the MLP.
+        layers: number of layers.
+        vocab_size: number of tokens in the vocabulary.
+        tied: whether the output layer shares its weight with the embedding.
+        guessed: whether the sizes are guessed from a number in the model's name.
+    """
 
     parameters: float
     hidden_size: int
@@ -42,10 +56,10 @@ class Shape:
     layers: int
     vocab_size: int
     tied: bool
-    guessed: bool = False  # by a number in the model's name
+    guessed: bool = False
 
 
-# The paper's models and small ones, which need no download to be planned for; numbers of their config.json.
+# The paper's models and small ones, with the numbers of their config.json. Planning for them needs no download.
 KNOWN = {
     "qwen2.5-coder-0.5b-instruct": Shape(0.494e9, 896, 4864, 24, 151936, tied=True),
     "qwen2.5-coder-1.5b-instruct": Shape(1.544e9, 1536, 8960, 28, 151936, tied=True),
@@ -60,10 +74,15 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
 
 
 def shape_of(model: str) -> Shape:
-    """The shape of a model's folder or hub name: of KNOWN or its config.json, else guessed from a number such as 7B.
+    """Return the shape of a model.
+
+    It comes from KNOWN or the model's config.json, or is guessed from a number such as 7B in the model's name.
+
+    Args:
+        model: the model's folder, or its name on the Hub.
 
     Raises:
-        InputError: none of these tells it.
+        InputError: if none of these gives the size.
     """
     folder, name = Path(model), model.rstrip("/").rpartition("/")[2].lower()
     if not folder.is_dir() and name in KNOWN:
@@ -83,9 +102,10 @@ def shape_of(model: str) -> Shape:
 
 
 def _of_config(model: str) -> Shape | None:
-    """From config.json, on this machine or the hub, and the headers of the weights where they are here; None where these do not tell it.
+    """Return the shape by a model's config.json, on this machine or the Hub, and the headers of local weights.
 
-    Without torch, transformers and safetensors, whose imports take longer than all the rest of `cuset init`.
+    It is None where these do not tell the sizes. torch, transformers and safetensors are not used, because importing
+    them takes longer than all the rest of `cuset init`.
     """
     folder = Path(model)
     path = folder / "config.json"
@@ -127,38 +147,59 @@ def _of_config(model: str) -> Shape | None:
 
 
 def _trained(shape: Shape, tuning: str) -> float:
-    """How many parameters are trained. LoRA: (inputs + outputs) x rank of all linear layers, keys and values as wide as queries."""
+    """Return the number of trained parameters.
+
+    For LoRA this is (inputs + outputs) x rank, summed over all linear layers. Keys and values count as wide as
+    queries.
+    """
     lora = LORA_RANK * shape.layers * (11 * shape.hidden_size + 3 * shape.intermediate_size)
     return shape.parameters if tuning == "full" else lora
 
 
 def disk_gib(shape: Shape, tuning: str) -> float:
-    """GiB that a run leaves: its weights in float32, and one checkpoint, which has LoRA's moments as well; a tokenizer beside each."""
+    """Return the GiB of disk space that a run leaves behind.
+
+    It writes its trained weights in float32, and one checkpoint. With LoRA the checkpoint also has the optimizer's
+    moments. There is a tokenizer beside each of the two.
+    """
     return (_trained(shape, tuning) * (8 if tuning == "full" else 16) + 25e6) / 2**30
 
 
 def seconds_a_row(shape: Shape, tokens: float, speed: float) -> float:
-    """Seconds of a row in training under gradient checkpointing. speed: operations a second, such as `H200`."""
+    """Return the seconds that one row takes in training with gradient checkpointing.
+
+    Args:
+        shape: the model's size.
+        tokens: length of the row.
+        speed: operations per second, such as `H200`.
+    """
     return 6 * shape.parameters * tokens / speed + LAYER_SECONDS * shape.layers
 
 
 def training_gib(shape: Shape, tuning: str, cutoff_len: int, *, gpus: int = 1, zero: int = 0) -> float:
-    """GiB that tensors take at most on each GPU: weights + trained parameters + activations of one row under gradient checkpointing.
+    """Return the most GiB that tensors take on each GPU.
 
-    The fused head needs less than the layers have given back when it runs, so it adds nothing.
+    This is the sum of the weights, the trained parameters with their optimizer states, and the activations of one row
+    with gradient checkpointing. The fused head adds nothing: when it runs, it needs less than the layers have already
+    freed.
 
     Args:
-        gpus: 0 is a CPU, where weights are float32.
-        zero: DeepSpeed's ZeRO stage. 2 shards gradients and moments over the GPUs, 3 the weights as well.
+        shape: the model's size.
+        tuning: full, lora or qlora.
+        cutoff_len: length of the row in tokens.
+        gpus: number of GPUs. 0 means a CPU, where weights are float32.
+        zero: DeepSpeed's ZeRO stage, 0 without DeepSpeed. Stage 2 shards gradients and moments over the GPUs, and
+            stage 3 the weights as well.
     """
     hidden, intermediate = shape.hidden_size, shape.intermediate_size
     weight = 2 if gpus else 4  # bytes
     trained, frozen = _trained(shape, tuning), 0.0 if tuning == "full" else weight * shape.parameters
     if tuning == "qlora":
-        embeddings = shape.vocab_size * hidden * (1 if shape.tied else 2)  # which stay as they are
-        unpacked = weight * hidden * intermediate  # the matrix that is being multiplied with
+        embeddings = shape.vocab_size * hidden * (1 if shape.tied else 2)  # these are not quantized
+        unpacked = weight * hidden * intermediate  # the one matrix that is dequantized for its multiplication
         frozen = weight * embeddings + NF4 * (shape.parameters - embeddings) + unpacked
-    # A trained parameter takes 16 bytes: weight, gradient and Adam's two moments in float32. ZeRO-2 leaves 2 of them whole.
+    # A trained parameter takes 16 bytes: weight, gradient and Adam's two moments in float32. ZeRO-2 keeps 2 of these
+    # bytes on every GPU and shards the other 14.
     whole, sharded = frozen + 2 * trained, 14 * trained
     states = whole / (gpus if zero == 3 else 1) + sharded / (gpus if zero else 1)
     a_token = 2 * hidden * shape.layers + LAYER[tuning] * (hidden + intermediate)
@@ -167,13 +208,25 @@ def training_gib(shape: Shape, tuning: str, cutoff_len: int, *, gpus: int = 1, z
 
 
 def gpu_gib(tensors_gib: float) -> float:
-    """The memory of a GPU for that: PyTorch holds up to 8 % more than tensors use, and the CUDA context takes 0.6 GiB."""
+    """Return the GiB of GPU memory that are needed for so many GiB of tensors.
+
+    PyTorch holds up to 8 % more than the tensors use, and the CUDA context takes 0.6 GiB.
+    """
     return 1.08 * tensors_gib + 0.6
 
 
 @dataclass(frozen=True)
 class Plan:
-    """gib: estimated memory that each GPU needs. zero: DeepSpeed's ZeRO stage, 0 without DeepSpeed."""
+    """A way of training that fits into the memory.
+
+    Attributes:
+        tuning: full, lora or qlora.
+        cutoff_len: longest row in tokens.
+        zero: DeepSpeed's ZeRO stage, 0 without DeepSpeed.
+        accumulation: number of micro-batches of gradient accumulation.
+        gpus: number of GPUs, 0 for a CPU.
+        gib: estimated memory in GiB that each GPU needs.
+    """
 
     tuning: Tuning
     cutoff_len: int
@@ -184,13 +237,22 @@ class Plan:
 
     @property
     def batch(self) -> int:
-        """Rows of an optimizer step."""
+        """Number of rows in an optimizer step."""
         return max(self.gpus, 1) * self.accumulation
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long a run is. held_out: rows that are not trained on; 0 where there are too few, or where the evaluation has a file of its own."""
+    """The length of a run.
+
+    Attributes:
+        rows: number of rows that are trained on.
+        held_out: number of rows that are held out for evaluation. 0 if there are too few rows, or if the evaluation
+            has a file of its own.
+        epochs: number of epochs.
+        steps: number of optimizer steps.
+        logging_steps: number of steps between two log entries.
+    """
 
     rows: int
     held_out: int
@@ -200,10 +262,16 @@ class Schedule:
 
 
 def choose_schedule(rows: int, batch: int, *, has_evaluation: bool = False) -> Schedule:
-    """Three epochs, as the study trains on 4,020 rows; fewer rows are seen more often, and very many once. At least 20 losses are logged
-    where there are as many steps.
+    """Choose how long a run trains.
 
-    Only the three epochs were measured; the others are a rule of thumb that `eval_loss` has to confirm.
+    The default is three epochs, as the study trains on 4,020 rows. Few rows are seen more often, and more than 30,000
+    rows only once. At least 20 losses are logged if there are that many steps. Only the three epochs were measured.
+    The others are a rule of thumb that `eval_loss` has to confirm.
+
+    Args:
+        rows: number of rows in the data.
+        batch: number of rows in an optimizer step.
+        has_evaluation: whether the evaluation has a file of its own, so that no rows are held out.
     """
     held_out = 0 if has_evaluation or rows < HELD_OUT_FROM else max(2, min(MOST_HELD_OUT, round(HELD_OUT * rows)))
     epochs = 1 if rows > 30_000 else max(3, min(10, math.ceil(600 / rows)))
@@ -212,9 +280,11 @@ def choose_schedule(rows: int, batch: int, *, has_evaluation: bool = False) -> S
 
 
 def choose_learning_rate(shape: Shape, tuning: str, method: str) -> float:
-    """With LoRA, for SFT and CuSeT below 3 B parameters, the best of three on the development tasks of the study with 1.5 B; else the paper's.
+    """Return the learning rate for a model, a tuning and a method.
 
-    DFT was best at the paper's rate there; other methods and larger models were not measured, and neither was full fine-tuning.
+    With LoRA, for SFT and CuSeT below 3 B parameters, it is the best of three rates on the study's development tasks,
+    as measured with a 1.5 B model. Otherwise it is the paper's rate, which was also the best for DFT there. Other
+    methods, larger models and full fine-tuning were not measured.
     """
     if tuning == "full":
         return 1.0e-5
@@ -222,28 +292,32 @@ def choose_learning_rate(shape: Shape, tuning: str, method: str) -> float:
 
 
 def choose_plan(shape: Shape, gpus: int, memory_gib: float, *, tuning: Tuning | None = None) -> Plan:
-    """The first that fits of LoRA and QLoRA at the paper's row length; then QLoRA with shorter rows. Full fine-tuning where it is asked for.
+    """Return the first plan that fits into the memory.
+
+    LoRA and QLoRA are tried with the paper's row length first, and then QLoRA (on a CPU LoRA) with shorter rows. Full
+    fine-tuning is only chosen if the user asks for it.
 
     Args:
-        gpus: 0 is a CPU, which trains in float32 and has no 4-bit weights.
-        memory_gib: of each GPU, or of the machine.
-        tuning: only this one.
+        shape: the model's size.
+        gpus: number of GPUs. 0 means a CPU, which trains in float32 and has no 4-bit weights.
+        memory_gib: memory in GiB of each GPU, or of the machine.
+        tuning: the only tuning to try. None means LoRA and QLoRA.
 
     Raises:
-        InputError: nothing fits, or QLoRA on a CPU.
+        InputError: if nothing fits, or for QLoRA on a CPU.
     """
     if gpus == 0 and tuning == "qlora":
         raise InputError("tuning=qlora: 4-bit weights need a GPU; say tuning=lora, or gpus=1.")
     tunings: list[Tuning] = [tuning] if tuning else ["lora", "qlora"] if gpus else ["lora"]
-    candidates = [(one, LENGTHS[0]) for one in tunings] + [(tunings[-1], length) for length in LENGTHS[1:]]
-    for one, length in candidates:
-        for zero in (0,) if gpus < 2 else (2,) if one == "qlora" else (2, 3):  # ZeRO-3 does not shard 4-bit weights
-            needed = gpu_gib(training_gib(shape, one, length, gpus=gpus, zero=zero))
+    candidates = [(way, LENGTHS[0]) for way in tunings] + [(tunings[-1], length) for length in LENGTHS[1:]]
+    for way, length in candidates:
+        for zero in (0,) if gpus < 2 else (2,) if way == "qlora" else (2, 3):  # ZeRO-3 does not shard 4-bit weights
+            needed = gpu_gib(training_gib(shape, way, length, gpus=gpus, zero=zero))
             if needed <= memory_gib:
-                return Plan(one, length, zero, max(1, round(BATCH / max(gpus, 1))), gpus, needed)
+                return Plan(way, length, zero, max(1, round(BATCH / max(gpus, 1))), gpus, needed)
     where = f"each of {gpus} GPUs with" if gpus > 1 else "a GPU with" if gpus else "a CPU with"
     fix = "or GPUs with more memory (memory_gib=)" if gpus else "or say that it trains on GPUs (gpus=1)"
     raise InputError(
-        f"{shape.parameters / 1e9:.1f} B parameters do not fit {where} {memory_gib:g} GiB: {one} with rows of {length} tokens needs about "
+        f"{shape.parameters / 1e9:.1f} B parameters do not fit {where} {memory_gib:g} GiB: {way} with rows of {length} tokens needs about "
         f"{needed:.1f} GiB. Take a smaller model, {fix}."
     )

@@ -1,7 +1,8 @@
-"""Which of LLaMA-Factory's chat templates is a model's: by its name in LLaMA-Factory's list, else by what its own chat template writes.
+"""Find the LLaMA-Factory chat template of a model.
 
-templates.json beside this file, which scripts/templates.py writes, has the list, and digests of what the templates write, because
-LLaMA-Factory takes ten seconds to import.
+It is found by the model's name in LLaMA-Factory's list, or else by comparing the text that the model's own chat
+template writes with the texts of LLaMA-Factory's templates. scripts/templates.py writes the list and digests of these
+texts to templates.json beside this file, because importing LLaMA-Factory takes ten seconds.
 """
 
 import functools
@@ -13,11 +14,11 @@ from typing import Any
 from ..text import InputError, nearest
 
 
-BOS, EOS, QUESTION = "<bos>", "<eos>", "QUESTION"  # what stands for them where a template is rendered
+BOS, EOS, QUESTION = "<bos>", "<eos>", "QUESTION"  # placeholders with which templates are rendered
 
 
 def digest(question: str) -> str:
-    """What templates.json has of a question that a template has written."""
+    """Return the digest of a rendered question, as templates.json has it."""
     return hashlib.sha256(question.encode()).hexdigest()[:16]
 
 
@@ -27,10 +28,14 @@ def _table() -> dict[str, dict[str, Any]]:
 
 
 def template_of(model: str, template: str | None = None) -> str:
-    """LLaMA-Factory's template for a model's folder or its name on the Hub; or the one that was given.
+    """Return the name of LLaMA-Factory's template for a model.
+
+    Args:
+        model: the model's folder, or its name on the Hub.
+        template: the template that the user chose. It is only checked. None means to look for the model's own.
 
     Raises:
-        InputError: no such template, or none is known for the model.
+        InputError: if there is no such template, or if none is known for the model.
     """
     questions, folder = _table()["questions"], Path(model)
     if template is not None:
@@ -42,20 +47,28 @@ def template_of(model: str, template: str | None = None) -> str:
     if len(listed) == 1:
         return listed.pop()
     question = _own_question(folder)
-    alike = [name for name, known in questions.items() if question and known == digest(question)]
+    alike = [name for name, known_digest in questions.items() if question and known_digest == digest(question)]
     if not alike:
         why = "none writes what the model's own does" if question else "there is no folder with one of its own"
         raise InputError(
             f"model={model}: LLaMA-Factory lists no chat template for it, and {why}. Give template=, the one of the model it was made "
             "from: qwen (Qwen2.5), qwen3, deepseekcoder, seed_coder, llama3, ...; `default` for a base model."
         )
-    # Several templates ask alike, such as qwen3 and chatml: the model's type says more.
-    kind = str(_json(folder / "config.json").get("model_type"))
-    return next((name for name in reversed(alike) if kind.startswith(name)), alike[0])
+    # Several templates write the same text, such as qwen3 and chatml. The model's type decides between them.
+    model_type = str(_json(folder / "config.json").get("model_type"))
+    return next((name for name in reversed(alike) if model_type.startswith(name)), alike[0])
 
 
 def difference(model: str, template: str | None) -> str | None:
-    """A warning where a model's folder has a chat template that asks otherwise than LLaMA-Factory's `template`."""
+    """Return a warning if the chat template in a model's folder writes something else than LLaMA-Factory's `template`.
+
+    Args:
+        model: the model's folder, or its name on the Hub.
+        template: LLaMA-Factory's template.
+
+    Returns:
+        None if both write the same, or if one of the two is not known.
+    """
     question, known = _own_question(Path(model)), _table()["questions"].get(template)
     if question is None or known in (None, digest(question)):
         return None
@@ -63,7 +76,10 @@ def difference(model: str, template: str | None) -> str | None:
 
 
 def _own_question(folder: Path) -> str | None:
-    """What the chat template beside a model's tokenizer makes of one question; None where there is none, or it cannot be rendered."""
+    """Return a question as the chat template beside a model's tokenizer renders it.
+
+    It is None if the folder has no chat template, or if that cannot be rendered.
+    """
     from jinja2 import TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -72,10 +88,10 @@ def _own_question(folder: Path) -> str | None:
     if not isinstance(text, str):
         return None
     options = {"trim_blocks": True, "lstrip_blocks": True, "extensions": ["jinja2.ext.loopcontrols"]}
-    known = {"add_generation_prompt": True, "bos_token": BOS, "eos_token": EOS}
+    variables = {"add_generation_prompt": True, "bos_token": BOS, "eos_token": EOS}
     messages = [{"role": "user", "content": QUESTION}]
     try:
-        return ImmutableSandboxedEnvironment(**options).from_string(text).render(messages=messages, **known)
+        return ImmutableSandboxedEnvironment(**options).from_string(text).render(messages=messages, **variables)
     except (TemplateError, TypeError):
         return None
 

@@ -1,11 +1,11 @@
-"""Reports on judged runs: Markdown, CSV, and one HTML page that needs nothing else.
+"""Reports on judged runs, as Markdown, CSV and one self-contained HTML page.
 
     collection = collect([Path("sft/results.jsonl"), Path("cuset/results.jsonl")])
     report = build_report(collection, ks=(1, 3))
     write_report(report, Path("report"))
 
-`collect` reads, `numbers` computes, `tables` and `sections` make cells and put them in order, and `page` and `write` (Markdown, CSV) lay
-them out.
+`collect` reads the results files and `numbers` computes rates and tests. `tables` and `sections` turn the numbers into
+ordered tables of cells. `page` writes these as HTML, and `write` as Markdown and CSV.
 """
 
 from .collect import collect

@@ -1,5 +1,9 @@
-"""Tables as data: columns of cells, each with a text, a value and the filter behind it; how numbers are written; reports of them as
-Markdown, CSV, a page, and in the terminal."""
+"""Tables as data, and how they are written.
+
+A table is a list of columns of cells. A cell has the text that readers see, the value for CSV, and the filter that
+selects the samples behind it. This module also formats numbers, and renders tables as Markdown, CSV, HTML and in the
+terminal, so that all of these show the same cells.
+"""
 
 import base64
 import itertools
@@ -19,7 +23,7 @@ from .statistics import Estimate
 
 
 ABSENT = "–"
-LAYOUTS = (  # gap, heading, longest and detailed of `_laid_out`, the widest first
+LAYOUTS = (  # arguments of `_laid_out`: gap, heading, longest, detailed; the widest layout comes first
     *((2, 40, 40, True), (2, 12, 40, True), (1, 0, 24, True)),
     *((2, 12, 24, False), (1, 0, 24, False), (1, 0, 12, False)),
 )
@@ -27,33 +31,62 @@ LAYOUTS = (  # gap, heading, longest and detailed of `_laid_out`, the widest fir
 
 @dataclass(frozen=True)
 class Cell:
-    """`text` is shown, `value` is what CSV holds; rank 1 is the best of its group, 2 the second."""
+    """A cell of a table.
+
+    Attributes:
+        text: the text that readers see.
+        value: the value in CSV.
+        detail: an explanation beside the text, such as an interval. Parts are separated by ", ".
+        ends: (low, high) of the interval that `detail` shows, for CSV.
+        rank: 1 for the best cell of its group, 2 for the second-best, 0 for all others.
+        shade: strength of the background colour, 0 to 1. None for no shade.
+        bar: (low, value, high) of a bar below the text, each 0 to 1. None for no bar.
+        link: filter that selects the samples behind the number, on the HTML page.
+    """
 
     text: str
     value: Any = None
     detail: str = ""
-    ends: tuple[float, float] | None = None  # of the interval that `detail` shows, for CSV
+    ends: tuple[float, float] | None = None
     rank: int = 0
-    shade: float | None = None  # 0 to 1
-    bar: tuple[float, float, float] | None = None  # low, value, high, each 0 to 1: drawn below the text
-    link: Mapping[str, str] = field(default_factory=dict)  # the filter of samples behind the number
+    shade: float | None = None
+    bar: tuple[float, float, float] | None = None
+    link: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Column:
+    """A column of a table.
+
+    Attributes:
+        name: name of the column.
+        cells: its cells, one per row.
+        group: heading that the column shares with its neighbours of the same group. Empty for none.
+        text: whether the column holds text and is aligned to the left.
+    """
+
     name: str
     cells: Sequence[Cell]
     group: str = ""
-    text: bool = False  # left-aligned
+    text: bool = False
 
     @property
     def heading(self) -> str:
-        """The name with its group's, where groups have no row of their own."""
+        """Name of the column with its group, for formats without a row of groups."""
         return f"{self.group}: {self.name}" if self.group else self.name
 
 
 @dataclass(frozen=True)
 class Table:
+    """A table of a report.
+
+    Attributes:
+        key: identifier, which also names the CSV file.
+        title: title that readers see.
+        columns: its columns, all of the same length.
+        text: explanation beside the table.
+    """
+
     key: str
     title: str
     columns: Sequence[Column]
@@ -65,14 +98,22 @@ class Table:
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """The group of neighbouring columns, and how many these are."""
+        """Runs of neighbouring columns with the same group, as (group, number of columns)."""
         runs = itertools.groupby(self.columns, key=lambda column: column.group)
         return [(group, len(list(columns))) for group, columns in runs]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report. `text` stands below its tables; pictures: what each shows -> PNG, on the page alone."""
+    """A part of a report.
+
+    Attributes:
+        key: identifier of the section.
+        title: title that readers see.
+        tables: its tables.
+        text: text below the tables.
+        pictures: PNG by description. Only the HTML page shows them.
+    """
 
     key: str
     title: str
@@ -82,29 +123,39 @@ class Section:
 
 
 def text_column(name: str, texts: Iterable[str], group: str = "") -> Column:
+    """Return a left-aligned column of texts."""
     return Column(name, [label(text) for text in texts], group, text=True)
 
 
 def number_column(name: str, values: Iterable[float | None], group: str = "", digits: int = 0) -> Column:
+    """Return a column of numbers with so many decimals. None and NaN are shown as absent."""
     return Column(name, [number(value, digits) for value in values], group)
 
 
 def label(text: str, **link: str) -> Cell:
+    """Return a cell of text. The keywords are the filter of samples that it links to."""
     return Cell(text, text, link=link)
 
 
 def number(value: float | None, digits: int = 0) -> Cell:
-    """Absent for None and NaN."""
+    """Return a cell with a number. None and NaN are shown as absent."""
     return Cell(ABSENT) if pd.isna(value) else Cell(f"{value:,.{digits}f}", round(value, 6))
 
 
 def share(value: float | None, **link: str) -> Cell:
-    """A percentage on a shaded ground."""
+    """Return a cell with a share (0 to 1) as a percentage on a shaded background. The keywords are its filter."""
     return Cell(ABSENT) if pd.isna(value) else Cell(percent(value), round(100 * value, 4), shade=value, link=link)
 
 
 def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool = False) -> Cell:
-    """A percentage, or a difference of two, with its interval; how many tasks it is over when some are left out."""
+    """Return a cell with a percentage and its interval.
+
+    Args:
+        estimate: the estimate as a share. None gives an absent cell.
+        reason: why there is no estimate. It becomes the detail of the absent cell.
+        signed: whether the estimate is a difference of two shares, shown with its sign in percentage points. Otherwise
+            the number of tasks is given where some are left out, and a bar is drawn.
+    """
     if estimate is None:
         return Cell(ABSENT, detail=reason)
     cell = interval_cell(vars(estimate), points if signed else percent, 100)
@@ -115,7 +166,14 @@ def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool =
 
 
 def interval_cell(of: Mapping[str, float | None] | None, write: Callable[[float], str], scale: float = 1) -> Cell:
-    """A value of a record with `low` and `high`, if it has them. scale: of the values that CSV holds."""
+    """Return a cell with a value and its interval, if it has one.
+
+    Args:
+        of: a record with `value`, `low` and `high`. The ends may be None. If the record or its value is None, the cell
+            is absent.
+        write: function that formats a number.
+        scale: factor of the values in CSV.
+    """
     if of is None or of.get("value") is None:
         return Cell(ABSENT)
     value, *ends = (None if of[key] is None else round(scale * of[key], 6) for key in ("value", "low", "high"))
@@ -125,53 +183,74 @@ def interval_cell(of: Mapping[str, float | None] | None, write: Callable[[float]
 
 
 def decimal(value: float) -> str:
-    """Three decimals from 0.1 on, below it two digits that count: an untrained model's confidence would be 0 with three decimals."""
+    """Format a number with three decimals, or with two significant digits if its magnitude is below 0.1.
+
+    With three decimals the confidence of an untrained model would be shown as 0.
+    """
     if value == 0:
         return "0"
     return f"{value:.3f}" if abs(value) >= 0.0995 else f"{value:#.2g}"
 
 
 def p_text(value: float) -> str:
+    """Format a p-value with two to four decimals, the more the smaller it is."""
     if value < 0.0001:
         return "<0.0001"
     return f"{value:.{4 if value < 0.01 else 3 if value < 0.1 else 2}f}"
 
 
 def p_cell(value: float | None) -> Cell:
+    """Return a cell with a p-value, absent for None."""
     return Cell(ABSENT) if value is None else Cell(p_text(value), value)
 
 
 def percent(value: float) -> str:
+    """Format a share (0 to 1) as a percentage with one decimal, without a percent sign."""
     return f"{100 * value:.1f}"
 
 
 def points(value: float) -> str:
-    """A difference of two shares in percentage points, with a true minus, and no sign at zero."""
+    """Format a difference of two shares in percentage points, with a typographic minus sign and no sign at zero."""
     text = f"{100 * value:+.1f}".replace("-", "−")
     return "0.0" if text in ("+0.0", "−0.0") else text
 
 
 def ranked(column: list[Cell], groups: Iterable[list[int]]) -> list[Cell]:
-    """The cells with the highest of each group marked, and the second of three or more; equal texts share a rank."""
+    """Return the cells with the best and second-best of each group marked.
+
+    Cells with equal texts share a rank. The lowest value of a group gets no rank, so a second-best is only marked
+    among three or more different values.
+
+    Args:
+        column: cells whose texts are numbers, or absent.
+        groups: indices of the cells that compete with each other.
+    """
     marked = list(column)
     for group in groups:
-        known = [i for i in group if column[i].value is not None]
-        places = sorted({float(column[i].text) for i in known}, reverse=True)
-        for i in known:
-            rank = 1 + places.index(float(column[i].text))
-            if rank < len(places) and rank <= 2:
+        filled = [i for i in group if column[i].value is not None]
+        values = sorted({float(column[i].text) for i in filled}, reverse=True)
+        for i in filled:
+            rank = 1 + values.index(float(column[i].text))
+            if rank < len(values) and rank <= 2:
                 marked[i] = replace(column[i], rank=rank)
     return marked
 
 
 def escape(text: str) -> str:
-    """Text of a table cell or a sentence, shown as it is. An underscore inside a word is no markup."""
+    """Escape text for Markdown, so that it is shown as it is.
+
+    White space, line ends included, becomes single spaces. An underscore inside a word needs no escape, as it is no
+    markup.
+    """
     text = re.sub(r"\s+", " ", text)
     return re.sub(r"([\\`*\[\]<>|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))", r"\\\1", text)
 
 
 def render_table(table: Table, *, titled: bool = True) -> str:
-    """A heading, the table's sentence, and a pipe table whose group names stand in the column names."""
+    """Return a table as Markdown: its heading (if `titled`), its text, and a pipe table.
+
+    The names of groups are part of the column headings.
+    """
     lines = ["| " + " | ".join(escape(column.heading) for column in table.columns) + " |"]
     lines.append("|" + "|".join(" :--- " if column.text else " ---: " for column in table.columns) + "|")
     lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in table.rows]
@@ -180,7 +259,16 @@ def render_table(table: Table, *, titled: bool = True) -> str:
 
 
 def render_markdown(title: str, summary: str, sections: Iterable[Section], notes: Sequence[str] = ()) -> str:
-    """A whole report. A table that is called as its section has no heading of its own. notes: lines of a list before the first."""
+    """Return a whole report as Markdown.
+
+    A table with the same title as its section gets no heading of its own.
+
+    Args:
+        title: title of the report.
+        summary: text below the title.
+        sections: its sections. Those without tables and text are left out.
+        notes: Markdown lines that become a list before the first section.
+    """
     parts = [f"# {escape(title)}", escape(summary), "\n".join(f"- {note}" for note in notes)]
     for section in sections:
         if section.tables or section.text:
@@ -191,7 +279,7 @@ def render_markdown(title: str, summary: str, sections: Iterable[Section], notes
 
 
 def render_page(title: str, summary: str, sections: Iterable[Section]) -> str:
-    """The same as one HTML page that loads nothing, with the pictures."""
+    """Return the same report as one self-contained HTML page, with the pictures."""
     encoded = (
         replace(section, pictures={name: base64.b64encode(png).decode() for name, png in section.pictures.items()})
         for section in sections
@@ -200,27 +288,28 @@ def render_page(title: str, summary: str, sections: Iterable[Section]) -> str:
 
 
 def _cell(cell: Cell) -> str:
+    """Return a cell as Markdown: the best of a group in bold, the second-best underlined."""
     text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(escape(cell.text))
     return f"{text} ({escape(cell.detail)})" if cell.detail else text
 
 
 def table_frame(table: Table) -> pd.DataFrame:
-    """The table's values; the ends of an interval in columns of their own."""
-    columns = []
+    """Return the values of the table as a data frame. The ends of intervals become columns of their own."""
+    series = []
     for column in table.columns:
         values = {column.heading: [cell.value for cell in column.cells]}
         if any(cell.ends for cell in column.cells):
             for i, end in enumerate(("low", "high")):
                 values[f"{column.heading} ({end})"] = [cell.ends and cell.ends[i] for cell in column.cells]
-        columns += [pd.Series(of, name=heading, dtype=object) for heading, of in values.items()]
-    return pd.concat(columns, axis=1)
+        series += [pd.Series(of, name=heading, dtype=object) for heading, of in values.items()]
+    return pd.concat(series, axis=1)
 
 
 def print_table(table: Table) -> None:
-    """The table in the terminal; what explains a number stands below it.
+    """Print the table to the terminal. The detail of a cell stands below its text.
 
-    Where it is wider than the terminal, or than the 80 columns of a log file, headings take several lines, long names are cut in their middle
-    and intervals left out.
+    If the table is wider than the terminal, or than the 80 columns of a log file, headings are broken into several
+    lines, long names are cut in their middle, and intervals are left out.
     """
     console = Console(highlight=False)
     for layout in LAYOUTS:
@@ -233,8 +322,15 @@ def print_table(table: Table) -> None:
 
 
 def _laid_out(table: Table, gap: int, heading: int, longest: int, detailed: bool) -> RichTable:
-    """In characters, gap: between two columns; heading: what a line of a heading may have; longest: of a name. detailed: with what explains
-    a number."""
+    """Lay out a table for the terminal.
+
+    Args:
+        table: the table.
+        gap: characters between two columns.
+        heading: characters that a line of a heading may have at least.
+        longest: longest word in characters. Longer ones are cut in their middle.
+        detailed: whether to show the details of the cells.
+    """
 
     def cut(text: str) -> str:
         front, back = (longest - 1) // 2, longest // 2

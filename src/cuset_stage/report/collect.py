@@ -1,4 +1,4 @@
-"""Results files to one collection: the runs of a report on one list of tasks."""
+"""Read results files into one collection: the runs of a report, on one common list of tasks."""
 
 import json
 import re
@@ -18,8 +18,16 @@ from .notes import notes_on
 def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | None = None) -> Collection:
     """Read results files and put their runs on one list of tasks.
 
-    A file with several prompt levels gives a run for each. ReportError or ResultsError name the file and the fix, for runs on different task
-    sets too: their numbers do not compare. only, limit: take the tasks with these ids alone, the first so many of them.
+    A file with several prompt levels gives one run per level.
+
+    Args:
+        paths: results files of `cuset evaluate`.
+        only: ids of the tasks to keep. Empty means all.
+        limit: keep only so many of these tasks, from the first one on. None means all.
+
+    Raises:
+        ReportError, ResultsError: the files cannot be read or reported together. The message names the file and the
+            fix. Runs on different task sets are an error too, because their numbers do not compare.
     """
     notes: list[Note] = []
     files = Progress(paths, unit="file", desc="read", leave=False)
@@ -32,11 +40,11 @@ def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | Non
     for run in runs:
         for task, texts in (run.header.get("findings") or {}).items():
             findings[task] += texts
-    named = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
+    sample_of_task = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
     tasks = []
     for task in sorted(ids, key=natural_key):
-        of = named.get(task, {})
-        name, family = of.get("name") or task, of.get("family") or "unknown"
+        line = sample_of_task.get(task, {})
+        name, family = line.get("name") or task, line.get("family") or "unknown"
         tasks.append(TaskInfo(task, name, family, tuple(dict.fromkeys(findings[task]))))
     audited = max(min(run.header.get("audited") or 0 for run in runs), sum(bool(task.findings) for task in tasks))
     runs = [replace(run, tasks=tuple(tasks)) for run in runs]
@@ -45,10 +53,16 @@ def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | Non
 
 
 def read_runs(path: Path, notes: list[Note]) -> list[Run]:
-    """The runs of a results file; what has to be said of it is added to `notes`.
+    """Return the runs of a results file, one per prompt level.
 
-    A level that the header asked for is a run also when none of its samples is judged yet. ResultsError names the file and
-    the line that `cuset evaluate` did not write.
+    A level that the header asks for is a run even if none of its samples is judged yet.
+
+    Args:
+        path: a results file.
+        notes: list to which notes on the file are appended.
+
+    Raises:
+        ResultsError: a line was not written by `cuset evaluate`. The message names the file and the line.
     """
     results = read_results(path)
     header = _writable(results.run)
@@ -56,7 +70,7 @@ def read_runs(path: Path, notes: list[Note]) -> list[Run]:
     planned = (header.get("answers") or {}).get("levels") or {}
     levels: dict[int, Any] = {level: {} for level in map(int, planned) if tasks.get("level") in (None, level)}
     for sample in map(_writable, results.samples):
-        # Another code under one number: the line written later stands.
+        # If a sample number was judged with several codes, the line written last counts.
         levels.setdefault(sample.get("level") or 1, {})[sample["task"], sample["sample"]] = sample
     if replaced := len(results.samples) - sum(map(len, levels.values())):
         text = f"{path.name}: {replaced} samples were judged with more than one code; the last of each counts."
@@ -75,16 +89,23 @@ def read_runs(path: Path, notes: list[Note]) -> list[Run]:
 
 
 def _writable(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with lone surrogates replaced: JSON can hold them, no file in UTF-8 can."""
+    """Return the record with lone surrogates replaced. JSON can hold them, but a UTF-8 file cannot."""
     return json.loads(json.dumps(record, ensure_ascii=False).encode("utf-8", errors="replace"))
 
 
 def _told_apart(runs: list[Run]) -> list[Run]:
-    """The same runs with labels that tell them apart: by the first of model, run's name, folder and number that does."""
+    """Return the runs with unique labels.
+
+    Equal labels are extended by the model, the run's name, the folder or a number: the first of these that makes all
+    labels unique.
+
+    Raises:
+        ReportError: a results file was given more than once.
+    """
     paths = Counter((run.path.resolve(), run.level) for run in runs)
-    if twice := sorted({path.name for (path, _), number in paths.items() if number > 1}):
-        raise ReportError(f"{', '.join(twice)}: given more than once; name each results file once.")
-    count = Counter(run.label for run in runs)
+    if repeated := sorted({path.name for (path, _), number in paths.items() if number > 1}):
+        raise ReportError(f"{', '.join(repeated)}: given more than once; name each results file once.")
+    label_counts = Counter(run.label for run in runs)
     for names in (
         [run.model for run in runs],
         [run.header.get("run") for run in runs],
@@ -92,23 +113,27 @@ def _told_apart(runs: list[Run]) -> list[Run]:
         [f"#{number}" for number in range(1, len(runs) + 1)],
     ):
         labelled = zip(runs, names, strict=True)
-        labels = [f"{run.label}, {name}" if count[run.label] > 1 else run.label for run, name in labelled]
+        labels = [f"{run.label}, {name}" if label_counts[run.label] > 1 else run.label for run, name in labelled]
         if len(set(labels)) == len(runs):
             break
     return [replace(run, label=label) for run, label in zip(runs, labels, strict=True)]
 
 
 def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> list[Run]:
-    """The runs as if no more than these tasks had been asked for."""
-    there = list(dict.fromkeys(task for run in runs for task in run.told("tasks", "ids") or sorted(run.asked)))
-    for task in set(only).difference(there):
-        raise ReportError(f"only={task}: the results have no such task; {nearest(task, there)}.")
-    wanted = frozenset([task for task in there if not only or task in only][:limit])
-    part = {"count": len(wanted), "split": None, "ids": sorted(wanted)}
+    """Return the runs as if only these tasks had been asked for.
+
+    Raises:
+        ReportError: `only` names a task that the results do not have.
+    """
+    known_tasks = list(dict.fromkeys(task for run in runs for task in run.told("tasks", "ids") or sorted(run.asked)))
+    for task in set(only).difference(known_tasks):
+        raise ReportError(f"only={task}: the results have no such task; {nearest(task, known_tasks)}.")
+    wanted = frozenset([task for task in known_tasks if not only or task in only][:limit])
+    task_keys = {"count": len(wanted), "split": None, "ids": sorted(wanted)}
     return [
         replace(
             run,
-            header={**run.header, "tasks": {**(run.told("tasks") or {}), **part}},
+            header={**run.header, "tasks": {**(run.told("tasks") or {}), **task_keys}},
             samples=(samples := {key: line for key, line in run.samples.items() if key[0] in wanted}),
             asked=run.asked & wanted,
             planned=run.planned and len(samples) + run.missing,
@@ -118,13 +143,14 @@ def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> li
 
 
 def _check_one_set(runs: Sequence[Run]) -> None:
-    sets: defaultdict[tuple[Any, ...], list[str]] = defaultdict(list)
+    """Raise ReportError if the runs are on different task sets."""
+    labels_by_set: defaultdict[tuple[Any, ...], list[str]] = defaultdict(list)
     for run in runs:
-        sets[tuple(run.told("tasks", key) for key in ("count", "split", "sha256"))].append(run.label)
-    if len(sets) > 1:
+        labels_by_set[tuple(run.told("tasks", key) for key in ("count", "split", "sha256"))].append(run.label)
+    if len(labels_by_set) > 1:
         texts = [
             f"{', '.join(labels)}: {count} tasks{f' of split {split}' if split else ''}, SHA-256 {str(digest)[:12]}"
-            for (count, split, digest), labels in sets.items()
+            for (count, split, digest), labels in labels_by_set.items()
         ]
         raise ReportError(
             f"the runs are on different task sets ({'; '.join(texts)}), so their numbers do not compare. Report them "
@@ -133,5 +159,5 @@ def _check_one_set(runs: Sequence[Run]) -> None:
 
 
 def natural_key(text: str) -> list[tuple[int, int | str]]:
-    """Sorts "task 10" behind "task 9"."""
+    """Return a sort key that puts "task 10" after "task 9"."""
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"([0-9]+)", text) if part]

@@ -1,4 +1,7 @@
-"""Notes on the runs: what moves their numbers, and how their settings differ."""
+"""Notes on the runs of a report.
+
+They name what can change the numbers or their meaning, and the settings in which the runs differ.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -10,7 +13,7 @@ from ..text import one_line
 from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
 
 
-NAMED = 8  # tasks a note names with what was said of them; more are counted
+NAMED = 8  # maximum number of tasks that a note names with their message; the rest is counted
 JUDGE = {
     *("gpus", "toolkit", "arch", "flags", "isolation", "torch", "extract", "cuset_stage", "compile_only", "thorough"),
     *("level", "samples a task", "generation.max_tokens", "generation.temperature", "generation.top_p"),
@@ -24,19 +27,23 @@ NO_SETTINGS = {
 
 
 def counted(count: int, noun: str) -> str:
-    """ "1 run", "2 runs"."""
+    """Return the count with its noun, such as "1 run" or "2 runs"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def notes_on(collection: Collection) -> Iterator[Note]:
-    """What moves the numbers: one loud note a kind, naming the runs; and which settings differ."""
-    told: defaultdict[str, list[str]] = defaultdict(list)
+    """Yield the notes on a collection.
+
+    Each kind of problem gives one loud note, which names all runs that have it. Notes on inputs and settings follow.
+    """
+    details_of_note: defaultdict[str, list[str]] = defaultdict(list)
     for run in collection.runs:
         for text, detail in _of_run(run):
-            told[text].append(f"{run.label} {detail}".strip())
-    for text, details in told.items():
+            details_of_note[text].append(f"{run.label} {detail}".strip())
+    for text, details in details_of_note.items():
         yield Note(text.format("; ".join(details)), loud=True)
-    # The tasks on which the judge failed and with what, those first of which no program could be judged: their oracles fail.
+    # Name the tasks on which the judge failed, with its message. Tasks on which it judged no compiled program at all
+    # come first, because there it is the oracle that fails.
     lines = pd.concat([run.lines for run in collection.runs])
     failed = lines[lines["verdict"] == INFRA_ERROR]
     if len(failed):
@@ -51,7 +58,8 @@ def notes_on(collection: Collection) -> Iterator[Note]:
             "failure of the machine, judge again.",
             loud=True,
         )
-    # No seed was drawn for their inputs; of a file that an earlier version wrote it is not known.
+    # A seed of None in the header means that no inputs were drawn. Files of earlier versions do not have this key, so
+    # nothing is known of them.
     seedless = [run for run in collection.runs if "seed" in run.header and run.header["seed"] is None]
     if fixed := [run.label for run in seedless if not run.compile_only]:
         yield Note(
@@ -73,8 +81,8 @@ def notes_on(collection: Collection) -> Iterator[Note]:
 
 
 def _of_run(run: Run) -> Iterator[tuple[str, str]]:
-    """(note, what of this run stands in it)"""
-    of_all = f"of {len(run.table)}"
+    """Yield (text of the note, detail of this run), where the text has a place `{}` for the details of all runs."""
+    of_total = f"of {len(run.table)}"
     if run.header.get("isolation") == "none":
         yield (
             "Judged without isolation (isolation: none): {}. The programs could read and change what the judge could, expected "
@@ -85,7 +93,7 @@ def _of_run(run: Run) -> Iterator[tuple[str, str]]:
         yield (
             "The judge itself failed (infra_error): {}. These samples are charged to nobody: one that had compiled counts as "
             "compiled, and a task is left out of every other number that needs one of them. Judge them again before you publish.",
-            f"{run.verdicts[INFRA_ERROR]} {of_all} samples, on {counted(len(failed), 'task')}",
+            f"{run.verdicts[INFRA_ERROR]} {of_total} samples, on {counted(len(failed), 'task')}",
         )
     if run.missing:
         text = "Not finished: {}. The numbers are of the judged samples and will change."
@@ -98,10 +106,10 @@ def _of_run(run: Run) -> Iterator[tuple[str, str]]:
         )
     if missing := run.verdicts[NO_ANSWER]:
         text = "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number."
-        yield text, f"{missing} {of_all}"
+        yield text, f"{missing} {of_total}"
     if cut := int(run.lines["finish_reason"].eq("length").sum()):
         text = "Answers cut at max_tokens: {}. A program without its end does not compile: sample again with more of them."
-        yield text, f"{cut} {of_all}"
+        yield text, f"{cut} {of_total}"
     if flagged := int(run.lines["flags"].astype(bool).sum()):
         yield "Samples with a suspicion of the judge: {}. Look at them before you quote a number.", str(flagged)
     if extra := len(run.judged - run.asked):
@@ -113,7 +121,11 @@ def _of_run(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Name -> its value in each run, "" where the header does not say. A key within an object is called by both, with a dot between."""
+    """Return the settings of the runs as a mapping from name to the value in each run.
+
+    The value is "" where the header does not say. A key inside an object is named with a dot, such as
+    `generation.max_tokens`.
+    """
 
     def flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
         if name in NO_SETTINGS or value is None or value in ("", [], {}):
@@ -122,11 +134,13 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
             for key, inner in value.items():
                 yield from flat(inner, f"{name}.{key}" if name else key)
         elif isinstance(value, list):
-            texts = Counter(" ".join(map(str, one.values())) if isinstance(one, dict) else str(one) for one in value)
+            texts = Counter(
+                " ".join(map(str, item.values())) if isinstance(item, dict) else str(item) for item in value
+            )
             yield name, " ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
         else:
             yield name, f"{value:g}" if isinstance(value, float) else str(value)
 
-    told = [dict(flat({**run.header, "level": run.level, "samples a task": run.width}, "")) for run in runs]
-    names = dict.fromkeys(name for settings in told for name in settings)
-    return {name: [settings.get(name, "") for settings in told] for name in names}
+    by_run = [dict(flat({**run.header, "level": run.level, "samples a task": run.width}, "")) for run in runs]
+    names = dict.fromkeys(name for settings in by_run for name in settings)
+    return {name: [settings.get(name, "") for settings in by_run] for name in names}

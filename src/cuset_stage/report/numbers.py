@@ -1,4 +1,7 @@
-"""The numbers of a report, computed once: rates with intervals, paired comparisons, published scores. No text, no layout."""
+"""Compute the numbers of a report once: rates with intervals, paired comparisons, and speed-ups.
+
+Text and layout are the task of other modules.
+"""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -20,34 +23,62 @@ Rates = dict[tuple[str, Rule, int, str], Estimate | None]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on the same tasks."""
+    """The comparison of two runs on the same tasks.
+
+    Attributes:
+        first: label of the first run.
+        second: label of the second run.
+        criterion: "compiled" or "passed".
+        counts: counts of tasks, on first samples.
+        p_value: p-value of McNemar's test, or for CUDABench of the t test over its operations.
+        adjusted: p-value adjusted by Holm's method over the comparisons of this criterion.
+        differences: pass@k of the first run minus that of the second by (rule, k), with a paired bootstrap interval.
+    """
 
     first: str
     second: str
     criterion: str
-    counts: McNemar  # of tasks, on first samples
-    p_value: float  # of McNemar's test, or for CUDABench of the t test over its operations
-    adjusted: float  # by Holm's method over the comparisons of this criterion
-    differences: Mapping[tuple[Rule, int], Estimate | None]  # pass@k of first minus second, with a paired bootstrap
+    counts: McNemar
+    p_value: float
+    adjusted: float
+    differences: Mapping[tuple[Rule, int], Estimate | None]
 
 
 @dataclass(frozen=True)
 class Report:
-    """The collection and its numbers."""
+    """A collection with its numbers.
+
+    Attributes:
+        title: title of the report.
+        collection: the runs and tasks.
+        ks: the k of pass@k, sorted.
+        rates: pass@k of every run.
+        comparisons: paired comparisons of the runs.
+        fast: fast_p of first samples by (run's label, p), for the runs in which speed-ups were measured.
+    """
 
     title: str
     collection: Collection
     ks: tuple[int, ...]
     rates: Rates
     comparisons: list[Comparison]
-    # (run's label, p) -> fast_p of first samples, where there are speed-ups
     fast: dict[tuple[str, float], Estimate | None]
 
 
 def build_report(
     collection: Collection, *, ks: Sequence[int] = (1, 3), baseline: str | None = None, title: str | None = None
 ) -> Report:
-    """Compute a report. ReportError for an unknown baseline."""
+    """Compute the numbers of a report.
+
+    Args:
+        collection: the runs and tasks.
+        ks: the k of pass@k.
+        baseline: label of the run with which all others are compared. None compares every pair of runs.
+        title: title of the report. None takes the name of the task set.
+
+    Raises:
+        ReportError: no run has the label `baseline`.
+    """
     labels = [run.label for run in collection.runs]
     if baseline is not None and baseline not in labels:
         raise ReportError(f"baseline={baseline}: no such run; it is one of {', '.join(labels)}.")
@@ -64,7 +95,7 @@ def build_report(
 
 
 def pass_rates(collection: Collection, ks: Sequence[int]) -> Rates:
-    """pass@k of every run under both rules."""
+    """Return pass@k of every run by every criterion, under both rules."""
     rates: Rates = {}
     columns = {}
     for run, criterion in itertools.product(collection.runs, collection.criteria):
@@ -77,16 +108,20 @@ def pass_rates(collection: Collection, ks: Sequence[int]) -> Rates:
 
 
 def compare(collection: Collection, ks: Sequence[int], baseline: str | None) -> list[Comparison]:
-    """Every run against the baseline, or without one every pair; for each criterion both were judged on."""
+    """Compare every run with the baseline, or every pair of runs if there is no baseline.
+
+    A pair is compared by each criterion on which both runs were judged. In a pair without a baseline, the run that
+    comes later in the collection is the first of the comparison.
+    """
     pairs = [(second, first) for first, second in itertools.combinations(collection.runs, 2)]
     if baseline is not None:
         base = next(run for run in collection.runs if run.label == baseline)
         pairs = [(run, base) for run in collection.runs if run is not base]
-    results: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for criterion in reversed(collection.criteria):
-        judged = [(a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)]
+        tested_pairs = [(a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)]
         counts, p_values, columns = [], [], {}
-        for a, b in judged:
+        for a, b in tested_pairs:
             first, second = a.outcomes(criterion), b.outcomes(criterion)
             counts.append(mcnemar_exact(first[:, 0], second[:, 0]))
             if collection.clusters is None:
@@ -99,14 +134,17 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None) -> 
                 if min(a.width, b.width) >= k:
                     columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
         estimates = _estimates(columns, collection, bounds=(-1.0, 1.0))
-        for (a, b), *tested in zip(judged, counts, p_values, holm(p_values), strict=True):
+        for (a, b), *tested in zip(tested_pairs, counts, p_values, holm(p_values), strict=True):
             differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
-            results.append(Comparison(a.label, b.label, criterion, *tested, differences))
-    return results
+            comparisons.append(Comparison(a.label, b.label, criterion, *tested, differences))
+    return comparisons
 
 
 def fast_rates(collection: Collection) -> dict[tuple[str, float], Estimate | None]:
-    """fast_p by run's label and p, of the runs in which a speed-up was measured of a right sample."""
+    """Return fast_p by (run's label, p).
+
+    Only runs with a measured speed-up of at least one right sample are included.
+    """
     columns = {}
     for run in collection.runs:
         speedups = run.table["speedup"].astype(float)
@@ -119,7 +157,13 @@ def fast_rates(collection: Collection) -> dict[tuple[str, float], Estimate | Non
 def _estimates(
     columns: Mapping[Any, NDArray[np.float64]], collection: Collection, **options: Any
 ) -> dict[Any, Estimate | None]:
-    """One bootstrap for all columns [T]. options: as `estimate_means` takes them."""
+    """Return the estimate of each column [T] of scores, from one common bootstrap.
+
+    Args:
+        columns: scores of the tasks, [T], by any key.
+        collection: the collection, for its clusters.
+        options: further arguments of `estimate_means`.
+    """
     if not columns:
         return {}
     scores = np.stack(list(columns.values()), axis=1)

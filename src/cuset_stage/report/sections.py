@@ -1,4 +1,8 @@
-"""The order of a report, for Markdown and the page alike: its sections, and the tables on methods, the audit and the settings."""
+"""The sections of a report in their order, for Markdown and the HTML page alike.
+
+The tables on the audit and the settings, and the text on methods, are made here. The tables of results are made in
+`tables`.
+"""
 
 from datetime import UTC, datetime
 
@@ -12,10 +16,10 @@ from .tables import VERDICTS, main_table
 
 
 def sections(report: Report) -> list[Section]:
-    """All that hold something."""
+    """Return the sections in their order, without those that are empty."""
     ranks = "Best in bold, second-best underlined, within a model where it has several runs. A rank is no test: see the comparison."
     results = [main_table(report, rule) for rule in Rule]
-    made = [
+    all_sections = [
         ("results", "Results", results, f"{ranks} How the numbers are made: {methods(report)}"),
         ("comparison", "Paired comparison", [tables.comparison_table(report)], ""),
         ("verdicts", "Verdicts", [tables.verdict_table(report), tables.flag_table(report)], ""),
@@ -25,18 +29,22 @@ def sections(report: Report) -> list[Section]:
         ("audit", "Audit", [audit_table(report)], audit_text(report)),
         ("settings", "Settings", [settings_table(report)], ""),
     ]
-    filled = [Section(key, title, list(filter(None, tables_of)), text) for key, title, tables_of, text in made]
+    filled = [Section(key, title, list(filter(None, tables_of)), text) for key, title, tables_of, text in all_sections]
     return [section for section in filled if section.tables or section.text]
 
 
 def methods(report: Report) -> str:
-    """How the numbers were made, in words that can stand in a paper."""
-    unit, kept, test = "task", "samples of a task", "exact two-sided McNemar test"
-    if report.collection.clusters is not None:  # CUDABench asks for each of its operations at several sizes
-        unit, kept, test = "operation", "sizes and samples of an operation", "two-sided t test over operations"
+    """Return a description of how the numbers are made, in words that a paper can use."""
+    unit, kept_together, test = "task", "samples of a task", "exact two-sided McNemar test"
+    if report.collection.clusters is not None:  # CUDABench: each operation is asked for at several sizes
+        unit, kept_together, test = (
+            "operation",
+            "sizes and samples of an operation",
+            "two-sided t test over operations",
+        )
     text = (
         f"The {unit} is the unit: intervals are 95% percentile bootstrap intervals over {unit}s ({RESAMPLES:,} resamples, seed 0), "
-        f"the {kept} kept together; where all tasks agree, the exact binomial interval. "
+        f"the {kept_together} kept together; where all tasks agree, the exact binomial interval. "
         "Samples on which the judge itself failed (infra_error) are not charged to the model: one that had compiled counts as "
         "compiled, and a task is left out of every other number that needs one. A task or sample without an answer counts as a failure."
     )
@@ -49,14 +57,14 @@ def methods(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """The line below the title."""
+    """Return the line below the title: the number of tasks and runs, the version and the time."""
     tasks, runs = len(report.collection.tasks), len(report.collection.runs)
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return f"{counted(tasks, 'task')}, {counted(runs, 'run')}. cuset-stage {__version__}, {now}."
 
 
 def audit_table(report: Report) -> Table | None:
-    """Tasks with weak oracles; None when the audit flags none."""
+    """Return the tasks with weak oracles and their verdicts, or None if the audit flags no task."""
     collection = report.collection
     tasks = [task for task in collection.tasks if task.findings]
     columns = [
@@ -73,7 +81,7 @@ def audit_table(report: Report) -> Table | None:
 
 
 def audit_text(report: Report) -> str:
-    """How many tasks the audit covers, and whether it flags any."""
+    """Return a sentence on how many tasks the audit covers, and whether it flags any."""
     covered, tasks = report.collection.audited, len(report.collection.tasks)
     if not covered:
         return "No audit of the task set was given: weak oracles, if there are any, are not marked."
@@ -83,7 +91,7 @@ def audit_text(report: Report) -> str:
 
 
 def settings_table(report: Report) -> Table:
-    """What the runs were made with; settings that differ between them come first."""
+    """Return the settings of the runs. Those that differ between runs come first."""
     runs = report.collection.runs
     settings = {name: values for name, values in run_settings(runs).items() if any(values)}
     ordered = sorted(settings, key=lambda name: len(set(settings[name])) == 1)

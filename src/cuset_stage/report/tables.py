@@ -1,4 +1,4 @@
-"""The tables of results; Markdown, CSV and the page lay out the same cells."""
+"""The tables of results. Markdown, CSV and the HTML page show the same cells."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,19 +26,26 @@ VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compile
 
 
 def named_verdicts(collection: Collection) -> dict[str, str]:
-    """The verdicts that occur, each with its name."""
-    there = set().union(*(run.verdicts for run in collection.runs))
-    ordered = (*(verdict for verdict in ORDER if verdict in there), *sorted(there - VERDICTS.keys()))
+    """Return the names of the verdicts that occur, in the order of `ORDER`."""
+    occurring = set().union(*(run.verdicts for run in collection.runs))
+    ordered = (*(verdict for verdict in ORDER if verdict in occurring), *sorted(occurring - VERDICTS.keys()))
     return {verdict: VERDICTS.get(verdict, verdict) for verdict in ordered}
 
 
 def method_column(report: Report) -> Column:
-    """The names of the runs, linked to their samples."""
+    """Return the column with the labels of the runs, linked to their samples."""
     return Column("Method", [label(run.label, run=run.label) for run in report.collection.runs], text=True)
 
 
 def spread_columns(runs: Sequence[pd.Series], names: Mapping[str, str], group: str, digits: int = 0) -> list[Column]:
-    """A column for each name of a statistic, such as {"median": "50%"}, of the values that are there; `digits` below 100."""
+    """Return one column per statistic, with one cell per run.
+
+    Args:
+        runs: values of each run. Missing ones are ignored.
+        names: statistic of `pandas.Series.describe` by column name, such as {"median": "50%"}.
+        group: heading that the columns share.
+        digits: decimals of values below 100. Larger values have none.
+    """
     spreads = [values.dropna().astype(float).describe([0.05, 0.5, 0.95]) for values in runs]
     return [
         Column(name, [number(of[key], digits if of[key] < 100 else 0) for of in spreads], group)
@@ -47,9 +54,10 @@ def spread_columns(runs: Sequence[pd.Series], names: Mapping[str, str], group: s
 
 
 def main_table(report: Report, rule: Rule) -> Table:
-    """Table 2 of the paper, with Table 3's tokens."""
+    """Return the paper's Table 2 for these runs, with the token counts of its Table 3, under one rule of pass@k."""
     collection, runs = report.collection, report.collection.runs
-    # Runs of one model compete for bold type, as in the paper's Table 2, or all when every model has one run.
+    # Runs of the same model and level are ranked against each other, as in the paper's Table 2. If every model has one
+    # run, all runs are.
     competing = pd.Series(range(len(runs))).groupby([f"{run.model}, {run.level}" for run in runs]).agg(list)
     if len(competing) == len(runs):
         competing = [list(range(len(runs)))]
@@ -68,13 +76,18 @@ def main_table(report: Report, rule: Rule) -> Table:
 
 
 def _absence(run: Run, criterion: str, k: int) -> str:
+    """Return the reason why a run has no rate."""
     if criterion == "passed" and run.compile_only:
         return "not run"
     return f"needs {counted(k, 'sample')} a task, has {run.width}" if run.width < k else "no task judged"
 
 
 def conclusion(comparison: Comparison) -> str:
-    """What the test allows to say, at the 5% level."""
+    """Return what the test allows to say about two runs, at the 5% level.
+
+    The test is on the adjusted p-value. If no difference is shown, the text says so when too few tasks differ to show
+    one at all.
+    """
     counts, pair = comparison.counts, (comparison.first, comparison.second)
     if comparison.adjusted < 0.05:
         better, worse = pair if counts.only_first > counts.only_second else pair[::-1]
@@ -82,14 +95,14 @@ def conclusion(comparison: Comparison) -> str:
     discordant = counts.only_first + counts.only_second
     if not discordant + counts.both + counts.neither:
         return "no task in common"
-    # Two-sided, n discordant tasks give p >= 2^(1 - n).
+    # The two-sided p-value of n discordant tasks is at least 2^(1 - n).
     if 2.0 ** (1 - discordant) >= 0.05:
         return f"no difference shown; {counted(discordant, 'discordant task')}, too few to show one"
     return "no difference shown"
 
 
 def comparison_table(report: Report) -> Table | None:
-    """The paired tests; None with one run."""
+    """Return the paired comparisons, or None if there are none, as with a single run."""
     comparisons = report.comparisons
     if not comparisons:
         return None
@@ -117,7 +130,7 @@ def comparison_table(report: Report) -> Table | None:
 
 
 def verdict_table(report: Report) -> Table:
-    """How many samples ended how."""
+    """Return the number of samples per run and verdict."""
     runs, columns = report.collection.runs, [method_column(report)]
     for verdict, name in named_verdicts(report.collection).items():
         cells = []
@@ -130,7 +143,7 @@ def verdict_table(report: Report) -> Table:
 
 
 def flag_table(report: Report) -> Table | None:
-    """Suspicions of the judge, counted in samples; None without any."""
+    """Return the number of samples per suspicion of the judge and run, or None if there are no suspicions."""
     collection = report.collection
     counts = {run.label: run.lines["flags"].explode().value_counts() for run in collection.runs}
     flags = sorted(set().union(*(count.index for count in counts.values())))
@@ -141,21 +154,21 @@ def flag_table(report: Report) -> Table | None:
 
 
 def token_table(report: Report) -> Table:
-    """Table 3's efficiency column with its spread."""
+    """Return the efficiency column of the paper's Table 3 (tokens per sample), with its spread."""
     lines = [run.lines for run in report.collection.runs]
     names = {"mean": "mean", "median": "50%", "5%": "5%", "95%": "95%", "largest": "max"}
     columns = [
         method_column(report),
-        *spread_columns([of["tokens"] for of in lines], names, ""),
-        number_column("cut at the limit", [of["finish_reason"].eq("length").sum() for of in lines]),
-        number_column("not counted", [of["tokens"].isna().sum() for of in lines]),
+        *spread_columns([run_lines["tokens"] for run_lines in lines], names, ""),
+        number_column("cut at the limit", [run_lines["finish_reason"].eq("length").sum() for run_lines in lines]),
+        number_column("not counted", [run_lines["tokens"].isna().sum() for run_lines in lines]),
     ]
     text = "Generated tokens a sample, reasoning included, prompt not; over all answers. The mean is the paper's Avg. Consumed Tokens."
     return Table("tokens", "Tokens used", columns, text)
 
 
 def family_table(report: Report) -> Table:
-    """pass@k by family, first samples."""
+    """Return pass@k by family of tasks, on first samples."""
     collection = report.collection
     criterion = collection.criteria[-1]
     ks = [k for k in report.ks if any(run.width >= k for run in collection.runs)] or [1]
@@ -176,19 +189,26 @@ def family_table(report: Report) -> Table:
 
 
 def timing_table(report: Report) -> Table:
-    """Seconds a sample."""
-    own = [run.lines for run in report.collection.runs]
-    own = [lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")] for lines in own]
-    cached = [lines["compile_cached"].eq(True) for lines in own]
-    own = [lines.assign(compile_s=lines["compile_s"].mask(hits)) for lines, hits in zip(own, cached, strict=True)]
+    """Return the seconds per sample, with their spread.
+
+    Samples that hold no code or repeat another sample are left out. Compilations that the cache answered are left out
+    of the compiler's times.
+    """
+    lines_of_runs = [run.lines for run in report.collection.runs]
+    lines_of_runs = [lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")] for lines in lines_of_runs]
+    cache_hits = [lines["compile_cached"].eq(True) for lines in lines_of_runs]
+    lines_of_runs = [
+        lines.assign(compile_s=lines["compile_s"].mask(hits))
+        for lines, hits in zip(lines_of_runs, cache_hits, strict=True)
+    ]
     columns, spread = [method_column(report)], {"median": "50%", "95%": "95%"}
     keys = {"nvcc": "compile_s", "program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}
     for name, key in keys.items():
-        columns += spread_columns([lines[key] for lines in own], spread, f"{name} (s)", digits=2)
-    if any(lines["kernel_s"].notna().any() for lines in own):
-        kernel = [1e3 * lines["kernel_s"].astype(float) for lines in own]
+        columns += spread_columns([lines[key] for lines in lines_of_runs], spread, f"{name} (s)", digits=2)
+    if any(lines["kernel_s"].notna().any() for lines in lines_of_runs):
+        kernel = [1e3 * lines["kernel_s"].astype(float) for lines in lines_of_runs]
         columns += spread_columns(kernel, spread, "kernels (ms)", digits=3)
-    columns.append(number_column("compile cache hits", [hits.sum() for hits in cached]))
+    columns.append(number_column("compile cache hits", [hits.sum() for hits in cache_hits]))
     text = (
         "Seconds a sample, without samples that hold no code or repeat another one's; compilations answered from the cache are left "
         "out of nvcc's. Overhead is what the judge itself adds. Kernels: the time in which the GPU worked, of a program over all its cases, "
@@ -198,7 +218,7 @@ def timing_table(report: Report) -> Table:
 
 
 def speed_table(report: Report) -> Table | None:
-    """fast_p; None where no speed-up was measured."""
+    """Return fast_p and the median speed-up of each run, or None if no speed-up was measured."""
     if not report.fast:
         return None
     runs = report.collection.runs
@@ -206,8 +226,8 @@ def speed_table(report: Report) -> Table | None:
     for p in FAST_P:
         cells = [estimate_cell(report.fast.get((run.label, p)), "no speed-up measured") for run in runs]
         columns.append(Column(f"fast_{p:g} (%)", cells))
-    right = [run.lines.loc[run.lines["passed"].eq(True), "speedup"] for run in runs]
-    columns += spread_columns(right, {"median speed-up": "50%"}, "", digits=2)
+    right_speedups = [run.lines.loc[run.lines["passed"].eq(True), "speedup"] for run in runs]
+    columns += spread_columns(right_speedups, {"median speed-up": "50%"}, "", digits=2)
     text = (
         "fast_p: share of all tasks whose first sample is right and more than p times as fast as the reference (p = 0: right). A right sample "
         "without a measured speed-up counts as not faster."

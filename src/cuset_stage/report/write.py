@@ -1,4 +1,4 @@
-"""The report's files in one folder: Markdown, CSV, and the page; and its main table in the terminal."""
+"""Write the files of a report (Markdown, CSV and the HTML page), and print its main table to the terminal."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,9 +25,10 @@ CSV_TABLES = (
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:
-    """Write report.md, csv/ and report.html into the folder, which is made; returns the files that a reader opens first.
+    """Write report.md, csv/ and report.html into the folder, and return the files that a reader opens first.
 
-    Tables of an earlier report that this one does not have are removed; other files stay.
+    The folder is made if it does not exist. CSV tables of an earlier report that this one does not have are removed.
+    Other files stay.
     """
     csv = folder / "csv"
     csv.mkdir(parents=True, exist_ok=True)
@@ -41,14 +42,17 @@ def write_report(report: Report, folder: Path) -> list[Path]:
 
 
 def report_markdown(report: Report) -> str:
-    """The whole report."""
+    """Return the whole report as Markdown. Loud notes come first."""
     ordered = sorted(report.collection.notes, key=lambda note: not note.loud)
     notes = [f"{'**Attention.** ' * note.loud}{escape(note.text)}" for note in ordered]
     return render_markdown(report.title, summary(report), sections(report), notes)
 
 
 def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
-    """Name of a file -> its rows: pass_at_k, samples, and the tables of the report. Rates are percentages."""
+    """Return the CSV tables by file name: pass_at_k, samples, and those tables of the report that are in `CSV_TABLES`.
+
+    Rates are percentages.
+    """
     rates, samples = [], []
     runs = {run.label: run for run in report.collection.runs}
     for (name, rule, k, criterion), rate in report.rates.items():
@@ -66,12 +70,16 @@ def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
         lines.insert(1, "level", run.level)
         samples.append(lines)
     tables = [table for section in sections(report) for table in section.tables]
-    framed = {table.key: table_frame(table) for table in tables if table.key in CSV_TABLES}
-    return {"pass_at_k": pd.DataFrame(rates, dtype=object), "samples": pd.concat(samples)} | framed
+    frames = {table.key: table_frame(table) for table in tables if table.key in CSV_TABLES}
+    return {"pass_at_k": pd.DataFrame(rates, dtype=object), "samples": pd.concat(samples)} | frames
 
 
 def _safe(value: Any) -> Any:
-    """A spreadsheet runs text that begins like a formula; messages come from untrusted programs."""
+    """Return the value in a form that is safe in a spreadsheet.
+
+    Messages come from untrusted programs, and a spreadsheet would run text that begins like a formula. Such text gets
+    a quote in front. NUL characters are replaced.
+    """
     if not isinstance(value, str):
         return value
     value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
@@ -79,13 +87,17 @@ def _safe(value: Any) -> Any:
 
 
 def print_report(report: Report) -> None:
-    """Notes to standard error; the first rule's table and the comparisons' findings to standard output."""
+    """Print the main numbers of a report.
+
+    Loud notes go to standard error. The table under the first rule (CUDABench's) and the findings of the comparisons
+    go to standard output.
+    """
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
     for note in report.collection.notes:
         if note.loud:
             errors.print(Text(f"! {note.text}", style="yellow"))
     table = main_table(report, Rule.FIRST)
-    one_model = len({cell.text for cell in table.columns[0].cells}) == 1  # which needs no column
+    one_model = len({cell.text for cell in table.columns[0].cells}) == 1  # then no column is needed for it
     print_table(replace(table, columns=table.columns[1:]) if one_model else table)
     for comparison in report.comparisons:
         if comparison.criterion == report.collection.criteria[-1]:

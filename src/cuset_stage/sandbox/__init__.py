@@ -1,6 +1,10 @@
 """Compile and run untrusted code: a CUDA program goes in, a verdict and its output files come out.
 
-Imports the standard library, psutil and NVML's bindings only.
+`run_sandboxed` (process.py) runs one command. It is confined by bubblewrap, or by Landlock and seccomp (isolation.py).
+A supervisor process (supervision.py, supervisor/) watches it and enforces the limits (limits.py). `Compiler` and
+`run_program` are built on `run_sandboxed`.
+
+The package imports only the standard library, psutil and NVML's bindings.
 """
 
 from .compiler import Compiled, Compiler, Toolkit, compile_library, find_toolkit

@@ -1,4 +1,4 @@
-"""A sandboxed command that the judge talks with while it runs."""
+"""Run a sandboxed command in the background, so that the judge can exchange messages with it while it runs."""
 
 import socket
 import threading
@@ -11,9 +11,14 @@ from .supervision import Finished
 
 
 class BackgroundRun:
-    """`run_sandboxed` in a thread, from `start` on. socket: the other end of what the command has as its stdin; the caller closes it.
+    """A call of `run_sandboxed` in a thread of its own, which begins with `start`.
 
-    how: the keyword arguments of `run_sandboxed`, without `channel` and `stop`.
+    Args:
+        command: The program and its arguments.
+        **how: Keyword arguments of `run_sandboxed`, except `channel` and `stop`.
+
+    Attributes:
+        socket: The judge's end of a socket pair, which the caller closes. The command has the other end as its stdin.
     """
 
     def __init__(self, command: Sequence[str], **how: Any) -> None:
@@ -24,6 +29,7 @@ class BackgroundRun:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
+        """Start the command and return at once."""
         self._thread.start()
 
     def _run(self) -> None:
@@ -36,11 +42,15 @@ class BackgroundRun:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, and nobody has ended it."""
+        """True while the command runs and `end` has not stopped it."""
         return self._thread.is_alive() and not self._stop.is_set()
 
     def end(self, patience_s: float = 0.0) -> Finished:
-        """How it ended; what does not end by itself within these seconds is stopped. Nothing of it is left."""
+        """Return how the command ended. Afterwards none of its processes is left.
+
+        Args:
+            patience_s: Seconds that the command gets to end by itself before it is stopped.
+        """
         self._thread.join(patience_s)
         self._stop.set()
         self._thread.join()

@@ -1,11 +1,13 @@
-"""A folder of entries that threads and processes share: each is made once, stays while it is used, and goes when room is needed.
+"""A cache folder whose entries are shared by threads and processes.
 
-An entry lies at <folder>/<first two characters of its key>/<key> and is complete or not there. All locks are file locks, which the kernel
-releases when a process dies:
+An entry is made once, is never dropped while somebody uses it, and may be dropped when disk space is needed. It lies
+at <folder>/<first two characters of its key>/<key>, and is either complete or absent.
 
-    locks/<key>.lock   held by who makes the entry, so that others wait for it instead of making it, too
-    locks/<key>.used   held, shared, by all who use it; what drops it must have it alone
-    locks/.room        held while entries are dropped
+All locks are file locks, because the kernel releases them when a process dies:
+
+    locks/<key>.lock   exclusive, held while the entry is made, so that others wait instead of making it as well
+    locks/<key>.used   shared, held by every user of the entry; dropping the entry needs it exclusively
+    locks/.room        exclusive, held while entries are dropped
 """
 
 import os
@@ -37,10 +39,11 @@ class Held:
 
 
 class Cache:
-    """Entries below `folder`.
+    """The entries below `folder`.
 
-    Of what they take when this is made and the disk space that is free then, a quarter stays free, and 2 GiB at least: where less would be
-    left, the entries used longest ago are dropped, but for those that someone uses.
+    The cache keeps a reserve of disk space free: a quarter of the sum of the entries' size and the free space, both
+    measured when this object is made, and at least 2 GiB. When less would be left, the least recently used entries are
+    dropped, except those in use.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,13 +56,19 @@ class Cache:
         self.drop()
 
     def place(self, key: str) -> Path:
-        """Where the entry lies, or would."""
+        """Return the path of an entry, which need not exist."""
         return self.folder / key[:2] / key
 
     def take(self, key: str, read: Callable[[Path], T | None], make: Callable[[Path], T]) -> tuple[T, Held]:
-        """What `read` says of the entry, or else `make`, which is to store it; and what keeps the entry from being dropped.
+        """Return the content of an entry, and make the entry first if it is missing or damaged.
 
-        read: None when the entry is not there, or is damaged; then it is removed. make: see `new`.
+        Args:
+            key: The entry's key.
+            read: Reads the entry. It returns None when the entry is missing or damaged. What is there is then removed.
+            make: Makes the content and stores it with `new`.
+
+        Returns:
+            What `read` or `make` returned, and a lock that keeps the entry from being dropped.
         """
         held = Held(self._locks / f"{key}.used")
         entry = self.place(key)
@@ -74,7 +83,7 @@ class Cache:
 
     @contextmanager
     def new(self, entry: Path) -> Iterator[Path]:
-        """A folder to fill, which then becomes the entry in one step."""
+        """Yield an empty folder to fill. When the block ends, it becomes the entry in one step."""
         with scratch_folder(self.folder) as making:
             (making / "entry").mkdir()
             yield making / "entry"
@@ -82,9 +91,16 @@ class Cache:
             (making / "entry").rename(entry)
 
     def make_room(self, need: int, what: str) -> None:
-        """Drop entries so that `need` more bytes may be written. Those in use stay, even where less than a quarter is free then.
+        """Drop entries so that `need` more bytes can be written.
 
-        Raises SandboxError, which names `what` needs the room, where the disk lacks it.
+        Entries in use stay, even if less than a quarter of the space is free then.
+
+        Args:
+            need: Number of bytes about to be written.
+            what: Name of what needs the space, for the error message.
+
+        Raises:
+            SandboxError: The disk lacks the space even so.
         """
         self.drop(need)
         free, place = self._free()
@@ -96,7 +112,7 @@ class Cache:
             )
 
     def drop(self, need: int = 0) -> None:
-        """Drop the entries used longest ago, and not in use now, until `need` bytes fit."""
+        """Drop the least recently used entries that are not in use now, until `need` bytes fit."""
 
         def is_full(spare: int = 0) -> bool:
             return self._free()[0] < need + self._reserve + spare
@@ -107,11 +123,12 @@ class Cache:
                     if unused:
                         with suppress(OSError):
                             remove_tree(entry)
-                if not is_full(self._reserve // 20):  # or the next to store would look again
+                # A little more than necessary, or the next entry to be stored would cause the same search again.
+                if not is_full(self._reserve // 20):
                     return
 
     def _free(self) -> tuple[int, Path]:
-        """Bytes that are free where the entries lie or scratch folders do, and where: whichever has fewer."""
+        """Return the free bytes and the folder, of the cache folder or the scratch root, whichever has fewer."""
         return min(
             ((shutil.disk_usage(place).free, place) for place in (self.folder, scratch_root())), key=itemgetter(0)
         )
@@ -121,7 +138,7 @@ class Cache:
 
 
 def _size(entry: Path) -> int:
-    """Bytes of an entry; of one that is being dropped, of what was still there."""
+    """Return the bytes of an entry. Of an entry that is being dropped, only what is still there counts."""
     total = 0
     with suppress(OSError):
         for file in entry.rglob("*"):
@@ -132,5 +149,5 @@ def _size(entry: Path) -> int:
 def _last_use(entry: Path) -> float:
     try:
         return entry.stat().st_mtime
-    except FileNotFoundError:  # somebody has dropped it
+    except FileNotFoundError:  # dropped meanwhile
         return 0.0

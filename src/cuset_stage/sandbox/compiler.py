@@ -1,4 +1,8 @@
-"""nvcc: where it is, and how it runs in the sandbox, with a cache: a source is compiled once, by whichever thread or process asks first."""
+"""Find nvcc and run it in the sandbox, with a cache of compiled programs.
+
+The compiler is confined like a program, because a source under test can make it read files or run for ever. The cache
+is shared by threads and processes: a source is compiled once, by whichever asks first.
+"""
 
 import functools
 import hashlib
@@ -24,14 +28,21 @@ from .supervision import alone
 
 
 MESSAGE_CHARS = 16_000
-SETTINGS = ("NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")  # nvcc reads them: passed on, and in the key
-_FORMAT = 2
+# Environment variables that nvcc reads. They are passed on to it, and are part of a cache key.
+SETTINGS = ("NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
+_FORMAT = 2  # version of the cache entries, part of their keys
 _RANDOM = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
 
 
 @dataclass(frozen=True)
 class Toolkit:
-    """nvcc: the program itself, behind wrappers and links. version: such as "13.0.88". folder: the toolkit's root."""
+    """A CUDA toolkit.
+
+    Attributes:
+        nvcc: The compiler itself, behind wrappers and links.
+        version: Such as "13.0.88".
+        folder: The root of the toolkit.
+    """
 
     nvcc: Path
     version: str
@@ -39,24 +50,25 @@ class Toolkit:
 
     @property
     def visible(self) -> tuple[Path, ...]:
-        """Folders beside the standard ones that a compilation reads: the toolkit, and the host compiler's prefix."""
+        """Folders a compilation reads in addition to the standard ones: the toolkit, the host compiler's prefix."""
         root = self.folder
         for parent in self.nvcc.parents:  # wheels spread a toolkit over site-packages/nvidia/*
             if parent.name == "nvidia" and parent.parent.name in ("site-packages", "dist-packages"):
                 root = parent
         folders = [root]
-        home = (Path.home(), *Path.home().parents)
+        home_and_above = (Path.home(), *Path.home().parents)
         for host in (os.environ.get("NVCC_CCBIN"), shutil.which("g++")):
             for path in (Path(host), Path(host).resolve()) if host and os.path.isabs(host) else ():
                 prefix = path.parent.parent
-                folders.append(path.parent if prefix in home else prefix)  # a compiler in ~/bin does not open the home
+                # A compiler in ~/bin must not make the whole home visible.
+                folders.append(path.parent if prefix in home_and_above else prefix)
         return tuple(
             path for path in dict.fromkeys(folders) if not path.is_relative_to("/usr") and path != Path("/bin")
         )
 
 
 def _inspect(nvcc: Path) -> Toolkit:
-    """The toolkit behind this nvcc. Raises OSError, ValueError or TimeoutExpired when it does not work."""
+    """Return the toolkit behind this nvcc. Raises OSError, ValueError or TimeoutExpired if it does not work."""
     with scratch_folder() as folder:
         (folder / "empty.cu").touch()
         version_run, dry_run = (
@@ -66,13 +78,14 @@ def _inspect(nvcc: Path) -> Toolkit:
     version = re.search(r"V(\d+\.\d+\.\d+)", version_run.stdout)
     if version is None:
         raise ValueError(f"`{nvcc} --version` names no version")
-    here = re.search(r"^#\$ _HERE_=(.+)$", dry_run.stderr, re.MULTILINE)
-    real = Path(here[1].strip(), "nvcc").resolve() if here else nvcc.resolve()
-    return Toolkit(real, version[1], real.parent.parent)
+    nvcc_folder = re.search(r"^#\$ _HERE_=(.+)$", dry_run.stderr, re.MULTILINE)
+    real_nvcc = Path(nvcc_folder[1].strip(), "nvcc").resolve() if nvcc_folder else nvcc.resolve()
+    return Toolkit(real_nvcc, version[1], real_nvcc.parent.parent)
 
 
 @functools.lru_cache(maxsize=8)
 def _find(candidates: tuple[Path, ...]) -> Toolkit:
+    """Return the toolkit of the first nvcc that works."""
     problems = []
     for candidate in filter(Path.is_file, candidates):
         try:
@@ -87,9 +100,12 @@ def _find(candidates: tuple[Path, ...]) -> Toolkit:
 
 
 def find_toolkit() -> Toolkit:
-    """$CUDACXX, nvcc on PATH, $CUDA_HOME, /usr/local/cuda, or NVIDIA's wheels, in this order.
+    """Return the first CUDA toolkit that works.
 
-    Raises SandboxError when none works.
+    Tried are, in this order: $CUDACXX, nvcc on PATH, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, and NVIDIA's wheels.
+
+    Raises:
+        SandboxError: None works.
     """
     homes = (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda")
     named = [os.environ.get("CUDACXX"), shutil.which("nvcc"), *(f"{home}/bin/nvcc" for home in homes if home)]
@@ -99,11 +115,15 @@ def find_toolkit() -> Toolkit:
 
 @dataclass(frozen=True)
 class Compiled:
-    """One compilation.
+    """The result of one compilation.
 
-    verdict: None when it was built, else COMPILE_ERROR, COMPILE_TIMEOUT or INFRA_ERROR. binary: in the cache; only to be run
-    with run_program, as long as `held` lives. seconds: what nvcc took, also when that was at another time (`cached`). message:
-    nvcc's diagnostics, without paths of this run, or why it was stopped.
+    Attributes:
+        verdict: None if the program was built, else COMPILE_ERROR, COMPILE_TIMEOUT or INFRA_ERROR.
+        binary: The program in the cache, or None. Run it only with `run_program`, and only as long as `held` lives.
+        seconds: The time nvcc took, also if that was in an earlier compilation.
+        cached: True if the result comes from the cache.
+        message: nvcc's diagnostics without paths of this run, or why nvcc was stopped.
+        held: The lock that keeps the entry in the cache.
     """
 
     verdict: Verdict | None
@@ -116,10 +136,21 @@ class Compiled:
 
 @dataclass
 class Compiler:
-    """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache.
+    """nvcc with fixed options.
 
-    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs. visible: what nvcc
-    reads beside its toolkit. Raises SandboxError without nvcc.
+    `compile` is thread-safe, and other processes may use the same cache at the same time.
+
+    Attributes:
+        toolkit: The CUDA toolkit.
+        arch: The value of -arch, such as "sm_90" (`Gpu.arch`).
+        flags: nvcc's flags for a single source.
+        cache: The folder of the cache. None means cache_root()/programs.
+        limits: Limits of one compilation.
+        isolation: The sandbox to use (see `resolve_isolation`).
+        visible: Folders that nvcc reads in addition to its toolkit.
+
+    Raises:
+        SandboxError: There is no nvcc, or `arch` is no value of -arch.
     """
 
     toolkit: Toolkit = field(default_factory=find_toolkit)
@@ -139,21 +170,28 @@ class Compiler:
         self._entries = Cache(self.cache)
 
     def command(self, options: Sequence[str] = ()) -> tuple[str, ...]:
-        """What is run in the folder with the sources."""
+        """Return the command that is run in the folder with the sources.
+
+        Args:
+            options: nvcc's options with the paths to compile. Empty means `flags` and program.cu.
+        """
         flags, named = (options, ()) if options else (self.flags, ("program.cu",))
         arch = () if {"-gencode", "--generate-code"} & set(flags) else (f"-arch={self.arch}",)
         return (str(self.toolkit.nvcc), *flags, *arch, *named, "-o", "program")
 
     def key(self, source: str | Mapping[str, str], options: Sequence[str] = ()) -> str:
-        """SHA-256 of everything that decides what comes out."""
+        """Return the cache key: the SHA-256 of everything that decides the result. For the arguments see `compile`."""
         parts = [_FORMAT, source, self.command(options)[1:], self.toolkit.version, platform.machine(), self._settings]
         return hashlib.sha256(json.dumps([*parts, str(self.isolation)]).encode(errors="surrogatepass")).hexdigest()
 
     def compile(self, source: str | Mapping[str, str], options: Sequence[str] = ()) -> Compiled:
         """Compile a program, or take it from the cache.
 
-        source: a text, compiled with the compiler's flags; or all files of a program, path -> text, with `options` that name those to
-        compile. A source that does not compile is remembered, too; a time-out, another limit, or a failure of ours is not.
+        A compile error is also cached. A time-out, another limit, or a failure of the judge is not.
+
+        Args:
+            source: A source text, compiled with the compiler's flags. Or all files of a program, path -> text.
+            options: For several files, nvcc's options with the paths to compile.
         """
         sources = {"program.cu": source} if isinstance(source, str) else source
         key = self.key(source, options)
@@ -161,7 +199,7 @@ class Compiler:
         return replace(compiled, held=held)
 
     def _read(self, entry: Path) -> Compiled | None:
-        """The entry, or None when it is missing or damaged."""
+        """Return the result that an entry holds, or None if the entry is missing or damaged."""
         try:
             record = json.loads((entry / "record.json").read_text(encoding="utf-8"))
             verdict = Verdict(record["verdict"]) if record["verdict"] else None
@@ -174,6 +212,7 @@ class Compiler:
     def _build(
         self, sources: Mapping[str, str], options: Sequence[str], entry: Path, *, once_more: bool = False
     ) -> Compiled:
+        """Compile in a scratch folder and store the result in the cache."""
         with scratch_folder() as scratch:
             folder = scratch / "compile"
             for name, text in sources.items():
@@ -187,7 +226,8 @@ class Compiler:
                 environment=self._settings,
                 isolation=self.isolation,
             )
-            if finished.late and not once_more:  # as a program does
+            # If the judge did not learn in time how nvcc ended, it runs once more, alone, as `run_program` does it.
+            if finished.late and not once_more:
                 with alone(10.0):
                     return self._build(sources, options, entry, once_more=True)
             finished = replace(finished, infra=None, stopped="wall") if finished.late else finished
@@ -212,7 +252,7 @@ class Compiler:
                 verdict = Verdict.COMPILE_ERROR
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{printed}"
             if finished.stopped is None:
-                # for want of memory or of disk space the source is not to blame
+                # The source is not to blame if memory or disk space was lacking.
                 if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
                     return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
                 record = {"verdict": verdict, "message": message, "seconds": finished.seconds}
@@ -239,9 +279,20 @@ def compile_library(
     arch: str = "sm_90",
     visible: tuple[Path, ...] = (),
 ) -> Compiled:
-    """A shared library of ours that programs under test load. sources: those to compile, and headers. Raises SandboxError when nvcc refuses
-    them."""
-    limits = replace(COMPILE_LIMITS, wall_s=300.0, cpu_s=300.0)  # on a busy machine, too
+    """Compile one of this package's shared libraries, which programs under test load.
+
+    Args:
+        sources: The sources to compile, and their headers (.h).
+        options: Further options of nvcc.
+        toolkit: The CUDA toolkit.
+        isolation: The sandbox to use.
+        arch: The value of -arch.
+        visible: Folders that nvcc reads in addition to its toolkit.
+
+    Raises:
+        SandboxError: nvcc refuses the sources.
+    """
+    limits = replace(COMPILE_LIMITS, wall_s=300.0, cpu_s=300.0)  # long enough on a busy machine, too
     compiler = Compiler(toolkit, arch, limits=limits, isolation=isolation, visible=visible)
     compiled_names = [path.name for path in sources if path.suffix != ".h"]
     options = ["-shared", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", *options, *compiled_names]

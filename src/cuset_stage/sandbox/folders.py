@@ -1,4 +1,8 @@
-"""Folders: caches and locks, and those that a program fills: made fresh, read without trusting anything in them, removed."""
+"""The folders of the sandbox: the cache root, and the scratch folders that untrusted programs write to.
+
+A program can leave anything in its folder: links, closed folders, paths too long for the kernel. So outputs are taken,
+and folders are removed, without trusting anything that lies there.
+"""
 
 import fcntl
 import functools
@@ -17,15 +21,19 @@ from .limits import SandboxError
 
 _PREFIX = "cuset-run-"
 _ABANDONED_S = 600.0
-ROOM_BYTES = 256 * 2**20  # with less free on the disk, a command that failed may have failed for want of it
+ROOM_BYTES = 256 * 2**20  # with less free disk space, a command may have failed for lack of it
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a named pipe", stat.S_IFDIR: "a folder"}
 
 
 def cache_root() -> Path:
-    """$CUSET_CACHE, else $XDG_CACHE_HOME/cuset, else ~/.cache/cuset; made when missing, closed to other users.
+    """Return the cache folder: $CUSET_CACHE, else $XDG_CACHE_HOME/cuset, else ~/.cache/cuset.
 
-    Programs under test must not read it: it holds the references. Raises SandboxError when it cannot be made.
+    It is made if missing, and closed to other users. Programs under test must not read it, because it holds the
+    references.
+
+    Raises:
+        SandboxError: The folder cannot be made.
     """
     default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "cuset")
     root = Path(os.environ.get("CUSET_CACHE") or default).expanduser().absolute()
@@ -38,16 +46,23 @@ def cache_root() -> Path:
 
 
 def scratch_root() -> Path:
-    """$CUSET_SCRATCH, else the system's folder for temporary files."""
+    """Return $CUSET_SCRATCH, else the system's folder for temporary files."""
     return Path(os.environ.get("CUSET_SCRATCH") or tempfile.gettempdir()).absolute()
 
 
 @contextmanager
 def scratch_folder(root: Path | None = None) -> Iterator[Path]:
-    """A fresh folder under `root`, or else the temp root, removed afterwards whatever is in it.
+    """Yield a fresh folder, which is removed afterwards, whatever is in it.
 
-    Others may pass through it but not list it: the user that a program runs as reaches its own folder below. It is locked
-    while it is in use, so that what a killed judge leaves can be told from it, and goes when the next judge starts.
+    Other users may pass through it but not list it, so that the user a program runs as can reach its own folder below.
+    The folder is locked while it is in use. This tells it from the folders of killed judges, which are removed when
+    the next judge starts.
+
+    Args:
+        root: Where to make the folder. None means `scratch_root()`.
+
+    Raises:
+        SandboxError: No folder can be made there.
     """
     root = root or scratch_root()
     _remove_abandoned(root)
@@ -64,14 +79,14 @@ def scratch_folder(root: Path | None = None) -> Iterator[Path]:
         folder.chmod(0o711)
         yield folder
     finally:
-        if os.getpid() == owner:  # else a fork of it leaves the block
+        if os.getpid() == owner:  # a fork of this process may leave the block, too, and must not remove the folder
             remove_tree(folder)
         os.close(lock)
 
 
 @functools.cache  # once for each judge and root
 def _remove_abandoned(root: Path) -> None:
-    """Remove scratch folders of judges that were killed: nobody holds their lock, and they are not just being made."""
+    """Remove the scratch folders of killed judges: those that nobody has locked and that are not just being made."""
     for folder in root.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             info = folder.lstat()
@@ -86,10 +101,14 @@ def _remove_abandoned(root: Path) -> None:
 
 
 def out_of_room(folder: Path, need: int = 0, kept: int = 0) -> str | None:
-    """Whether a command that failed in this folder may have lacked disk space that it did not fill itself: what to say, or None.
+    """Return a message if a command may have failed for lack of disk space that it did not fill itself, else None.
 
-    need: bytes that it had to write. kept: bytes that it wrote and that were taken out of the folder. The folder is removed where that is
-    to be found out, so nothing of it may be needed.
+    To find this out, the folder may be removed. So nothing in it may be needed any more.
+
+    Args:
+        folder: The folder of the command that failed.
+        need: Bytes that the command had to write.
+        kept: Bytes that it wrote and that were moved out of the folder.
     """
     need += ROOM_BYTES - kept
     if shutil.disk_usage(folder.parent).free >= need:
@@ -105,15 +124,18 @@ def out_of_room(folder: Path, need: int = 0, kept: int = 0) -> str | None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and all below it: closed folders, any depth, any number of files; links are never followed.
+    """Remove a folder and everything below it, also closed folders, at any depth, with any number of files.
 
-    What lies deeper is moved up first, so that no path grows too long. Nothing happens when the folder does not exist. Raises OSError
-    when a file system refuses.
+    Links are never followed. Deeper folders are moved up first, so that no path grows too long. Nothing happens when
+    the folder does not exist.
+
+    Raises:
+        OSError: A file system refuses.
     """
     if folder.is_symlink() or not folder.is_dir():
         folder.unlink(missing_ok=True)
         return
-    inner = f"{folder}/{os.urandom(8).hex()}"  # the names of the folders that were found
+    inner = f"{folder}/{os.urandom(8).hex()}"  # prefix of the names that moved folders get
     places = [str(folder)]
     for place in places:
         os.chmod(place, 0o700)
@@ -132,22 +154,36 @@ def remove_tree(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Refused:
-    """Why an output was not taken: wrong_size, or else it is missing or no file of its own."""
+    """Why an output was not taken.
+
+    Attributes:
+        reason: The message, which begins with the output's name.
+        wrong_size: True if the size is wrong. False if the output is missing or is not a regular file of its own.
+    """
 
     reason: str
     wrong_size: bool = False
 
 
 def take_output(folder: Path, name: str, target: Path, *, sizes: Sequence[int] = ()) -> Refused | None:
-    """Move the file `name` out of a program's folder to `target`, following no link on the way; None when that worked.
+    """Move a file out of a program's folder to `target`, following no link on the way.
 
-    Only after every process of the program is dead. sizes: in bytes, that it may have; none: any.
+    Call this only after every process of the program is dead.
+
+    Args:
+        folder: The program's folder.
+        name: The file, relative to the folder.
+        target: The new path.
+        sizes: Sizes in bytes that the file may have. An empty sequence allows any size.
+
+    Returns:
+        None if the file was moved, else why it was not.
     """
     try:
         for parent in reversed(Path(name).parents):
             if not stat.S_ISDIR((folder / parent).lstat().st_mode):
                 return Refused(f"{name}: not written (the program made something else of the folder {parent})")
-            (folder / parent).chmod(0o700)  # it may have closed it
+            (folder / parent).chmod(0o700)  # the program may have closed it
         info = (folder / name).lstat()
     except FileNotFoundError:
         return Refused(f"{name}: not written")
@@ -161,6 +197,6 @@ def take_output(folder: Path, name: str, target: Path, *, sizes: Sequence[int] =
     target.parent.mkdir(parents=True, exist_ok=True)
     os.rename(folder / name, target)
     if os.geteuid() == 0:
-        os.chown(target, 0, 0)  # it may have been another user's
+        os.chown(target, 0, 0)  # it may belong to the user that the program ran as
     target.chmod(0o600)
     return None

@@ -1,4 +1,7 @@
-"""The GPUs of this machine, through NVIDIA's management library (NVML), and leases on them."""
+"""The GPUs of this machine, as NVIDIA's management library (NVML) reports them, and leases on them.
+
+A lease is a file lock, so it also works between processes, and ends when its holder dies.
+"""
 
 import functools
 import os
@@ -24,7 +27,16 @@ interpreter from threads that work."""
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU; index: as nvidia-smi numbers it. memory_bytes: all of its memory."""
+    """One GPU.
+
+    Attributes:
+        index: The number that nvidia-smi gives it.
+        uuid: NVML's UUID of the GPU.
+        name: The product name.
+        driver: The driver's version.
+        compute_capability: Such as "9.0".
+        memory_bytes: Its whole memory in bytes.
+    """
 
     index: int
     uuid: str
@@ -35,13 +47,13 @@ class Gpu:
 
     @property
     def arch(self) -> str:
-        """What nvcc's -arch takes: 9.0 is sm_90."""
+        """The value for nvcc's -arch: 9.0 is sm_90."""
         return "sm_" + self.compute_capability.replace(".", "")
 
 
 @functools.cache
 def nvml() -> Any:
-    """The module pynvml, with the library open; None without a driver."""
+    """Return the module pynvml with the library initialised, or None without a driver."""
     try:
         import pynvml
 
@@ -52,10 +64,13 @@ def nvml() -> Any:
 
 
 def list_gpus() -> list[Gpu]:
-    """The GPUs this process may use, in the order of CUDA_VISIBLE_DEVICES where that is set; [] without a driver."""
+    """Return the GPUs that this process may use, in the order of CUDA_VISIBLE_DEVICES if that is set.
+
+    The list is empty without a driver.
+    """
     library, gpus = nvml(), []
     for index in range(library.nvmlDeviceGetCount() if library else 0):
-        with suppress(library.NVMLError):  # one that fell off the bus
+        with suppress(library.NVMLError):  # a GPU may have fallen off the bus
             gpu = library.nvmlDeviceGetHandleByIndex(index)
             uuid, name = library.nvmlDeviceGetUUID(gpu), library.nvmlDeviceGetName(gpu)
             capability = "{}.{}".format(*library.nvmlDeviceGetCudaComputeCapability(gpu))
@@ -68,19 +83,22 @@ def list_gpus() -> list[Gpu]:
         next((gpu for gpu in gpus if name and (str(gpu.index) == name or gpu.uuid.startswith(name))), None)
         for name in map(str.strip, visible.split(","))
     )
-    return list(takewhile(bool, named))  # CUDA, too, ignores what follows a name it does not know
+    return list(takewhile(bool, named))  # like CUDA, ignore what follows an unknown name
 
 
 @functools.cache  # the driver takes milliseconds, and longer while GPUs are busy
 def minor_number(gpu: Gpu) -> int | None:
-    """N of /dev/nvidiaN, which need not be nvidia-smi's index; None when the driver does not say."""
+    """Return the N of /dev/nvidiaN, which may differ from nvidia-smi's index, or None if the driver does not say."""
     with suppress(Exception):
         return nvml().nvmlDeviceGetMinorNumber(nvml().nvmlDeviceGetHandleByUUID(gpu.uuid))
     return None
 
 
 def gpu_devices(gpu: Gpu) -> list[str]:
-    """The device nodes one GPU needs; those of the other GPUs are left out when the driver says which is which."""
+    """Return the device nodes that one GPU needs.
+
+    The nodes of the other GPUs are left out if the driver says which node belongs to which GPU.
+    """
     minor = minor_number(gpu)
     nodes = [name for name in sorted(os.listdir("/dev")) if name.startswith("nvidia") or name == "dxg"]
     if minor is not None:
@@ -89,9 +107,10 @@ def gpu_devices(gpu: Gpu) -> list[str]:
 
 
 def used_memory(gpu: Gpu) -> tuple[int, dict[int, int]]:
-    """Bytes of device memory in use: (all, by each process that the driver lists).
+    """Return the bytes of device memory in use: the total, and pid -> bytes for the processes that the driver lists.
 
-    A process's managed memory is in the first alone, and in a container the processes may have other ids.
+    Managed memory appears only in the total. In a container, the pids may be those of another namespace.
+    If the driver does not say, the result is (0, {}).
     """
     with suppress(Exception):  # the driver does not say
         device = nvml().nvmlDeviceGetHandleByUUID(gpu.uuid)
@@ -103,20 +122,26 @@ def used_memory(gpu: Gpu) -> tuple[int, dict[int, int]]:
 
 @contextmanager
 def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> Iterator[Gpu]:
-    """Wait for a GPU of which fewer than `slots` leases are held, over all threads and processes of this user; yield it.
+    """Wait for a GPU with fewer than `slots` leases, and yield it while this block holds a lease on it.
 
-    alone: wait for all of its slots, of the first of the GPUs.
-    Leases are file locks in cache_root()/locks: they end with the block, or with the process that holds them.
+    Leases count over all threads and processes of this user. They are file locks in cache_root()/locks, and end with
+    the block or with the process that holds them.
+
+    Args:
+        gpus: The GPUs to choose from.
+        slots: The number of leases that a GPU may have at the same time.
+        alone: Wait for all slots of the first of the GPUs.
     """
     locks = cache_root() / "locks"
     if alone or len(gpus) * slots == 1:
         with ExitStack() as stack:
-            # In the same order everywhere, and who holds one lease asks for no other: none waits forever. The kernel wakes who waits.
+            # No deadlock: everybody locks the slots in the same order, and nobody asks for a second lease while
+            # holding one. These locks block, so the kernel wakes the waiting thread.
             for slot in range(slots):
                 stack.enter_context(file_lock(locks / f"gpu-{gpus[0].uuid}-{slot}.lock"))
             yield gpus[0]
         return
-    # the slots of one GPU come last: work spreads over the GPUs first
+    # First slots first, so that work spreads over all GPUs before a GPU gets a second lease.
     places = [(slot, gpu) for slot in range(slots) for gpu in random.sample(list(gpus), len(gpus))]
     with ExitStack() as stack:
         with _asking[frozenset((gpu.uuid, slots) for gpu in gpus)]:

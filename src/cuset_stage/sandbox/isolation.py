@@ -1,4 +1,9 @@
-"""How a command is confined: bubblewrap where it works, else Landlock and seccomp where the kernel has them; else it is refused."""
+"""Choose and build the sandbox around a command.
+
+bubblewrap is used where it works, else Landlock with seccomp where the kernel has them. If neither works, the command
+is refused. To find out what works, a process is really confined. This module builds the command line of bubblewrap and
+the lists of paths for Landlock. The supervisor applies them.
+"""
 
 import ctypes
 import functools
@@ -22,34 +27,44 @@ from .supervision import SUPERVISOR
 
 
 class Isolation(StrEnum):
-    """What stands around untrusted code, beside limits, a reaper and, where the judge is root, a user of its own."""
+    """The sandbox around untrusted code.
+
+    Whatever is chosen, the limits hold, no process is left behind, and where the judge is root, the code has a user of
+    its own.
+    """
 
     AUTO = "auto"  # BUBBLEWRAP where it works, else LANDLOCK where it holds, else SandboxError
-    # namespaces of its own: no network, no other process in sight, only system folders, read-only, and its own folder
+    # Own namespaces: no network, no other process is visible, and of the files only its own folder and, read-only, the
+    # system folders.
     BUBBLEWRAP = "bubblewrap"
-    # the contents of the same files and no others (Landlock, Linux 6.2), and no sockets that leave the machine (seccomp); which
-    # other files and processes there are stays in sight, and so do Unix sockets that the program's user may connect to
+    # The code reads the contents of the same files and no others (Landlock, Linux 6.2), and has no sockets that leave
+    # the machine (seccomp). It can still see which other files and processes exist, and Unix sockets that its user may
+    # connect to.
     LANDLOCK = "landlock"
-    NONE = "none"  # plain processes, for code you trust: it may read and write what its user may. Never chosen by AUTO
+    # Plain processes, for code you trust: they may read and write what their user may. AUTO never chooses this.
+    NONE = "none"
 
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
-# What the loader, gcc (through alternatives) and time zones need; no user, key or host of this machine.
+# The entries of /etc that the loader, gcc (through alternatives) and time zones need. None names a user, key or host.
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ld.so.preload")
 GPU_SYSTEM = ("/sys/devices", "/sys/bus", "/sys/module", "/sys/class")
 SHARED_MEMORY_BYTES = 256 * 2**20
 PROBE_USER = 60577
-SHELL = "/etc/cuset-sh"  # in bubblewrap
-HOLDS_SAME_USER = 6  # the version of Landlock that holds a program of the judge's own user (supervisor/confine.py)
+SHELL = "/etc/cuset-sh"  # path of `closed_shell` inside bubblewrap
+HOLDS_SAME_USER = 6  # first version of Landlock that holds a program of the judge's own user (supervisor/confine.py)
 
 
 @dataclass(frozen=True)
 class Bubblewrap:
     """How bubblewrap works on this machine.
 
-    own_user: the judge is root, so no user namespace is needed, and setpriv (in the sandbox) gives the program a user id that
-    nobody else has: the kernel then counts its processes, and its files are not root's. Else a user namespace maps the judge's
-    user. sizes: --size and --disable-userns are known (bubblewrap 0.8).
+    Attributes:
+        program: Path of bubblewrap.
+        own_user: The judge is root, so no user namespace is needed, and setpriv (inside the sandbox) gives the program
+            a user id that nobody else has. The kernel then counts its processes, and its files are not root's. If
+            False, a user namespace maps the judge's user.
+        sizes: bubblewrap knows --size and --disable-userns (version 0.8).
     """
 
     program: str
@@ -59,21 +74,31 @@ class Bubblewrap:
 
 @functools.cache
 def may_look_at_others() -> bool:
-    """Whether this process may look at other users' processes (CAP_SYS_PTRACE): root may, but not in many containers."""
+    """Check that this process may look at other users' processes (CAP_SYS_PTRACE).
+
+    Root has this right, but not in many containers.
+    """
     status = Path("/proc/self/status").read_text()
     return bool(int(status.split("CapEff:")[1].split()[0], 16) & 1 << 19)
 
 
 def bubblewrap_here() -> Bubblewrap | str:
-    """How bubblewrap works on this machine, or what is wrong with it."""
+    """Return how bubblewrap works on this machine, or a text that says what is wrong with it."""
     return _probe_bubblewrap(os.environ.get("CUSET_BWRAP") or "bwrap")
 
 
 def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
-    """What will be used; BUBBLEWRAP and LANDLOCK are tried once by really confining a process. NONE warns, once.
+    """Return the sandbox that will be used.
 
-    CUSET_BWRAP=/path/to/bwrap names the program. Raises SandboxError when what was asked for does not work here, ValueError for
-    another word.
+    BUBBLEWRAP and LANDLOCK are tried by really confining a process, once per judge. NONE warns, once.
+    CUSET_BWRAP=/path/to/bwrap names another bubblewrap.
+
+    Args:
+        wanted: A member of `Isolation`, or its value.
+
+    Raises:
+        SandboxError: The sandbox that was asked for does not work here.
+        ValueError: `wanted` is not the name of a sandbox.
     """
     wanted = Isolation(wanted)
     if wanted is Isolation.NONE:
@@ -85,10 +110,10 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
             return Isolation.BUBBLEWRAP
         problems.append(problem)
     if wanted is not Isolation.BUBBLEWRAP:
-        said = _probe_landlock()
-        if said is None:
+        landlock_problem = _probe_landlock()
+        if landlock_problem is None:
             return Isolation.LANDLOCK
-        problems.append(f"Landlock with seccomp does not work here: {said}")
+        problems.append(f"Landlock with seccomp does not work here: {landlock_problem}")
     raise SandboxError(
         f"isolation={wanted}: {'; '.join(problems)}. Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or name "
         "it with CUSET_BWRAP=/path/to/bwrap; or use a kernel with Landlock (Linux 6.2); or, for code you trust, choose isolation=none: "
@@ -107,20 +132,21 @@ def _warn() -> None:
 
 
 def _fails(command: Sequence[str]) -> str | None:
-    """What a command says, or else how it ended, when it does not return 0."""
+    """Return None if a command returns 0, else its stderr, or how it ended."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    return None if done.returncode == 0 else done.stderr.strip() or f"trying it ended with {done.returncode}"
+    return None if process.returncode == 0 else process.stderr.strip() or f"trying it ended with {process.returncode}"
 
 
 @functools.lru_cache(maxsize=8)
 def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
+    """Try the ways in which bubblewrap may work, and return the first that does, or what is wrong with the last."""
     program = shutil.which(wanted)
     if program is None:
         return "bubblewrap is not installed"
-    users, said = [False], ""
+    users, problem = [False], ""
     if os.geteuid() == 0 and shutil.which("setpriv"):
         users = [True, False] if may_look_at_others() else [False, True]
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
@@ -132,50 +158,59 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
                 prefix = bubblewrap_prefix(how, folder, {}, [], [], None, PROBE_USER)
             except (OSError, SandboxError) as error:
                 return f"bubblewrap ({program}) does not work here: {error}"
-            said = _fails([*prefix, SHELL, "-c", f": > {folder}/written"]) or ""
-            if not said and (folder / "written").exists():
+            problem = _fails([*prefix, SHELL, "-c", f": > {folder}/written"]) or ""
+            if not problem and (folder / "written").exists():
                 return how
-    return f"bubblewrap ({program}) does not work here: {said or 'it wrote to another folder'}"
+    return f"bubblewrap ({program}) does not work here: {problem or 'it wrote to another folder'}"
 
 
 @functools.cache
 def landlock_version() -> int:
-    """Of this kernel; below 1 where it has none."""
+    """Return the version of Landlock in this kernel, below 1 if it has none."""
     create_ruleset, version_flag = 444, 1
     return ctypes.CDLL(None).syscall(create_ruleset, None, ctypes.c_size_t(0), ctypes.c_uint(version_flag))
 
 
 @functools.cache
 def _probe_landlock() -> str | None:
-    """None when a process that Landlock and seccomp confine can do nothing that it must not; else the reason."""
+    """Return None if a process under Landlock and seccomp can do nothing that it must not, else the reason."""
     return _fails([*SUPERVISOR, "probe"])
 
 
 @functools.cache
 def memory_account() -> str:
-    """What counts the memory of runs here: "cgroup v2", or "watcher": our own, of what /proc shows now and then."""
+    """Return what counts the memory of runs on this machine.
+
+    "cgroup v2" is the kernel's account. "watcher" is the supervisor, which adds up what /proc shows now and then.
+    """
     command = [*SUPERVISOR, "memory"]
     return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "watcher"
 
 
 def is_system(path: Path) -> bool:
-    """Whether a path lies in a folder that every command sees anyhow."""
+    """Check that a path lies in a system folder, which every sandboxed command sees."""
     return any(path.is_relative_to(place) for place in SYSTEM)
 
 
 def python_paths() -> tuple[Path, ...]:
-    """What a command needs to see (run_sandboxed's `visible`) when it is this very Python with its installed packages."""
-    found = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
-    return tuple(sorted(path for path in found if not path.is_relative_to("/usr") and path != Path("/")))
+    """Return the folders that a command needs to see if it is this Python with its installed packages.
+
+    They are meant for `visible` of `run_sandboxed`.
+    """
+    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    return tuple(sorted(path for path in prefixes if not path.is_relative_to("/usr") and path != Path("/")))
 
 
 _shell_digest = functools.cache(file_sha256)
 
 
 def closed_shell() -> Path:
-    """A copy of /bin/sh that nobody may read: the kernel then lets no process of its user look into it, or write to its memory, while it
-    waits for the program and says how that ended."""
-    # The cache may be shared with other machines.
+    """Return the path of a copy of /bin/sh that nobody may read, and make the copy if it is missing.
+
+    The shell starts the program in the sandbox, waits for it and reports how it ended. Because its file cannot be
+    read, the kernel lets no process of the same user look into it or write to its memory meanwhile.
+    """
+    # The digest is part of the path, because the cache may be shared with machines that have another shell.
     shell = cache_root() / f"sh-{_shell_digest(Path('/bin/sh'))[:16]}" / "sh"
     if not shell.exists():
         shell.parent.mkdir(parents=True, exist_ok=True)
@@ -189,10 +224,13 @@ def closed_shell() -> Path:
 
 @functools.cache
 def special_files() -> tuple[str, ...]:
-    """Sockets, named pipes and devices in system folders when this judge began: no read-only mount closes them to a program."""
+    """Return the sockets, named pipes and devices that are in system folders when this is called first.
+
+    They must be hidden from programs, because a read-only mount does not close them.
+    """
     places = [place for place in SYSTEM if os.path.isdir(place) and not os.path.islink(place)]
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             ["find", *places, "(", "-type", "s", "-o", "-type", "p", "-o", "-type", "b", "-o", "-type", "c", ")", "-print0"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120,
         )  # fmt: skip
@@ -201,14 +239,15 @@ def special_files() -> tuple[str, ...]:
             f"find: {error}. It looks for sockets and named pipes in {', '.join(places)}, to hide them from programs: install findutils; a "
             "folder on a disk that does not answer must not be among them"
         ) from error
-    return tuple(map(os.fsdecode, filter(None, done.stdout.split(b"\0"))))
+    return tuple(map(os.fsdecode, filter(None, completed.stdout.split(b"\0"))))
 
 
 def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
+    """Return the setpriv command that gives the program its own user inside bubblewrap, or [] if it has none."""
     if not how.own_user or uid is None:
         return []
     nodes = [os.stat(node) for node in (gpu_devices(gpu) if gpu is not None else [])]
-    # the groups that may use the GPU's device nodes where not everybody may
+    # Where not everybody may use the GPU's device nodes, the program needs the groups that may.
     groups = sorted({node.st_gid for node in nodes if stat.S_ISCHR(node.st_mode) and node.st_mode & 0o006 != 0o006})
     extra = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
     become = [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", extra]
@@ -216,7 +255,7 @@ def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
 
 
 def _binds(option: str, *places: str | Path) -> list[str]:
-    """Mounts of these places, each at its own path."""
+    """Return the arguments that mount each of these places at its own path."""
     return [part for place in places for part in (option, str(place), str(place))]
 
 
@@ -229,7 +268,17 @@ def bubblewrap_prefix(
     gpu: Gpu | None,
     uid: int | None,
 ) -> list[str]:
-    """bubblewrap and its arguments up to the command."""
+    """Return bubblewrap and its arguments up to the command.
+
+    Args:
+        how: How bubblewrap works on this machine.
+        folder: The folder that the command may write to.
+        readonly: Name inside the folder -> file that is mounted there read-only.
+        visible: Further folders that the command may read.
+        hidden: Folders that are covered by an empty one if they lie in a system folder.
+        gpu: The GPU whose device nodes are mounted, or None.
+        uid: The user that the program becomes if `how.own_user`.
+    """
     # A session of its own: signals to the program's group must not reach bubblewrap outside, which has the same user.
     command = [how.program, "--die-with-parent", "--new-session", "--as-pid-1", "--unshare-ipc", "--unshare-pid"]
     command += ["--unshare-uts", "--unshare-net", "--unshare-cgroup-try", "--cap-drop", "ALL"]
@@ -249,24 +298,30 @@ def bubblewrap_prefix(
     if how.sizes:
         command += ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
     if gpu is not None:
-        command += ["--dir", "/sys"]  # open to pass through: CUPTI ends a program that may not look there
+        # Made explicitly, so that it is open to pass through: CUPTI ends a program that may not look there.
+        command += ["--dir", "/sys"]
         command += _binds("--ro-bind-try", *GPU_SYSTEM) + _binds("--dev-bind-try", *gpu_devices(gpu))
     covered = [str(path) for path in hidden if path.is_dir() and is_system(path)]
     for place in covered:
         command += ["--tmpfs", place]
-    # mount points open to pass through; those that bubblewrap makes by itself would be closed
+    # Make the parents of mount points explicitly, so that the program may pass through them. Those that bubblewrap
+    # makes by itself would be closed.
     for above in sorted({parent for path in (folder, *visible) for parent in path.parents[:-1]}):
         command += ["--dir", str(above)]
     command += _binds("--ro-bind", *dict.fromkeys(visible)) + _binds("--bind", folder)
     for name, path in readonly.items():
         command += ["--ro-bind", str(path), str(folder / name)]
-    for place in (*covered, "/dev", "/"):  # file systems in memory that a program could fill
+    for place in (*covered, "/dev", "/"):  # these are file systems in memory, which a program could fill
         command += ["--remount-ro", place]
     return [*command, "--chdir", str(folder), "--", *_become(how, uid, gpu)]
 
 
 def _without(place: str, hidden: Sequence[Path]) -> Iterator[str]:
-    """The place, or what is in it beside the hidden folders: Landlock allows whole trees, and takes nothing out of them."""
+    """Yield paths that cover `place` without the hidden ones.
+
+    Landlock allows whole trees and cannot exclude a part. So a folder with hidden parts is replaced by its other
+    entries.
+    """
     inside = [path for path in hidden if path.is_relative_to(place)]
     if not inside:
         yield place
@@ -279,14 +334,15 @@ def _without(place: str, hidden: Sequence[Path]) -> Iterator[str]:
 def landlock_rules(
     folder: Path, visible: Sequence[Path], hidden: Sequence[Path], gpu: Gpu | None, uid: int | None
 ) -> dict[str, list[str]]:
-    """What a program may read, and what it may write to, too."""
+    """Return the paths for Landlock: {"readable": paths to read only, "writable": paths to read and write}."""
     closed = [*hidden, *map(Path, special_files())]
     readable = [part for place in (*SYSTEM, *visible) for part in _without(os.path.realpath(place), closed)]
     readable += [*(f"/etc/{name}" for name in ETC), "/proc"]
     writable = [str(folder), *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))]
     if gpu is not None:
         readable += [*GPU_SYSTEM, "/dev"]
-        # CUDA's driver names its threads there. A user of its own may write below no other's processes; else the program
-        # is held to itself, and a process that it forks finds no GPU.
+        # CUDA's driver names its threads below /proc. A program with a user of its own cannot write to other users'
+        # entries there, so it gets all of /proc. Otherwise it gets only its own entry, and a process that it forks
+        # finds no GPU.
         writable += [*gpu_devices(gpu), "/proc" if uid is not None else "/proc/self"]
     return {"readable": readable, "writable": writable}

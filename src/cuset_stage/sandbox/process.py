@@ -1,4 +1,8 @@
-"""Run one untrusted command or program, be sure that nothing of it is left when it returns, and take its output files."""
+"""Run one untrusted command or program, leave none of its processes behind, and take its output files.
+
+`run_sandboxed` runs any command in a folder. `run_program` runs a compiled program on input files and collects its
+outputs. Neither returns before all processes of the run are dead, so its files can no longer change.
+"""
 
 import os
 import socket
@@ -34,10 +38,10 @@ _TAIL_CHARS = 2000
 
 
 def _clean_environment(folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> dict[str, str]:
-    """Nothing of the judge's own but where libraries lie and the time zone."""
+    """Return a fixed environment, which takes only LD_LIBRARY_PATH and TZ from the judge's own."""
     scratch = str(folder / "tmp")
     programs = [str(path / "bin") for path in visible if (path / "bin").is_dir()] + ["/usr/local/cuda/bin"]
-    programs += [f"{place}/{kind}" for place in ("/usr/local", "/usr", "") for kind in ("sbin", "bin")]
+    programs += [f"{prefix}/{kind}" for prefix in ("/usr/local", "/usr", "") for kind in ("sbin", "bin")]
     environment = {
         "PATH": ":".join(programs),
         "HOME": scratch,
@@ -54,13 +58,16 @@ def _clean_environment(folder: Path, visible: Sequence[Path], gpu: Gpu | None) -
 
 
 def _library_folders() -> list[Path]:
-    """Absolute, existing entries of LD_LIBRARY_PATH: the program needs to see them."""
+    """Return the absolute, existing entries of LD_LIBRARY_PATH, which the program needs to see."""
     entries = (Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part.startswith("/"))
     return [path for path in entries if path.is_dir() and path not in (Path("/"), Path.home())]
 
 
 def _user_locks() -> Path | None:
-    """One folder for all judges of the machine, whatever their caches: two runs with one user would end each other."""
+    """Return a lock folder that all judges of the machine share, or None.
+
+    It does not depend on their caches, because two runs with the same user id would kill each other.
+    """
     for place in ("/run/lock", "/var/lock", "/tmp"):
         folder = Path(place, "cuset-users")
         with suppress(OSError):
@@ -72,9 +79,12 @@ def _user_locks() -> Path | None:
 
 @contextmanager
 def user_of_its_own() -> Iterator[int | None]:
-    """As root, a user id that no other run has now: what the program may touch, and what belongs to it, is then clear. Else None."""
+    """Yield a user id that no other run has now if the judge is root, else None.
+
+    With a user id of its own, the kernel knows which processes and files are the program's, and what it may touch.
+    """
     locks = _user_locks() if os.geteuid() == 0 else None
-    start = (os.getpid() * 7 + threading.get_ident() // 4096) % USERS  # two judges seldom try the same ones
+    start = (os.getpid() * 7 + threading.get_ident() // 4096) % USERS  # so that two judges seldom try the same ids
     for step in range(USERS if locks is not None else 0):
         uid = FIRST_USER + (start + step) % USERS
         with file_lock(locks / f"{uid}.lock", wait=False) as held:
@@ -85,15 +95,16 @@ def user_of_its_own() -> Iterator[int | None]:
 
 
 def _open_to_all(path: Path) -> bool:
-    """Whether its mode lets others read it, and run it or look into it where its owner may."""
+    """Check that other users may read a path, and execute or enter it if its owner may."""
     mode = path.stat().st_mode
     return bool(mode & stat.S_IROTH) and bool(mode & stat.S_IXOTH or not mode & stat.S_IXUSR)
 
 
 def _works_as_another(command: str, folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> bool:
-    """Without mounts: whether a user of its own could use all that a run needs. Else it runs as the judge's user.
+    """Check, for a run without mounts, that a user of its own could use all it needs. Else it has the judge's user.
 
-    So it does, too, where we may not look at another user's files, unless it needs a GPU: CUDA works for its first process alone then.
+    A run also has the judge's user where the judge may not look at another user's files and Landlock holds a program
+    of the judge's user. A run with a GPU is the exception, because CUDA would then work in its first process only.
     """
     if gpu is None and not may_look_at_others() and landlock_version() >= HOLDS_SAME_USER:
         return False
@@ -121,19 +132,29 @@ def run_sandboxed(
     stop: threading.Event | None = None,
     network: bool = False,
 ) -> Finished:
-    """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
+    """Run a command in `folder`, the only place it may write to, and return when all its processes are dead.
 
-    command: a program and its arguments; a relative program is relative to the folder.
-    folder: exists; has the same path inside. TMPDIR and HOME are folder/tmp. Nothing in it is trusted afterwards.
-    readonly: name inside the folder -> a file, mounted read-only or copied: the original cannot be changed.
-    visible: further folders the command may read, at the same path (see `python_paths`).
-    environment: added to a clean one; nothing of the judge's own environment is passed on.
-    gpu: makes that GPU the only one; None hides all.
-    channel: its stdin, instead of nothing; closed here, so that the other end sees when nobody has it any more.
-    stop: ends the command when it is set ("judge" in `Finished.stopped`).
-    network: allows TCP and UDP, in the network of its own that bubblewrap gives it; under Landlock there are none.
-    What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
-    ValueError for a name in `readonly` that leaves the folder.
+    Nothing that the command does raises an exception.
+
+    Args:
+        command: A program and its arguments. A relative program is relative to the folder.
+        folder: An existing folder, which has the same path inside the sandbox. TMPDIR and HOME are folder/tmp. Do not
+            trust anything in it afterwards.
+        readonly: Name inside the folder -> a file, mounted read-only or copied. The original cannot be changed.
+        visible: Further folders that the command may read, at the same path (see `python_paths`).
+        limits: What the command and all its processes may use together.
+        environment: Variables added to a clean environment. Of the judge's own, only LD_LIBRARY_PATH and TZ are kept.
+        gpu: The only GPU that the command sees. None hides all GPUs.
+        isolation: The sandbox to use (see `resolve_isolation`).
+        channel: A socket that becomes the command's stdin. None means an empty stdin. It is closed here, so that the
+            other end notices when nobody holds it any more.
+        stop: Ends the command when it is set. `Finished.stopped` is "judge" then.
+        network: Allow TCP and UDP inside the command's own network, which bubblewrap gives it. Under Landlock neither
+            is available.
+
+    Raises:
+        SandboxError: This machine lacks the isolation, a user id or a file of `readonly`.
+        ValueError: A name in `readonly` leaves the folder.
     """
     folder = folder.resolve()
     isolation = resolve_isolation(isolation)
@@ -152,17 +173,18 @@ def run_sandboxed(
         if not is_system(path) or any(path.is_relative_to(place) for place in hidden)
     ]
     (folder / "tmp").mkdir(exist_ok=True)
-    how = bubblewrap_here() if isolation is Isolation.BUBBLEWRAP else None
-    has_user = how.own_user if how is not None else _works_as_another(command[0], folder, visible, gpu)
+    bubblewrap = bubblewrap_here() if isolation is Isolation.BUBBLEWRAP else None
+    has_user = bubblewrap.own_user if bubblewrap is not None else _works_as_another(command[0], folder, visible, gpu)
     with user_of_its_own() if has_user else nullcontext() as uid:
-        if how is not None and how.own_user and uid is None:
+        if bubblewrap is not None and bubblewrap.own_user and uid is None:
             raise SandboxError("no user id is free for this run, or none can be locked")
-        mounted = {name: path for name, path in readonly.items() if how and (uid is None or _open_to_all(path))}
+        # Only what the program's user may read can be mounted. Other files are copied by the supervisor.
+        mounted = {name: path for name, path in readonly.items() if bubblewrap and (uid is None or _open_to_all(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         prefix, landlock = [], None
-        if how is not None:
-            prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid)
+        if bubblewrap is not None:
+            prefix = bubblewrap_prefix(bubblewrap, folder, mounted, visible, hidden, gpu, uid)
         elif isolation is Isolation.LANDLOCK:
             landlock = landlock_rules(folder, visible, hidden, gpu, uid)
         request = {
@@ -186,9 +208,13 @@ def run_sandboxed(
 class Ran:
     """One run of a program.
 
-    verdict: None when it returned 0 and every output is there with its exact size; else RUNTIME_ERROR, TIMEOUT,
-    MISSING_OUTPUT, MISMATCH (wrong size) or INFRA_ERROR. outputs: name -> file, only the good ones, taken out of the program's
-    reach; they go when the `with` block ends. message: why, with the end of stderr.
+    Attributes:
+        verdict: None if the program returned 0 and every output exists with its exact size. Otherwise RUNTIME_ERROR,
+            TIMEOUT, MISSING_OUTPUT, MISMATCH (wrong size) or INFRA_ERROR.
+        finished: How the process ended.
+        outputs: Name -> file, for the good outputs only. The files are out of the program's reach, and are removed
+            when the `with` block of `run_program` ends.
+        message: The reason for the verdict, with the end of stderr.
     """
 
     verdict: Verdict | None
@@ -213,13 +239,28 @@ def run_program(
     isolation: Isolation | str = Isolation.AUTO,
     network: bool = False,
 ) -> Iterator[Ran]:
-    """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
+    """Run a program in a fresh folder, and yield its verdict and outputs.
 
-    inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> numbers of bytes that it may have, none: any.
-    optional: further files that are taken when they are there, however the program ended. environment: "{folder}" in a value becomes that folder. under: a tool and its options that start the program.
-    stdin: less than 100 KiB.
-    gpu, visible, network: see run_sandboxed; hold a lease (lease_gpu) around the run.
-    Raises SandboxError for a binary that is not there, and as run_sandboxed does.
+    The folder holds `program`, the inputs (read-only), `data/` and `tmp/`. Hold a lease (`lease_gpu`) on the GPU
+    around the run.
+
+    Args:
+        binary: The program, which is copied or mounted as `program`.
+        inputs: Name relative to the working directory ("data/a.bin") -> file.
+        outputs: Name -> the sizes in bytes that the output may have. An empty sequence allows any size.
+        optional: Names of further files, which are taken if they exist, however the program ended.
+        under: A tool and its options that start the program.
+        visible: See `run_sandboxed`.
+        environment: Variables for the program. "{folder}" in a value becomes the path of the folder.
+        stdin: What the program reads from stdin, less than 100 KiB.
+        limits: What the program may use.
+        gpu: See `run_sandboxed`.
+        isolation: See `run_sandboxed`.
+        network: See `run_sandboxed`.
+
+    Raises:
+        SandboxError: The binary is missing or not executable, or for a reason of `run_sandboxed`.
+        ValueError: The name of an output leaves the folder, or is also an input.
     """
     for name in outputs:
         if Path(name).is_absolute() or ".." in Path(name).parts or name in inputs:
@@ -227,14 +268,15 @@ def run_program(
     if not os.access(binary, os.X_OK):
         raise SandboxError(f"{binary}: no program that may be run")
     with ExitStack() as ends:
-        # where the judge does not learn in time how a program ended, it runs once more, alone
+        # If the judge did not learn in time how the program ended, it runs once more, alone.
         for turn in (nullcontext(), alone(10.0)):
             scratch, channel = ends.enter_context(scratch_folder()), None
             folder = scratch / "run"
             if stdin:
-                own, channel = map(ends.enter_context, socket.socketpair())
-                own.sendall(stdin)
-                own.close()
+                # The socket's buffer takes all of stdin (less than 100 KiB), so no thread is needed to feed it.
+                judge_end, channel = map(ends.enter_context, socket.socketpair())
+                judge_end.sendall(stdin)
+                judge_end.close()
             for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
                 (folder / name).mkdir(parents=True, exist_ok=True)
             place = str(folder.resolve())
@@ -263,7 +305,7 @@ def run_program(
 def _collect(
     finished: Finished, scratch: Path, outputs: Mapping[str, Sequence[int]], optional: Sequence[str], limits: Limits
 ) -> Ran:
-    """The outputs of a program that has ended, moved out of its reach, or else the verdict."""
+    """Move the outputs of a program that has ended out of its reach, and give the verdict of the run."""
     if finished.infra is not None:
         return Ran(Verdict.INFRA_ERROR, finished, {}, finished.infra)
     taken = {
@@ -274,8 +316,8 @@ def _collect(
     verdict, message = None, ""
     if finished.stopped is not None or finished.returncode != 0:
         verdict = Verdict.TIMEOUT if finished.out_of_time else Verdict.RUNTIME_ERROR
-        said = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL_CHARS:]
-        message = f"the program {finished.ending(limits)}\n{said}".strip()
+        printed = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL_CHARS:]
+        message = f"the program {finished.ending(limits)}\n{printed}".strip()
     else:
         problems = []
         for name, sizes in outputs.items():
@@ -285,9 +327,10 @@ def _collect(
             else:
                 taken[name] = target
         if problems:
-            problems.sort(key=lambda problem: problem.wrong_size)  # the missing ones first
+            problems.sort(key=lambda problem: problem.wrong_size)  # missing outputs first
             verdict = Verdict.MISMATCH if problems[0].wrong_size else Verdict.MISSING_OUTPUT
             message = "; ".join(problem.reason for problem in problems)
+    # A program that failed on a full disk is not to blame for it.
     if verdict is not None and finished.stopped is None:
         need = sum(max(sizes, default=0) for sizes in outputs.values())
         kept = sum(512 * path.stat().st_blocks for path in taken.values())

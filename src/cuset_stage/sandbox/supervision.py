@@ -1,4 +1,8 @@
-"""The judge's end of the supervisors: have one run a request, watch the GPU for it, wait for the answer."""
+"""The judge's side of the supervisors: send a run to one, watch its GPU memory meanwhile, and wait for the answer.
+
+A supervisor is a separate process (supervisor/__main__.py) that takes one run after another. The judge starts one when
+none is idle, so there are as many as there are runs at the same time.
+"""
 
 import atexit
 import marshal
@@ -37,11 +41,17 @@ _LIMITS |= {"mappings": "limit on mappings and open files (131,072 in all proces
 class Finished:
     """How a command ended.
 
-    returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
-    stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", "mappings", or None. seconds: wall time of the command alone.
-    stdout, stderr: capped. infra: why the judge itself failed, or None; then the rest says nothing about the command. starved:
-    while it ran, the kernel killed some process of this machine for want of memory. look_s: what the longest look at its processes took.
-    late: the judge failed in so far as nobody said in time how it ended.
+    Attributes:
+        returncode: The exit code, -N for signal N, or None when the command was stopped or never ran.
+        stopped: The limit at which it was stopped ("wall", "cpu", "memory", "disk", "gpu_memory", "processes" or
+            "mappings"), "judge" when the judge asked for it, or None.
+        seconds: Wall time of the command alone.
+        stdout: What it wrote to stdout, capped at `Limits.output_bytes`.
+        stderr: What it wrote to stderr, capped likewise.
+        infra: Why the judge itself failed, or None. When it is set, the other fields say nothing about the command.
+        starved: True if the kernel killed some process of this machine for lack of memory while the command ran.
+        look_s: Seconds that the longest look at its processes took.
+        late: True if the failure in `infra` is that nobody said in time how the command ended.
     """
 
     returncode: int | None = None
@@ -56,21 +66,29 @@ class Finished:
 
     @property
     def out_of_time(self) -> bool:
+        """True if the command was stopped at its wall time or CPU time limit."""
         return self.stopped in ("wall", "cpu")
 
     def ending(self, limits: Limits) -> str:
-        """What it did in the end: "was stopped at its wall time limit of 60 s", "returned 1", "died by SIGSEGV"."""
+        """Return a phrase such as "was stopped at its wall time limit of 60 s", "returned 1" or "died by SIGSEGV".
+
+        Args:
+            limits: The limits that the command ran under.
+        """
         if self.stopped is not None:
             return f"was stopped at its {_LIMITS.get(self.stopped, f'{self.stopped} limit').format(**asdict(limits))}"
         code = self.returncode or 0
         if code >= 0:
             return f"returned {code}"
-        return f"died by {next((known.name for known in signal.Signals if known == -code), f'signal {-code}')}"
+        return f"died by {next((entry.name for entry in signal.Signals if entry == -code), f'signal {-code}')}"
 
     def lacked_memory(self, said: str = "") -> str | None:
-        """What to say when something that the command started was killed for want of memory; None when nothing was.
+        """Return a message if a process that the command started was killed for lack of memory, else None.
 
-        said: what it wrote elsewhere than to stdout and stderr. These alone tell whether the kernel hit a part of it or another.
+        The kernel's counter covers the whole machine. Only the output tells whether this command lost a process.
+
+        Args:
+            said: What the command wrote elsewhere than to stdout and stderr.
         """
         if not self.starved or not _KILLED.search(f"{self.stderr}\n{self.stdout}\n{said}"):
             return None
@@ -78,20 +96,35 @@ class Finished:
 
 
 class _Supervisor:
-    """A process of the judge that takes one run after another (supervisor/__main__.py)."""
+    """The handle of a supervisor process, which takes one run after another (supervisor/__main__.py)."""
 
     def __init__(self) -> None:
-        self.socket, its = socket.socketpair()
+        self.socket, supervisor_end = socket.socketpair()
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
         none = subprocess.DEVNULL
-        with its:  # in a session of its own: Ctrl-C reaches the judge alone; when that goes, this socket closes
+        # In a session of its own, so that Ctrl-C reaches only the judge. When the judge dies, this socket closes.
+        with supervisor_end:
             self.process = subprocess.Popen(
-                SUPERVISOR, stdin=its, stdout=none, stderr=none, start_new_session=True, env=environment, cwd="/"
+                SUPERVISOR,
+                stdin=supervisor_end,
+                stdout=none,
+                stderr=none,
+                start_new_session=True,
+                env=environment,
+                cwd="/",
             )
 
     def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any]:
-        """The fields of Finished; `infra`, and perhaps `late`, alone where the supervisor failed. channel: what becomes the command's
-        stdin; closed here."""
+        """Send a request and wait for the answer.
+
+        Args:
+            request: The request, marshalled.
+            patience_s: Seconds to wait for the answer.
+            channel: The socket that becomes the command's stdin, or None. It is closed here.
+
+        Returns:
+            The fields of `Finished`. If the supervisor failed, only `infra`, and `late` if it did not answer in time.
+        """
         self.socket.settimeout(patience_s)
         try:
             with self.socket.makefile("rb") as answers:
@@ -99,7 +132,7 @@ class _Supervisor:
                 if channel:
                     channel.close()
                 self.socket.sendall(request)
-                # Not marshal.load: before Python 3.11.4 that takes a time-out, and Ctrl-C, for the end of the file.
+                # Not marshal.load: before Python 3.11.4 it takes a time-out, and Ctrl-C, for the end of the file.
                 return marshal.loads(answers.read(int.from_bytes(answers.read(8), "big")))
         except TimeoutError:
             return {"infra": f"the supervisor did not answer for {patience_s:.0f} s", "late": True}
@@ -107,7 +140,11 @@ class _Supervisor:
             return {"infra": "the supervisor died without an answer"}
 
     def end(self, patience_s: float | None = None) -> None:
-        """It kills what it watches, then itself."""
+        """Make the supervisor kill what it watches and exit, and wait for that.
+
+        Args:
+            patience_s: Seconds to wait before hanging processes are killed. None means PATIENCE_S.
+        """
         _supervisors.discard(self)
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
@@ -115,7 +152,8 @@ class _Supervisor:
             try:
                 self.process.wait(PATIENCE_S if patience_s is None else patience_s)
             except subprocess.TimeoutExpired:
-                with suppress(psutil.Error):  # where its fork hangs, it ends what is left below that
+                # Where the supervisor's fork hangs, it is enough to kill the fork: the supervisor ends what is left.
+                with suppress(psutil.Error):
                     server = psutil.Process(self.process.pid)
                     for hanging in server.children() or [server]:
                         hanging.kill()
@@ -125,11 +163,11 @@ class _Supervisor:
 _supervisors: set[_Supervisor] = set()
 _idle: list[_Supervisor] = []
 _guard = threading.Lock()
-_begin = threading.RLock()  # held where a run is to be alone: no other thread begins one
+_begin = threading.RLock()  # held while a run must be alone, so that no other thread begins one
 
 
 def _take() -> _Supervisor:
-    """One that has nothing to do, or a new one. Raises OSError when there can be none."""
+    """Return an idle supervisor, or a new one. Raises OSError when none can be started."""
     with _guard:
         while _idle:
             supervisor = _idle.pop()
@@ -148,12 +186,12 @@ def _close() -> None:
 
 
 def _forget() -> None:
-    """In a fork of the judge: the supervisors belong to the original."""
+    """Drop all supervisors in a fork of the judge, because they belong to the original process."""
     global _guard, _begin
     _guard, _begin = threading.Lock(), threading.RLock()
     for supervisor in _supervisors:
         os.close(supervisor.socket.detach())
-        supervisor.process.returncode = 0  # not this process's to wait for
+        supervisor.process.returncode = 0  # so that Popen does not wait for it: it is no child of this process
     _supervisors.clear()
     _idle.clear()
 
@@ -163,7 +201,10 @@ os.register_at_fork(after_in_child=_forget)
 
 @contextmanager
 def alone(patience_s: float) -> Iterator[None]:
-    """No other run of this process begins in the block, which begins when all runs have ended, or after these seconds: some last for hours."""
+    """Keep other threads of this process from beginning a run while the block runs.
+
+    The block begins when all current runs have ended, or after `patience_s` seconds, because some runs last for hours.
+    """
     with _begin:
         deadline = time.monotonic() + patience_s
         while len(_idle) < len(_supervisors) and time.monotonic() < deadline:
@@ -178,9 +219,19 @@ def supervise(
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
 ) -> Finished:
-    """Have one command run, and return when it and all it started are dead; also when an exception comes meanwhile.
+    """Let a supervisor run one command, and return when the command and all the processes it started are dead.
 
-    Raises SandboxError when no supervisor can be had.
+    They are dead also when an exception, such as KeyboardInterrupt, ends the wait.
+
+    Args:
+        request: What the supervisor gets (see `run_sandboxed`).
+        gpu: The GPU whose memory is watched if `limits` has a limit on it, or None.
+        limits: The limits of the command.
+        channel: The socket that becomes the command's stdin, or None. It is closed here.
+        stop: An event that ends the command when it is set, or None.
+
+    Raises:
+        SandboxError: No supervisor can be started.
     """
     try:
         with _begin:
@@ -189,7 +240,8 @@ def supervise(
         raise SandboxError(f"the supervisor cannot be started: {error}") from error
     answer: dict[str, Any] = {"infra": "interrupted"}
     ended = threading.Event()
-    last_word: dict[str, str] = {}  # whose it is: the answer's, or that of one who has it stopped; the first to set it
+    # What decides the outcome: "answer", or the reason why a watching thread ended the run. The first to set it wins.
+    last_word: dict[str, str] = {}
 
     def end(reason: str) -> None:
         if last_word.setdefault("of", reason) == reason:
@@ -215,22 +267,24 @@ def supervise(
 
 
 def _hunt(folder: str, uid: int | None) -> None:
-    """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
-    before = True
+    """Kill what a supervisor that died (out of memory?) may have left, found by user, folder and environment."""
+    killed_before = True
     for _ in range(100):
-        found = False
+        killed_any = False
         for process in psutil.process_iter():
-            with suppress(psutil.Error, OSError):  # the folder it is in may be too deep to be named
+            with suppress(psutil.Error, OSError):  # its working directory may be too deep to have a name
                 traces = (process.cwd(), process.exe(), process.environ().get("HOME", ""))
                 if process.uids().real == uid or any(trace.startswith(f"{folder}/") for trace in traces):
                     process.kill()
-                    found = True
-        if not found and not before:  # twice: what is dying may have forked since the processes were listed
+                    killed_any = True
+        # Two rounds without a kill are needed: a dying process may have forked since the processes were listed.
+        if not killed_any and not killed_before:
             return
-        before = found
+        killed_before = killed_any
 
 
 def _watch_stop(stop: threading.Event, ended: threading.Event, end: Callable[[str], None]) -> None:
+    """End the run when `stop` is set."""
     while not ended.is_set():
         if stop.wait(STOP_QUERY_S):
             end("judge")
@@ -238,10 +292,11 @@ def _watch_stop(stop: threading.Event, ended: threading.Event, end: Callable[[st
 
 
 def _watch_gpu(pid: int, gpu: Gpu, most: int, ended: threading.Event, end: Callable[[str], None]) -> None:
-    """Ask the driver now and then; end the run when the device memory of what is below the supervisor `pid` passes the limit.
+    """Ask the driver now and then, and end the run when its device memory passes the limit of `most` bytes.
 
-    What no process is listed with, which has grown since the start, counts as the program's: managed memory. Where it is not listed
-    itself, all that the GPU gained counts. Both are right while one run at a time has the GPU.
+    The run's processes are those below the supervisor `pid`. Memory that the driver lists under no process counts as
+    the program's, as far as it has grown since the start: it is managed memory. If the driver lists none of the run's
+    processes, all growth of the GPU's used memory counts. Both are right while one run at a time has the GPU.
     """
     total_before, apps = used_memory(gpu)
     unlisted_before = total_before - sum(apps.values())

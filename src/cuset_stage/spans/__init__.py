@@ -1,6 +1,6 @@
-"""Text -> CUDA-sensitive spans -> token mask.
+"""Find the CUDA-sensitive spans of a text and turn them into a token mask.
 
-This subpackage needs the standard library alone, so that any trainer can use it.
+This subpackage imports nothing but the standard library, so that any trainer can use it.
 """
 
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, KINDS, LABEL_VERSION, Span

@@ -1,6 +1,6 @@
-"""The vocabulary of the labels: which kinds of span exist, which names stand for `__global__`, and the label version.
+"""The vocabulary of the labels: kinds of span, macro names that stand for `__global__`, and the label version.
 
-Standard library only; every other file of this subpackage imports from here.
+Every other file of this subpackage imports from here. Standard library only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 # `datasets` caches a processed data set by the arguments of the processor, not by the code that made the labels. The
-# processor carries this number, so raising it is what makes old caches miss: do so with every change of the rules.
+# processor carries this number, so raising it invalidates old caches. Raise it with every change of the rules.
 LABEL_VERSION = 6
 
 KINDS: dict[str, str] = {
@@ -28,11 +28,11 @@ KINDS: dict[str, str] = {
     "launch_setup": "dim3 values and launches that are plain calls (cudaLaunchKernel, hipLaunchKernelGGL, ...)",
 }
 
-# What the paper's CUDA mask (Eq. 3) covers.
+# The kinds that the paper's CUDA mask (Eq. 3) covers.
 DEFAULT_KINDS: tuple[str, ...] = ("kernel_body", "launch_config")
 
-# Macros of public libraries that expand to `__global__`, perhaps with more, and are defined in another header.
-# A macro defined in the text itself needs no entry.
+# Macros of public libraries that expand to `__global__`, sometimes with further attributes, and whose definition is in
+# another header. A macro that the text itself defines needs no entry here.
 _ALIASES = """
     ARCH_GLOBAL CCCL_DETAIL_KERNEL_ATTRIBUTES CUB_DETAIL_KERNEL_ATTRIBUTES CUDA_GLOBAL CUDA_GLOBAL_FUNC CUDA_KERNEL
     CUDF_KERNEL CUGRAPH_KERNEL CUML_KERNEL CUTLASS_GLOBAL CUVS_KERNEL DEF_KERNEL GPU_GLOBAL GPU_KERNEL HIP_KERNEL
@@ -45,7 +45,13 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
 class Span(NamedTuple):
-    """A labelled range of text: str indices, half-open, never empty."""
+    """A labelled range of text.
+
+    Attributes:
+        start: index of the first character, as a str index.
+        end: index one past the last character. Spans are never empty.
+        kind: one of `KINDS`.
+    """
 
     start: int
     end: int
@@ -57,7 +63,7 @@ Extents = dict[str, list[tuple[int, int]]]
 
 
 def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the kinds in the order of `KINDS`, each once.
+    """Return the kinds in the order of `KINDS`, without duplicates.
 
     Raises:
         ValueError: a kind is unknown, or a single string was given instead of a sequence.
@@ -75,7 +81,7 @@ def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_aliases(aliases: Iterable[str]) -> tuple[str, ...]:
-    """Return the user's names for `__global__`.
+    """Check and return the user's macro names for `__global__`.
 
     Raises:
         ValueError: a name is not a C identifier, or a single string was given instead of a sequence.
@@ -90,18 +96,27 @@ def check_aliases(aliases: Iterable[str]) -> tuple[str, ...]:
 
 
 def merged(extents: Iterable[tuple[int, int]], touching: bool) -> list[tuple[int, int]]:
-    """The extents sorted, those that overlap joined; also those that touch, as pieces of bodies in preprocessor branches do."""
-    found: list[tuple[int, int]] = []
+    """Return the extents sorted, with overlapping ones joined and empty ones dropped.
+
+    Args:
+        extents: half-open (start, end) ranges in any order.
+        touching: also join ranges where one begins at the end of another, as the pieces of a body in different
+            preprocessor branches do.
+    """
+    joined: list[tuple[int, int]] = []
     for start, end in sorted(extents):
-        if found and start < found[-1][1] + touching:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if joined and start < joined[-1][1] + touching:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
         elif start < end:
-            found.append((start, end))
-    return found
+            joined.append((start, end))
+    return joined
 
 
 def spans_at(extents: Extents, kinds: Iterable[str], offset: int = 0) -> set[Span]:
-    """The spans of these kinds, moved by `offset`; extents that overlap are one span, of bodies also those that touch."""
+    """Return the spans of the given kinds, shifted by `offset`.
+
+    Overlapping extents of one kind become one span. Extents of `kernel_body` are also joined when they only touch.
+    """
     return {
         Span(offset + start, offset + end, kind)
         for kind in kinds

@@ -1,4 +1,8 @@
-"""Triton beside CUDA, and a function of the user's own in their place. Standard library only."""
+"""The language of a kernel: CUDA, Triton, or spans found by a function of the user's own.
+
+`check_language` reads the setting, `triton_spans` and `own_spans` do the work for everything but CUDA, which spans.py
+handles. Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +18,28 @@ from .triton import triton
 
 
 KEY = "cuset_language"
-CUDA = ("cuda", "hip")  # one lexer
+CUDA = ("cuda", "hip")  # both are read by the same lexer
 NAMES = (*CUDA, "triton", "auto")
 _GONE = frozenset({"cute", "tilelang", "opencl", "metal"})
-# What a text must hold for reading it as Triton to be worth the time, and what only Triton has; `auto` looks for the second.
+# A text without a match of `_HINT` cannot hold Triton, so it is not read at all. `_SIGN` matches what only Triton has,
+# and `auto` reads a text as Triton only where it matches.
 _HINT = re.compile(r"jit\b|\[")
 _SIGN = re.compile(r"\btriton\b|\bgluon\b")
 
 
 def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
-    """The languages that a value names: one, several separated by commas, `auto`, or a function of the user's own (which is not loaded).
+    """Return the languages that a setting names.
+
+    Args:
+        language: one language, several separated by commas, `auto`, or a function of the user's own. The function is
+            not loaded.
+        key: name of the setting, for error messages.
+
+    Returns:
+        The names without duplicates, or the function's name alone.
 
     Raises:
-        InputError: an unknown language, or `auto` beside others; names the key and the fix.
+        InputError: an unknown language, or `auto` beside others. The message names the key and the fix.
     """
     if not isinstance(language, str) or not language.strip():
         more = "several separated by commas, or my_module:find_spans"
@@ -49,7 +62,11 @@ def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
 
 
 def load_language(language: object, key: str = KEY) -> None:
-    """Check a recipe's `cuset_language`, or what a command calls it, before anything else is loaded.
+    """Check a language setting before anything else is loaded, and load the user's function if it names one.
+
+    Args:
+        language: as in `check_language`.
+        key: name of the setting, in a recipe or of a command, for error messages.
 
     Raises:
         InputError: as `check_language`, or a function that cannot be imported.
@@ -59,7 +76,13 @@ def load_language(language: object, key: str = KEY) -> None:
 
 
 def triton_spans(text: str, kinds: tuple[str, ...], *, sure: bool) -> set[Span]:
-    """The spans of Triton in an answer. sure: read a stretch also if nothing in it is Triton's alone."""
+    """Return the spans of Triton in an answer.
+
+    Args:
+        text: the whole answer.
+        kinds: the kinds of span to return.
+        sure: read the text even if nothing in it is specific to Triton. False is for `auto`.
+    """
 
     def has_code(stretch: str) -> bool:
         return _HINT.search(stretch) is not None
@@ -69,29 +92,33 @@ def triton_spans(text: str, kinds: tuple[str, ...], *, sure: bool) -> set[Span]:
     spans: set[Span] = set()
     for regions in triton_regions(text, has_code):
         for region in regions:
-            literals = python_regions(0, region.text, lambda literal: "jit" in literal)  # as Inductor writes them
+            literals = python_regions(0, region.text, lambda literal: "jit" in literal)  # Inductor writes kernels so
             spans |= spans_at(add_quoted(triton(region.text), literals, triton), kinds, region.start)
-        if spans:  # what stands outside of blocks counts if no block has anything
+        if spans:  # text outside of blocks counts only if no block has a span
             break
     return spans
 
 
 def own_spans(text: str, name: str, kinds: tuple[str, ...]) -> list[Span]:
-    """What the user's own function finds: `find_spans(text)` returns (start, end) or (start, end, kind), sorted; no kind is kernel_body.
+    """Return the spans that the user's own function finds.
+
+    The function is called as `find_spans(text)`. It returns (start, end) or (start, end, kind) entries, sorted by
+    start and end. An entry without a kind is a `kernel_body`.
 
     Raises:
-        InputError: the function is not found, fails, or returns something else; says what, and how it should be.
+        InputError: the function is not found, fails, or returns something else. The message tells what is wrong and
+            what is expected.
     """
     function = load_function(name, KEY)
     try:
-        found = list(function(text))
-    except Exception as error:  # whatever the user's code raises
+        returned = list(function(text))
+    except Exception as error:  # the user's code may raise anything
         what = one_line(f"{type(error).__name__}: {error}")
         raise InputError(f"{KEY}={name!r} failed with {what} on the text that begins {text[:60]!r}.") from error
-    spans = [_own_span(text, name, item) for item in found]
-    for one, two in pairwise(spans):
-        if two < one:
-            order = f"{tuple(two)} after {tuple(one)}. Return the spans sorted by start and end"
+    spans = [_own_span(text, name, item) for item in returned]
+    for previous, current in pairwise(spans):
+        if current < previous:
+            order = f"{tuple(current)} after {tuple(previous)}. Return the spans sorted by start and end"
             raise InputError(f"{KEY}={name!r} returned {order}.")
     return sorted(
         Span(start, end, kind)
@@ -101,6 +128,7 @@ def own_spans(text: str, name: str, kinds: tuple[str, ...]) -> list[Span]:
 
 
 def _own_span(text: str, name: str, item: Any) -> Span:
+    """Check one entry that the user's function returned, and convert it to a `Span`."""
     try:
         start, end, kind = (*item, "kernel_body") if len(item) == 2 else item
         start, end = int(start.__index__()), int(end.__index__())

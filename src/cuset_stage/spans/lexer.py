@@ -1,8 +1,9 @@
-"""Kernels and launches by matching brackets in scrubbed text.
+"""Find kernels and launches by matching brackets in scrubbed text.
 
-The lexer has no grammar. It is exact on real code because it reads preprocessor branches one at a time and macro bodies
-separately, and ends a body without a closing brace at the likeliest place. Time is linear: no input makes it read a
-character more than a few times. Standard library only.
+The lexer has no grammar. It is exact on real code because it reads preprocessor branches one at a time and macro
+bodies separately. A body without a closing brace ends at the likeliest place.
+
+Time is linear: no input makes the lexer read a character more than a few times. Standard library only.
 """
 
 from __future__ import annotations
@@ -23,37 +24,41 @@ _HEADER = re.compile(r"[(){};#]")
 _BODY = re.compile(r"[{}#]")
 _DIRECTIVE = re.compile(r"#[ \t]*(if|el|endif)")
 _MACRO = re.compile(r"[ \t]+(\w+)(\([^()]*\))?")
-# Where a name for `__global__` is a value, a type, a label or a function's own name.
+# Text before or behind a name for `__global__` which shows that the name is used as a value, a type, a label or a
+# function's name, so that no kernel starts there.
 _USED_BEFORE = re.compile(
     r"(?:->|::|~|(?<=\w)\.|\b(?:case|class|struct|union|enum|namespace|goto|new|return|using|typename|sizeof|operator)\s+)\Z"
 )
 _USED_BEHIND = re.compile(r"[\s\\]*(?:[:,>=.?|+\-/&\])};!^~*<]|\[(?!\[))")
-# A macro that expands to a whole kernel, and the function behind it: kernels return nothing.
+# A head that ends so returns a value. Kernels return nothing, so the macro before it expanded to a whole kernel, and
+# this head belongs to the next, ordinary function.
 _RETURNS = re.compile(
     r"\b(?:int|float|double|bool|char|long|short|unsigned|size_t|cudaError_t)\s[\s*&]*\w+\s*\([^()]*\)\s*\Z"
 )
 _TYPE_BEFORE = re.compile(r"\b(?:void|int|float|double|bool|auto)\s+\Z")
 _FUNCTION_BEHIND = re.compile(r"\s*\([^(){};]*\)\s*\{")
 _NEXT_BRANCH_BODY = re.compile(r"\s*#[ \t]*el[^\n]*\n\s*(?=\{)")
-# An unclosed body followed by this was not cut off: one of its braces is missing, or is in a macro.
+# An unclosed body followed by this was not cut off. One of its braces is missing or comes from a macro.
 _CLOSED_ANYWAY = re.compile(
     r"\n\}[^\n]*\n\s*(?=(?:template\s*<|__global__|__device__|__host__|static\s|inline\s|extern\s|namespace\s|struct\s"
     r"|class\s|typedef\s|using\s|#[ \t]*(?:include|define)|(?:int|void|float|double|bool|auto|cudaError_t)\s+\w+\s*\())"
 )
-_ALIAS_LIMIT = 50  # macros of one text that stand for __global__
-OPENING = re.compile(r"<(?<!<<)[\s\\]*<[\s\\]*<(?![\s\\]*<)")  # formatters write `<< <`, too
+_ALIAS_LIMIT = 50  # macros of one text that are taken for `__global__`, per round
+OPENING = re.compile(r"<(?<!<<)[\s\\]*<[\s\\]*<(?![\s\\]*<)")  # some formatters write `<< <`
 _CONFIG = re.compile(r"[()\[\]{};<>](?:(?<=<)[<=]+|(?<=>)(?:[\s\\]*>)+)?")
 _AFTER_CONFIG = re.compile(r"[\s\\]*(?:[(#\w]|\Z)")
-_CONFIG_LIMIT = 8192  # characters; a real configuration is far below, and the bound keeps a stray <<< cheap
+_CONFIG_LIMIT = 8192  # characters; real configurations are far shorter, and the bound keeps a stray <<< cheap
 _STATEMENT_END = re.compile(r"[\n;{}]")
 _BREAK = re.compile(r"[\n;{}(),=?:&|!]")
 _NO_PROSE = frozenset({"else", "do", "return", "co_await", "template"})
 
 
 class Body(NamedTuple):
-    """A function that a specifier introduces: `head` is where the specifier starts, `pieces` are its bodies.
+    """A function that a specifier such as `__global__` introduces.
 
-    Preprocessor branches can give one function several pieces.
+    Attributes:
+        head: index at which the specifier starts.
+        pieces: (start, end) ranges of its body. Preprocessor branches can split one function into several pieces.
     """
 
     head: int
@@ -61,7 +66,14 @@ class Body(NamedTuple):
 
 
 class Lexed(NamedTuple):
-    """A region scrubbed: `code` without macros, the macros' own extents in `macros`, `finder` finds what means a kernel."""
+    """A scrubbed region, ready to be searched.
+
+    Attributes:
+        full: the scrubbed text.
+        code: the same text with macro definitions blanked.
+        macros: (start, end) ranges of the macro bodies in `full`.
+        finder: pattern that matches `__global__` and everything that stands for it in this region.
+    """
 
     full: str
     code: str
@@ -69,12 +81,20 @@ class Lexed(NamedTuple):
     finder: re.Pattern[str]
 
     def stretches(self) -> list[tuple[str, int, int]]:
-        """What is read by itself, as a text and a range of it: the code, then the body of each macro."""
+        """Return the parts that are read separately: the code, then the body of each macro.
+
+        Each part is a text with the (start, end) range to read in it.
+        """
         return [(self.code, 0, len(self.code)), *((self.full, start, end) for start, end in self.macros)]
 
 
 def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
-    """Scrub a region, set its macros apart and learn which of them stand for `__global__`. aliases: the user's macros for it."""
+    """Scrub a region, separate its macros and find out which of them stand for `__global__`.
+
+    Args:
+        text: source code of one region.
+        aliases: the user's macros for `__global__`.
+    """
     full = scrub(plain(text))
     macros: list[tuple[int, int]] = []
     definitions: list[tuple[str, str]] = []
@@ -93,34 +113,35 @@ def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
         return " " * (end - start)
 
     code = DIRECTIVE.sub(set_apart, full) if "#" in full else full
-    defined = {name for name, _ in definitions}  # the text's own definition beats what is known of a name
-    known = KERNEL_ALIASES if "KERNEL" in full or "GLOBAL" in full else ()  # each holds one of these words
-    words = [*(name for name in known if name in full and name not in defined), *aliases]
+    defined = {name for name, _ in definitions}  # a definition in the text takes precedence over the built-in list
+    # Every built-in alias contains one of these two words.
+    known_aliases = KERNEL_ALIASES if "KERNEL" in full or "GLOBAL" in full else ()
+    words = [*(name for name in known_aliases if name in full and name not in defined), *aliases]
     finder = _kernel_finder(tuple(words))
     candidates = [(name, body) for name, body in definitions if "{" not in body and ";" not in body]
-    for _ in range(3):  # a macro may stand for another macro
-        found = dict.fromkeys(name for name, body in candidates if _heads(body, finder, 0, len(body)))
-        if not found:
+    for _ in range(3):  # a macro may be defined by another macro
+        new_words = dict.fromkeys(name for name, body in candidates if _heads(body, finder, 0, len(body)))
+        if not new_words:
             break
-        words += list(found)[:_ALIAS_LIMIT]
+        words += list(new_words)[:_ALIAS_LIMIT]
         finder = _kernel_finder(tuple(words))
-        candidates = [(name, body) for name, body in candidates if name not in found]
+        candidates = [(name, body) for name, body in candidates if name not in new_words]
     return Lexed(full, code, macros, finder)
 
 
 def kernels(lexed: Lexed) -> list[Body]:
-    """Every kernel with a body, macro bodies included."""
+    """Return every kernel that has a body, including those in macro bodies."""
     return [body for stretch in lexed.stretches() for body in _functions(*stretch, lexed.finder, strict=True)]
 
 
 def device_functions(lexed: Lexed) -> list[Body]:
-    """Every `__device__` function or lambda with a body."""
+    """Return every `__device__` function or lambda that has a body."""
     finder = _word_finder("__device__")
     return [body for stretch in lexed.stretches() for body in _functions(*stretch, finder, strict=False)]
 
 
 def _kernel_finder(words: tuple[str, ...]) -> re.Pattern[str]:
-    # `re` keeps its own cache of compiled patterns, and a literal first word makes the search a memchr.
+    # `re` caches compiled patterns itself. A pattern that begins with a literal is searched by memchr.
     if not words:
         return re.compile(rf"__(?:global__\b|{_ATTRIBUTE[2:]})")
     return _word_finder("__global__", *words, other=_ATTRIBUTE)
@@ -132,8 +153,8 @@ def _word_finder(*words: str, other: str = "") -> re.Pattern[str]:
 
 
 def _heads(text: str, finder: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
-    """Where a name for `__global__` can start a kernel."""
-    found = []
+    """Return the (start, end) of each name for `__global__` that can start a kernel."""
+    heads = []
     for match in finder.finditer(text, start, end):
         before = text[max(0, match.start() - 40) : match.start()]
         if not (
@@ -141,22 +162,27 @@ def _heads(text: str, finder: re.Pattern[str], start: int, end: int) -> list[tup
             or _USED_BEFORE.search(before)
             or (_FUNCTION_BEHIND.match(text, match.end(), end) and _TYPE_BEFORE.search(before))
         ):
-            found.append(match.span())
-    return found
+            heads.append(match.span())
+    return heads
 
 
 def _functions(text: str, start: int, end: int, finder: re.Pattern[str], *, strict: bool) -> list[Body]:
-    """Functions that a specifier introduces in a range of scrubbed text.
+    """Return the functions that a specifier introduces in a range of scrubbed text.
 
-    strict: the specifier cannot occur inside a body, so an open body ends before the next one.
+    Args:
+        text: scrubbed text.
+        start: where the range begins.
+        end: where the range ends.
+        finder: pattern of the specifier.
+        strict: the specifier cannot occur inside a body, so an open body ends before the next specifier.
     """
     heads = (
         _heads(text, finder, start, end) if strict else [match.span() for match in finder.finditer(text, start, end)]
     )
     starts = [head for head, _ in heads]
-    found: list[Body] = []
-    done = start  # everything before is settled, but for the branches that a body jumped over
-    jumped: list[tuple[int, int]] = []
+    bodies: list[Body] = []
+    done = start  # everything before is settled, except for the branches that a body jumped over
+    jumped: list[tuple[int, int]] = []  # preprocessor branches that are alternatives to the one a body opened in
     at_gap = 0
     for index, (head, after) in enumerate(heads):
         limit = end
@@ -188,19 +214,26 @@ def _functions(text: str, start: int, end: int, finder: re.Pattern[str], *, stri
             again = _NEXT_BRANCH_BODY.match(text, close, limit) if in_branch else None
             opening = again.end() if again else -1
         if pieces:
-            found.append(Body(head, [piece for piece in pieces if piece[0] < piece[1]]))
-    return found
+            bodies.append(Body(head, [piece for piece in pieces if piece[0] < piece[1]]))
+    return bodies
 
 
 def _directive(text: str, position: int) -> str:
+    """Return `if`, `el` or `endif` where such a directive begins its line, else an empty string."""
     match = _DIRECTIVE.match(text, position)
     return match[1] if match and not line_before(text, position).strip() else ""
 
 
 def _depth_behind(directive: str, depth: int, branches: list[list[int]]) -> int:
-    """The depth of brackets behind a directive: each branch begins at that of its `#if`, and that at the end of the first one counts.
+    """Return the bracket depth behind a preprocessor directive.
 
-    branches: of each `#if` that is open, both depths, the second -1 up to its first `#else`.
+    Each branch begins at the depth of its `#if`. After `#endif` the depth at the end of the first branch counts.
+
+    Args:
+        directive: `if`, `el` or `endif`. Anything else leaves the depth as it is.
+        depth: bracket depth before the directive.
+        branches: for each open `#if`, the depth at the `#if` and the depth at the end of its first branch (-1 before
+            its first `#else`). Updated in place.
     """
     if directive == "if":
         branches.append([depth, -1])
@@ -215,7 +248,11 @@ def _depth_behind(directive: str, depth: int, branches: list[list[int]]) -> int:
 
 
 def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
-    """Index of the `{` after a specifier's parameter list, -1 if none, and whether an `#if` of the head is still open there."""
+    """Find the `{` behind a specifier's parameter list.
+
+    Returns:
+        Its index, or -1 if there is none, and whether an `#if` that began in the head is still open there.
+    """
     depth = settled = 0
     seen = False
     branches: list[list[int]] = []
@@ -223,7 +260,7 @@ def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
     for match in _HEADER.finditer(text, position, stop):
         at = match.start()
         char = text[at]
-        if at < settled:  # in a placeholder
+        if at < settled:  # inside a template engine's placeholder
             continue
         if char == "#":
             directive = _directive(text, at)
@@ -252,9 +289,19 @@ def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
 def _find_close(
     text: str, opening: int, limit: int, heads: list[int] | None, *, one_branch: bool
 ) -> tuple[int, list[tuple[int, int]]]:
-    """The end of the body that opens here (-1: none before `limit` or the next head), and the branches jumped over.
+    """Find the end of the body that opens at `opening`.
 
-    one_branch: the body ends with the branch it opened in, because the code after it is part of another body.
+    Args:
+        text: scrubbed text.
+        opening: index of the opening brace.
+        limit: where to stop.
+        heads: sorted starts of specifiers, none of which can lie inside the body. None: they can.
+        one_branch: the body ends with the preprocessor branch it opened in, because the code after that branch is part
+            of another body.
+
+    Returns:
+        One past the closing brace, or -1 if there is none before `limit` or the next head, and the (start, end) ranges
+        of the preprocessor branches that were jumped over.
     """
     depth = 0
     end = -1
@@ -289,7 +336,7 @@ def _find_close(
         else:
             end = -1 if directive == "el" else end
             if directive == "el" and not branches:
-                skip, skip_from = 1, at  # the branch in which the body opened ends: the others are alternatives to it
+                skip, skip_from = 1, at  # the branch in which the body opened ends here; the others are alternatives
             depth = _depth_behind(directive, depth, branches)
     if skip:
         gaps.append((skip_from, limit))
@@ -297,6 +344,7 @@ def _find_close(
 
 
 def _next_head(heads: list[int] | None, position: int, limit: int) -> int:
+    """Return the first head behind `position`, or `limit` if there is none."""
     if heads is None:
         return limit
     index = bisect_right(heads, position)
@@ -304,7 +352,10 @@ def _next_head(heads: list[int] | None, position: int, limit: int) -> int:
 
 
 def _recover(text: str, position: int, limit: int, heads: list[int]) -> int:
-    """Where a body without a closing brace ends: at the region's end if the text was cut off, else at the likeliest brace."""
+    """Return where a body without a closing brace ends.
+
+    It is the end of the region if the text was cut off, else the likeliest brace.
+    """
     stop = _next_head(heads, position, limit)
     guess = _CLOSED_ANYWAY.search(text, position, min(stop + 64, limit))
     if guess and guess.start() + 2 <= stop:
@@ -316,23 +367,30 @@ def _recover(text: str, position: int, limit: int, heads: list[int]) -> int:
 
 
 def launches(lexed: Lexed) -> list[tuple[int, int]]:
-    """Every `<<<...>>>`; one that the end of the region or of a macro cuts off runs to that end."""
-    found = []
+    """Return the (start, end) of every `<<<...>>>`.
+
+    A configuration that is cut off by the end of the region or of a macro runs to that end.
+    """
+    configs = []
     for number, (text, start, end) in enumerate(lexed.stretches()):
         openings = [*(match.span() for match in OPENING.finditer(text, start, end)), (end, end)]
         for (opening, inside), (stop, _) in pairwise(openings):
-            # A macro that begins with one stands behind a kernel's name.
+            # A macro whose body begins with a configuration is used behind a kernel's name.
             is_whole = number > 0 and not text[start:opening].strip(" \t\r\n\\")
             if (is_whole or is_callee(text, opening, start)) and (close := _close_config(text, inside, end, stop)):
-                found.append((opening, close))
-    return found
+                configs.append((opening, close))
+    return configs
 
 
 def _close_config(text: str, position: int, end: int, stop: int) -> int:
-    """The end of the configuration; `end` when it is cut off there; 0 when this is not a launch.
+    """Return the end of the launch configuration that begins before `position`.
 
-    Angle brackets of template arguments and comparisons look alike. Three that close are taken for those of templates if as many are
-    open, unless nothing else closes the configuration.
+    Angle brackets of template arguments and comparisons look alike. A `>>>` is read as the end of template arguments
+    if at least as many `<` are open. It closes the configuration after all if nothing else does.
+
+    Returns:
+        One past the closing `>>>`, the end of the text where the configuration is cut off there, or 0 when this is not
+        a launch.
     """
     depth = braces = angles = passed = 0
     limit = min(stop, position + _CONFIG_LIMIT)
@@ -344,7 +402,7 @@ def _close_config(text: str, position: int, end: int, stop: int) -> int:
             angles += not depth and token == "<" and (before.isalnum() or before == "_")
         elif char == ">":
             if depth or text[match.start() - 1] == "-" or text.startswith("=", match.end()):
-                continue  # an arrow, a comparison
+                continue  # inside brackets, or part of `->` or `>=`
             count = token.count(">")
             if count >= 3 and _AFTER_CONFIG.match(text, match.end(), end):
                 if angles < count:
@@ -357,7 +415,7 @@ def _close_config(text: str, position: int, end: int, stop: int) -> int:
             depth += 1
             braces += char == "{"
         elif char == ";":
-            if not braces:  # else a statement of a lambda
+            if not braces:  # inside braces it ends a statement of a lambda
                 return passed
         else:
             depth -= 1
@@ -370,7 +428,10 @@ def _close_config(text: str, position: int, end: int, stop: int) -> int:
 
 
 def is_callee(text: str, position: int, start: int = 0) -> bool:
-    """Whether the text before `<<<` can be the name of a kernel: `the kernel<<<` is a sentence, `else kernel<<<` is code."""
+    """Check that the text before `<<<` can be the name of a kernel.
+
+    `the kernel<<<` is part of a sentence, `else kernel<<<` is code.
+    """
     before = text[max(start, position - 400) : position].rstrip(" \t\r\n\\")
     last = before[-1:]
     if last in (")", "]", "}"):

@@ -1,4 +1,7 @@
-"""The kinds that only the analysis uses, found by name in scrubbed text. Standard library only."""
+"""The kinds of span that only the analysis uses, found by name in scrubbed text.
+
+Unlike kernels and launches, these need no bracket matching beyond one call or statement. Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ _DIRECTIVE_LINE = re.compile(r"^[ \t]*#[^\n]*\n", re.MULTILINE)
 _DIM3 = re.compile(r"(?<!\w)(?:const(?:expr)?\s+)?dim3\s+(?=\w)")
 _STATEMENT = re.compile(r"[(){};]")
 _STATEMENT_LIMIT = 400  # characters
-# What a stretch must contain for any span of the kind; a cheap test before the work.
+# Substrings of which a text must contain one to hold a span of the kind. This cheap test saves most of the work.
 _HINTS: dict[str, tuple[str, ...]] = {
     "device_function": ("__device__",),
     "shared_memory": ("__shared__",),
@@ -56,19 +59,22 @@ _CALL_OPEN = re.compile(r"\s*(?:<[\w\s,:*]{0,200}>\s*)?\(")
 
 
 def might_match(text: str, kinds: Iterable[str]) -> bool:
-    """Whether the text can hold a span of one of these kinds beyond kernels and launches."""
+    """Check cheaply that the text can hold a span of one of these kinds.
+
+    Kernels and launches are not looked for here.
+    """
     return any(hint in text for kind in kinds for hint in _HINTS.get(kind, ()))
 
 
 def pattern_spans(full: str, kind: str) -> list[tuple[int, int]]:
-    """Extents of one kind in scrubbed text."""
-    if kind == "thread_indexing":  # the only names that need no call
+    """Return the (start, end) extents of one kind in scrubbed text."""
+    if kind == "thread_indexing":  # the only kind whose names need no call
         return [match.span() for match in _COMPILED[kind].finditer(full)]
     if kind == "shared_memory":
         return [(_with_qualifiers(full, match.start()), match.end()) for match in _SHARED.finditer(full)]
-    found = []
+    extents = []
     if kind == "launch_setup":
-        found = [(match.start(), _statement_end(full, match.end())) for match in _DIM3.finditer(full)]
+        extents = [(match.start(), _statement_end(full, match.end())) for match in _DIM3.finditer(full)]
     done = 0
     closing: dict[int, int] | None = None
     for match in _COMPILED[kind].finditer(full):
@@ -78,13 +84,16 @@ def pattern_spans(full: str, kind: str) -> list[tuple[int, int]]:
         if closing is None:
             closing = _pairs(full)
         end = closing.get(opening.end() - 1) or full.find(";", opening.end()) + 1 or len(full)
-        found.append((match.start(), end))
+        extents.append((match.start(), end))
         done = end
-    return found
+    return extents
 
 
 def _statement_end(full: str, position: int) -> int:
-    """One past the semicolon; 0 where there is none before the bracket around it closes, as after a parameter."""
+    """Return one past the statement's semicolon.
+
+    Return 0 if the bracket around the statement closes before any semicolon, as after a parameter.
+    """
     depth = 0
     for match in _STATEMENT.finditer(full, position, position + _STATEMENT_LIMIT):
         char = match[0]
@@ -99,23 +108,33 @@ def _statement_end(full: str, position: int) -> int:
 
 
 def _with_qualifiers(full: str, position: int) -> int:
+    """Return the start of the qualifiers (`extern`, `static`, ...) in front of a declaration."""
     return position - len(_QUALIFIERS.search(full[max(0, position - 60) : position])[0])
 
 
 def signature(lexed: Lexed, head: int, body: int) -> tuple[int, int]:
-    """From the first specifier or template line of a kernel to the end of its head."""
+    """Return the extent of a kernel's head, from its first specifier or template line up to its body.
+
+    Args:
+        lexed: the region.
+        head: index of the specifier.
+        body: index at which the body starts.
+    """
     code = lexed.full
     bound = max(0, head - 2000)
     before = without_fields(code[bound:head])
     start = bound + max(before.rfind(char) + 1 for char in ";{}")
     directives = [line.end() for line in _DIRECTIVE_LINE.finditer(code, start, head)]
-    start = directives[-1] if directives else start  # directives before the head are not part of it
+    start = directives[-1] if directives else start  # a directive before the head is not part of it
     start += len(code[start:head]) - len(code[start:head].lstrip())
     return start, start + len(code[start:body].rstrip())
 
 
 def _pairs(code: str) -> dict[int, int]:
-    """Opening parenthesis -> one past its closing one; one that never closes is missing."""
+    """Map each opening parenthesis to one past its closing one.
+
+    Parentheses that never close are left out.
+    """
     pairs: dict[int, int] = {}
     stack: list[int] = []
     for match in re.finditer(r"[()]", code):

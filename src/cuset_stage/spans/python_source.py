@@ -1,8 +1,8 @@
-"""Python source that need not parse: functions with their bodies, and brackets, by indentation.
+"""Read Python source that may not parse: functions with their bodies and brackets, found by indentation.
 
-Answers are cut off, and drafts do not compile, so no parser reads them here. Comments and string literals are replaced first, lines are
-joined inside brackets, and a bracket that never closes ends at the next line that only a new statement can start. Offsets stay those of
-the text. Time is linear. Standard library only.
+Answers are cut off and drafts do not compile, so Python's own parser cannot be used. Comments and string literals are
+replaced first. Lines are joined inside brackets, and a bracket that never closes ends at the next line that can only
+begin a new statement. Offsets stay those of the text. Time is linear. Standard library only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 
-# No named groups: in a possessive repetition Python 3.11.2, which is Debian's, matches them wrongly.
+# No named groups: Python 3.11.2, which Debian ships, matches them wrongly inside a possessive repetition.
 _NOISE = re.compile(
     r"#[^\n]*"
     r'|"""[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+(?:""")?'
@@ -21,7 +21,7 @@ _NOISE = re.compile(
     r"|'[^'\\\n]*+(?:\\(?:\r\n|[\s\S])?[^'\\\n]*+)*+'?"
 )
 _BLANKS = re.compile(r"[ \t\f\r]*")
-# What no line inside brackets starts with.
+# A line inside brackets never starts with one of these.
 _STATEMENT = re.compile(
     r"@[A-Za-z_][\w.]*(?:[(]|[ \t\r]*$)|(?:async[ \t]+)?def[ \t]+\w+[ \t]*\(|class[ \t]+\w+[ \t]*[(:]|import[ \t]+\w"
     r"|from[ \t]+[\w.]+[ \t]+import\b|return\b|with[ \t]+\w",
@@ -34,9 +34,13 @@ _PARTNER = {")": "(", "]": "[", "}": "{"}
 
 
 class Line(NamedTuple):
-    """A statement's line with those that its brackets and backslashes add: from its first character to its last, comment included.
+    """One logical line: a statement's line with the lines that its brackets and backslashes add.
 
-    indent: columns before it, a tab up to the next multiple of 8. comment: whether it holds nothing else.
+    Attributes:
+        start: index of its first character that is not white space.
+        end: one past its last character, comment included.
+        indent: columns before it, with tabs expanded to the next multiple of 8.
+        comment: whether it holds nothing but a comment.
     """
 
     start: int
@@ -46,7 +50,13 @@ class Line(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A function: its head starts with the first decorator and ends behind the colon, `body` is None if cut off."""
+    """A function.
+
+    Attributes:
+        start: index at which the head starts, with the first decorator.
+        head_end: one past the colon of the head.
+        body: (start, end) of the body, or None if the text is cut off before it.
+    """
 
     start: int
     head_end: int
@@ -54,9 +64,12 @@ class Block(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A text read: `code` is the text with comments as spaces and each character of a string literal as a quote.
+    """A text that was read by `read_python`.
 
-    end: where the text ends, white space left out.
+    Attributes:
+        code: the text with comments replaced by spaces and each character of a string literal by a quote.
+        lines: its logical lines.
+        end: where the text ends, without trailing white space.
     """
 
     code: str
@@ -65,13 +78,17 @@ class Source(NamedTuple):
 
 
 def read_python(text: str) -> Source:
+    """Replace comments and literals in a text and split it into logical lines."""
     code = _NOISE.sub(lambda match: ("'" if match[0][0] != "#" else " ") * len(match[0]), text)
     return Source(code, list(_lines(text, code)), len(text.rstrip()))
 
 
 def _lines(text: str, code: str) -> Iterator[Line]:
-    """Lines without those that are blank; a literal over several lines is one line, because its line ends are replaced."""
-    start = indent = last = -1  # of the line that is open
+    """Yield the logical lines that are not blank.
+
+    A literal over several lines belongs to one logical line, because its line ends were replaced.
+    """
+    start = indent = last = -1  # of the logical line that is not complete yet
     depth = position = 0
     joined = False
     while position < len(code):
@@ -79,20 +96,20 @@ def _lines(text: str, code: str) -> Iterator[Line]:
         stop = len(code) if newline < 0 else newline
         first = _BLANKS.match(text, position, stop).end()
         if first < stop:
-            ends = first + len(text[first:stop].rstrip())
-            here = code[first:stop]
-            starts = not (depth or joined) or (depth > 0 and _STATEMENT.match(code, first))
-            if starts:
+            line_end = first + len(text[first:stop].rstrip())
+            line_code = code[first:stop]
+            begins_statement = not (depth or joined) or (depth > 0 and _STATEMENT.match(code, first))
+            if begins_statement:
                 if start >= 0:
                     yield Line(start, last, indent, False)
                 start, indent, depth = first, len(text[position:first].expandtabs(8)), 0
-                if not here.strip():
-                    yield Line(first, ends, indent, True)
+                if not line_code.strip():
+                    yield Line(first, line_end, indent, True)
                     start = -1
-            last = ends
-            depth += sum(map(here.count, "([{")) - sum(map(here.count, ")]}"))
+            last = line_end
+            depth += sum(map(line_code.count, "([{")) - sum(map(line_code.count, ")]}"))
             depth = max(0, depth)
-            joined = here.rstrip().endswith("\\") and start >= 0
+            joined = line_code.rstrip().endswith("\\") and start >= 0
         else:
             joined = False
         position = stop + 1
@@ -101,9 +118,13 @@ def _lines(text: str, code: str) -> Iterator[Line]:
 
 
 def functions(source: Source, wanted: Callable[[str, str], bool]) -> list[Block]:
-    """The functions for which `wanted(name, decorators)` is true, none inside another; decorators come without comments and literals."""
-    found: list[Block] = []
-    head, done = -1, 0  # of the statement that a decorator has begun, and the end of the last function found
+    """Return the functions for which `wanted(name, decorators)` is true.
+
+    Functions inside a returned function are left out. `decorators` is the source text of the decorators without
+    comments and literals.
+    """
+    blocks: list[Block] = []
+    head, done = -1, 0  # start of the statement with its decorators (-1: not begun), end of the last function returned
     for number, line in enumerate(source.lines):
         if line.comment or line.start < done:
             continue
@@ -112,14 +133,17 @@ def functions(source: Source, wanted: Callable[[str, str], bool]) -> list[Block]
             continue
         name = _DEF.match(source.code, line.start, line.end)
         if name and wanted(name[1], source.code[head : line.start]) and (block := _block(source, number, head)):
-            found.append(block)
+            blocks.append(block)
             done = block.body[1] if block.body else line.end
         head = -1
-    return found
+    return blocks
 
 
 def _block(source: Source, number: int, start: int) -> Block | None:
-    """The statement of a line with the block below it; None where its colon is missing."""
+    """Return the function whose `def` is on the given line, with the block below it.
+
+    Return None if its colon is missing.
+    """
     line = source.lines[number]
     depth = 0
     for match in _HEAD.finditer(source.code, line.start, line.end):
@@ -146,14 +170,19 @@ def _block(source: Source, number: int, start: int) -> Block | None:
 
 
 def bracket_pairs(source: Source) -> tuple[dict[int, int], list[int]]:
-    """One past the closing bracket of each opening one, and those that are still open at the end of the text."""
+    """Match the brackets of each statement.
+
+    Returns:
+        A mapping from each opening bracket to one past its closing one, and the brackets that are still open at the
+        end of the text.
+    """
     pairs: dict[int, int] = {}
     stack: list[int] = []
     starts = iter([line.start for line in source.lines] + [len(source.code)])
     border = next(starts)
     for match in _BRACKET.finditer(source.code):
         at = match.start()
-        if at >= border:  # a new statement: nothing is open
+        if at >= border:  # a new statement begins, so no bracket is open
             stack.clear()
             while at >= border:
                 border = next(starts)

@@ -1,10 +1,12 @@
-"""From the answer of a language model to the stretches of it that are source.
+"""Find the parts of a language model's answer that are source code.
 
-`answers.py` finds the containers that the judge reads too. This file takes those that may hold CUDA; of Python and JSON it
-takes the string literals. A region is one range of source with its place in the answer. Its text may differ from the
-answer's (escapes decoded, prose and reasoning blanked) but has the same length, so that an offset in the answer is `start`
-plus the offset in the region. An escape such as backslash-n becomes a space and the character it means, doubled braces of a
-format string a space and a brace, a replacement field an identifier. Standard library only.
+`answers.py` finds the containers that the judge reads too: blocks of code, files, and the text outside of blocks. This
+file keeps those that may hold CUDA. From Python and JSON it takes the string literals.
+
+A region is one range of source with its place in the answer. Its text may differ from the answer's, because escapes
+are decoded and prose and reasoning are blanked. It always has the same length, so an offset in the answer is `start`
+plus the offset in the region. An escape such as backslash-n becomes a space and the character it means. Doubled braces
+of a format string become a space and a brace, and a replacement field becomes an identifier. Standard library only.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from .kinds import Extents
 from .scrub import line_before
 
 
-# The first line that only one of the two languages can have decides.
+# Lines that only Python or JSON can have, and lines that only C++ can have. The first such line decides.
 _EVIDENCE = re.compile(
     r"^(?P<python>[ \t]*+(?:from[ \t]+[\w.]+[ \t]+import\b|import[ \t]+[\w., \t]+$|def[ \t]+\w+\(|class[ \t]+\w+(?:\([^)\n]*\))?:[ \t\r]*$"
     r"|@\w[\w.]*(?:\(|[ \t\r]*$)|if[ \t]+__name__\b|[rRbBuUfF]{0,2}(?:\"\"\"|''')"
@@ -42,7 +44,8 @@ _TOKEN = re.compile(
 _FORMS = ("3d", "3s", "1d", "1s")
 _ESCAPE = re.compile(r"\\(?:\r\n|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-7]{1,3}|[\s\S])")
 _FIELD = re.compile(r"\{\{|\}\}|\{[^{}\n]*\}")
-# What may stand between the literals of one source: in Python also `+ name +` and `s +=`, in C++ also names, macros and branches.
+# Text that may stand between the literals of one source. In Python this includes `+ name +` and `s +=`, in C++ also
+# names, macros and preprocessor branches.
 _PYTHON_JOINT = re.compile(
     r"(?:[\s\\,]|#[^\n]*\n|\+(?:[\s\\]*+[\w.]++(?:\([\w., ]*+\))?+[\s\\]*+(?=\+))?|[\w.]++[ \t]*+\+=)*+"
 )
@@ -55,7 +58,7 @@ _FORMAT_CALL = re.compile(r"(\w*)\.format\(")
 _MEANS = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 
-# What C++ takes for a string or a comment; `raw` and `plain` are what stands in a literal.
+# Strings and comments of C++. The groups `raw` and `plain` are the contents of a literal.
 _C_TOKEN = re.compile(
     r"//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?"
     r'|(?<!\w)(?:u8|[uUL])?R"(?P<tag>[^()\\\s"]{0,16})\((?P<raw>(?:[^)]++|\)(?!(?P=tag)"))*+)(?:\)(?P=tag)")?'
@@ -66,19 +69,31 @@ _JSON = re.compile(r"\s*+[\[{]\s*+(?:\[\s*+)*+[\"{]")
 
 
 class Region(NamedTuple):
-    """Source at `start` of the answer; `text` has the length of what it stands for."""
+    """A range of source in an answer.
+
+    Attributes:
+        start: index in the answer at which it starts.
+        text: its source, of the same length as the range of the answer it stands for.
+    """
 
     start: int
     text: str
 
 
 def find_regions(text: str, has_code: Callable[[str], bool]) -> list[Region]:
-    """The regions of CUDA in an answer, in order. `has_code` says whether a stretch holds anything worth labelling."""
+    """Return the regions of an answer that may hold CUDA, in order.
+
+    Text outside of blocks is used only if no region in a block looks like code.
+
+    Args:
+        text: the whole answer.
+        has_code: tells whether a stretch of text holds anything worth labelling.
+    """
     answer = read_answer(text)
     inside: list[Region] = []
     for part in answer.in_blocks():
         source = answer.source(part)
-        # A block of CUDA may be tagged as anything.
+        # The content decides, because blocks of CUDA are tagged with all sorts of languages.
         if not has_code(source):
             continue
         if is_python(source):
@@ -101,7 +116,7 @@ def find_regions(text: str, has_code: Callable[[str], bool]) -> list[Region]:
 
 
 def triton_regions(text: str, has_code: Callable[[str], bool]) -> Iterator[list[Region]]:
-    """The regions of Python in an answer: those in its blocks, and then what stands outside of blocks."""
+    """Yield the regions of Python in an answer: first those in its blocks, then those outside of blocks."""
     answer = read_answer(text)
     for parts in (answer.in_blocks(), answer.outside_blocks()):
         regions: list[Region] = []
@@ -115,7 +130,13 @@ def triton_regions(text: str, has_code: Callable[[str], bool]) -> Iterator[list[
 
 
 def add_quoted(extents: Extents, sources: Iterable[Region], find: Callable[[str], Extents]) -> Extents:
-    """Add to the extents of a text what `find` finds in those of its string literals that hold a whole kernel."""
+    """Add to `extents`, in place, the spans in string literals that hold a whole kernel, and return it.
+
+    Args:
+        extents: the spans of a text.
+        sources: string literals of the same text.
+        find: finds the spans in the source of a literal.
+    """
     for source in sources:
         quoted, at = find(source.text), source.start
         if quoted["kernel_body"]:
@@ -125,7 +146,10 @@ def add_quoted(extents: Extents, sources: Iterable[Region], find: Callable[[str]
 
 
 def c_literals(text: str, has_code: Callable[[str], bool]) -> list[Region]:
-    """Source in the string literals of C++, as NVRTC compiles it, adjacent literals as one; `start` counts from the text's."""
+    """Return the source code in the string literals of C++ text, as NVRTC compiles it.
+
+    Adjacent literals form one region. `Region.start` is an offset in `text`.
+    """
     literals = []
     for match in _C_TOKEN.finditer(text):
         form = "raw" if match["raw"] is not None else "plain"
@@ -138,13 +162,20 @@ def c_literals(text: str, has_code: Callable[[str], bool]) -> list[Region]:
 def _joined(
     text: str, literals: list[tuple[int, int, Region]], joint: re.Pattern[str], has_code: Callable[[str], bool]
 ) -> list[Region]:
-    """The literals that hold source, those that only a joint parts as one. Of each literal: its start, its end, what it holds."""
+    """Join literals that only a joint separates, and return those that hold source.
+
+    Args:
+        text: the text that the literals are in.
+        literals: of each literal its start, its end and its content.
+        joint: pattern of what may stand between two literals of one source.
+        has_code: as in `find_regions`.
+    """
     joined: list[list[str]] = []
     starts: list[int] = []
-    behind = last = 0  # the ends of the last literal and of what it holds
+    behind = last = 0  # end of the last literal, and end of its content
     for begin, end, (start, source) in literals:
         if joined and (gap := joint.fullmatch(text, behind, begin)):
-            # Literals that a comma parts are lines of their own, or arguments.
+            # Literals separated by a comma are lines or arguments of their own, so a line end joins them.
             joined[-1] += (" " * (start - last - 1), "\n" if "," in gap[0] else " ", source)
         else:
             joined.append([source])
@@ -155,16 +186,27 @@ def _joined(
 
 
 def is_python(text: str) -> bool:
-    """Whether the text is Python or JSON rather than CUDA: the first line that only one of them can have decides."""
+    """Check that the text is Python or JSON rather than CUDA.
+
+    The first line that only one of them can have decides.
+    """
     evidence = _EVIDENCE.search(text)
     return bool(evidence and evidence["python"])
 
 
 def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> list[Region]:
-    """Source in the string literals of Python text, adjacent literals as one; docstrings and messages left out."""
+    """Return the source code in the string literals of Python text.
+
+    Adjacent literals form one region. Docstrings and messages are left out.
+
+    Args:
+        start: offset of `text` in the answer.
+        text: Python or JSON source.
+        has_code: as in `find_regions`.
+    """
     names = frozenset(_FORMAT_CALL.findall(text)) if ".format(" in text else frozenset()
     literals: list[tuple[int, int, Region]] = []
-    depth = margin = 0  # margin: the indentation of the line in which the source begins
+    depth = margin = 0  # margin: indentation of the line in which the source begins
     for match in _TOKEN.finditer(text):
         if match["bracket"]:
             depth = max(0, depth + (1 if match["bracket"] in "([{" else -1))
@@ -176,7 +218,7 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
         indent = len(before) - len(before.lstrip())
         if not (literals and _PYTHON_JOINT.fullmatch(text, literals[-1][1], match.start())):
             if depth == 0 and not before.strip():
-                continue  # a docstring: the statement is the literal alone
+                continue  # a docstring: the literal is the whole statement
             margin = indent
         elif depth == 0 and not before.strip() and indent <= margin:
             continue  # a statement of its own
@@ -192,7 +234,7 @@ def _is_source(code: str) -> bool:
 
 
 def _is_format(text: str, match: re.Match[str], names: frozenset[str]) -> bool:
-    """Whether `str.format` is called on the literal, directly or through the name it is assigned to."""
+    """Check that `str.format` is called on the literal, directly or through the name it is assigned to."""
     if not names or text.startswith(".format(", match.end()):
         return bool(names)
     target = _TARGET.search(text[max(0, match.start() - 200) : match.start()])
@@ -200,6 +242,7 @@ def _is_format(text: str, match: re.Match[str], names: frozenset[str]) -> bool:
 
 
 def _decode(body: str, *, raw: bool, formatted: bool) -> str:
+    """Replace escapes and replacement fields in a literal's content by text of the same length."""
     if formatted and "{" in body:
         body = _FIELD.sub(_decode_field, body)
     if not raw and "\\" in body:

@@ -1,6 +1,6 @@
-"""Replace by spaces what only looks like code: comments, string and character literals, inline code of Markdown.
+"""Replace by spaces what only looks like code: comments, string literals and character literals.
 
-Every function keeps the length of the text, so that an offset means the same before and after. Standard library only.
+Every function keeps the length of the text, so that offsets mean the same before and after. Standard library only.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 
-# One scan, because only the scan knows whether a quote opens a literal or sits in a comment. Each alternative is
-# possessive or bounded: a literal that never closes is matched once, to the end of its line or of the text.
+# One pattern for all, because only a single scan knows whether a quote opens a literal or is part of a comment. Each
+# alternative is possessive or bounded: a literal that never closes is matched once, to the end of its line or text.
 _NOISE = re.compile(
     r"/(?:"
     r"/[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+"  # // line comment, continued by a backslash
@@ -22,21 +22,24 @@ _NOISE = re.compile(
     # 'c', but not the separator of 1'000 or 0xFF'FF; bounded, so that an apostrophe in prose opens nothing
     r"|'(?<!\d')(?<![\dA-Fa-fxX'][A-Fa-f]')(?:[^'\\\n]|\\.){1,10}'"
 )
-# A directive, if nothing stands before it on its line, with everything the backslashes add to it.
+# A preprocessor directive with its continuation lines. The caller checks that nothing stands before it on its line.
 DIRECTIVE = re.compile(r"#(?!\{)[ \t]*(\w*)[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+")
 
 
 def blank(match: re.Match[str]) -> str:
-    """As many spaces, for `sub`."""
+    """Return as many spaces as the match has characters, for `re.sub`."""
     return " " * (match.end() - match.start())
 
 
 def scrub(text: str) -> str:
-    """`text` with comments and literals replaced by spaces, character for character."""
+    """Return `text` with each character of comments and literals replaced by a space."""
     return _NOISE.sub(blank, text)
 
 
 def line_before(text: str, position: int) -> str:
-    """What stands before `position` on its line, at most 300 characters of it: a text may be one long line."""
+    """Return the text before `position` on its line, at most 300 characters.
+
+    The limit keeps this cheap for a text that is one long line.
+    """
     start = max(0, position - 300)
     return text[max(start, text.rfind("\n", start, position) + 1) : position]

@@ -1,7 +1,8 @@
 """`find_spans`: which characters of an answer are CUDA-sensitive (CuSeT, arXiv 2606.16231, Eq. 3).
 
-regions.py finds the source in the answer; lexer.py finds the spans in each region, and patterns.py those of the kinds that only
-the analysis uses. This file combines them. Triton and functions of the user's own: languages.py.
+regions.py finds the source in the answer. In each region lexer.py finds kernels and launches, and patterns.py finds
+the kinds that only the analysis uses. This file combines them. languages.py handles Triton and functions of the user's
+own.
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ from .regions import Region, add_quoted, c_literals, find_regions
 def find_spans(
     text: str, kinds: Sequence[str] = DEFAULT_KINDS, *, aliases: Iterable[str] = (), language: str = "cuda"
 ) -> list[Span]:
-    """The spans of the chosen kinds in a whole answer of a language model, sorted by (start, end).
+    """Return the spans of the chosen kinds in a whole answer of a language model, sorted by (start, end).
 
-    text: prose with fenced blocks, bare code, Python with CUDA in string literals, with reasoning before it or cut off
-        by the token limit. An end-of-turn marker after the code is left out of every span.
-    kinds: see `KINDS`. The default is the paper's mask.
-    aliases: macros that stand for `__global__` beyond those that are known and those the text defines.
-    language: `cuda` (HIP too), `hip`, `triton`, several separated by commas, `auto` for all of which the text shows signs, or
-        `my_module:my_function` or `path.py:my_function` for spans of your own.
+    Spans are half-open str indices of `text` and never empty. Spans of one kind do not overlap. No `text` makes this
+    raise, but a function of your own may.
 
-    Spans are half-open str indices of `text`, not empty, and spans of one kind do not overlap. Never raises on `text`; a function of
-    your own may.
+    Args:
+        text: prose with fenced blocks, bare code, or Python with CUDA in string literals. It may begin with reasoning
+            or be cut off by the token limit. An end-of-turn marker after the code is left out of every span.
+        kinds: see `KINDS`. The default is the paper's mask.
+        aliases: macros that stand for `__global__`, beyond the built-in ones and those that the text defines.
+        language: `cuda` (HIP too), `hip`, `triton`, several separated by commas, or `auto` for every language that the
+            text shows signs of. `my_module:my_function` or `path.py:my_function` names a function that finds spans of
+            your own.
 
     Raises:
-        ValueError: an unknown kind or language, an alias that is not an identifier, or a function of your own that is not found, fails
-            or returns no spans.
+        ValueError: an unknown kind or language, an alias that is not an identifier, or a function of your own that is
+            not found, fails or returns no spans.
     """
     chosen = check_kinds(kinds)
     extra = check_aliases(aliases)
@@ -44,12 +47,13 @@ def find_spans(
     spans = set() if set(CUDA).isdisjoint(languages) and not auto else _cuda_spans(text, chosen, extra)
     if auto or "triton" in languages:
         spans |= triton_spans(text, chosen, sure=not auto)
-        # Spans of one kind must not overlap, also where both languages have some.
-        spans = spans_at({kind: [(a, b) for a, b, found in spans if found == kind] for kind in chosen}, chosen)
+        # Spans of one kind must not overlap, even where both languages find some.
+        spans = spans_at({kind: [(a, b) for a, b, span_kind in spans if span_kind == kind] for kind in chosen}, chosen)
     return sorted(spans)
 
 
 def _cuda_spans(text: str, chosen: tuple[str, ...], extra: tuple[str, ...]) -> set[Span]:
+    """Return the spans of CUDA and HIP in an answer."""
     names = (*KERNEL_ALIASES, *extra)
 
     def has_kernel(stretch: str) -> bool:
@@ -63,7 +67,7 @@ def _cuda_spans(text: str, chosen: tuple[str, ...], extra: tuple[str, ...]) -> s
     def has_code(stretch: str) -> bool:
         return has_kernel(stretch) or might_match(stretch, analysis)
 
-    # In separate passes, so that asking for more kinds can never change the spans of the paper's two.
+    # Two passes, so that asking for further kinds can never change the spans of the paper's two kinds.
     paper = tuple(kind for kind in chosen if kind in DEFAULT_KINDS)
     analysis = tuple(kind for kind in chosen if kind not in DEFAULT_KINDS)
     spans: set[Span] = set()
@@ -75,21 +79,24 @@ def _cuda_spans(text: str, chosen: tuple[str, ...], extra: tuple[str, ...]) -> s
 
 
 def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ...]) -> set[Span]:
+    """Return the spans in one region, as indices of the answer."""
     lexed = lex(region.text, aliases)
-    found = _extents(lexed, kinds)
-    if region.text.count("__global__") > lexed.full.count("__global__"):  # one in a comment, or in source for NVRTC
+    extents = _extents(lexed, kinds)
+    if region.text.count("__global__") > lexed.full.count(
+        "__global__"
+    ):  # some are in comments, or in source for NVRTC
         literals = c_literals(region.text, lambda literal: "__global__" in literal)
-        add_quoted(found, literals, lambda source: _extents(lex(source, aliases), kinds))
-    return spans_at(found, kinds, region.start)
+        add_quoted(extents, literals, lambda source: _extents(lex(source, aliases), kinds))
+    return spans_at(extents, kinds, region.start)
 
 
 def _extents(lexed: Lexed, kinds: tuple[str, ...]) -> Extents:
     bodies = kernels(lexed)
-    found: Extents = {"kernel_body": [piece for body in bodies for piece in body.pieces]}
+    extents: Extents = {"kernel_body": [piece for body in bodies for piece in body.pieces]}
     if "kernel_signature" in kinds:
-        found["kernel_signature"] = [signature(lexed, body.head, body.pieces[0][0]) for body in bodies]
+        extents["kernel_signature"] = [signature(lexed, body.head, body.pieces[0][0]) for body in bodies]
     if "launch_config" in kinds:
-        found["launch_config"] = launches(lexed)
+        extents["launch_config"] = launches(lexed)
     if "device_function" in kinds:
-        found["device_function"] = [(body.head, body.pieces[-1][1]) for body in device_functions(lexed)]
-    return found | {kind: pattern_spans(lexed.full, kind) for kind in kinds if kind not in found}
+        extents["device_function"] = [(body.head, body.pieces[-1][1]) for body in device_functions(lexed)]
+    return extents | {kind: pattern_spans(lexed.full, kind) for kind in kinds if kind not in extents}

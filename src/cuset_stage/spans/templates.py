@@ -1,4 +1,8 @@
-"""Placeholders of template engines in source: Jinja, Mako, ERB, string.Template, str.format. Standard library only."""
+"""Replace or recognise placeholders of template engines in source code.
+
+The engines are Jinja, Mako, ERB, string.Template and str.format. The lexer would misread their marks. Standard library
+only.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ import re
 from .scrub import line_before
 
 
-# Bounded, and no mark holds another, so that one that never closes stays cheap; a character first makes the search fast. Atomic groups: Python
-# before 3.11.5 loses matches of `{0,400}+`.
+# Every alternative is bounded and no mark contains another, so a mark that never closes stays cheap. Each begins with
+# a literal character, which makes the search fast. The groups are atomic because Python before 3.11.5 loses matches
+# of `{0,400}+`.
 _PIECE = re.compile(
     r"\{%[-+]?[ \t]*(?P<jinja>\w*)(?>(?:[^%{]|%(?!\})|\{(?!%)){0,400})%\}"
     r"|\{#(?>(?:[^#{]|#(?!\})|\{(?!#)){0,400})#\}"
@@ -22,16 +27,16 @@ _DOUBLED = r"\{\{[^{};]{0,200}\}\}"
 _MARKED = r"(?<=[$#@%])\{[^{};]{0,200}\}"
 _FIELD = re.compile(rf"\{{{_DOUBLED}\}}|{_DOUBLED}|{_MARKED}|\{{[^\s{{}};]{{0,200}}\}}")
 _SURE_FIELD = re.compile(rf"{_DOUBLED}|{_MARKED}")
-# What follows a placeholder in the middle of a head; `{}` there may also be an empty body.
+# Text that follows a placeholder in the middle of a head. `{}` may also be an empty body: it has its own pattern.
 _MIDDLE = re.compile(r"[ \t]*(?:[\w(<@$%:{]|\r?\n[ \t]*[({](?![{%]))")
 _CALLED = re.compile(r"\w*\(")
 
 
 def plain(text: str) -> str:
-    """`text`, character for character, without what a template engine reads alone.
+    """Return `text` without the marks that only a template engine reads, at the same length.
 
-    A branch that has its line to itself becomes a branch of the preprocessor, any other tag spaces or a name. A division by `//` in a
-    placeholder would be read as a comment and becomes part of a name.
+    A branch tag that has its line to itself becomes a branch of the preprocessor. Any other tag becomes spaces or a
+    name. A `//` in a placeholder would be read as a comment, so it becomes part of a name.
     """
     marked = "{{" in text or "${" in text or "{%" in text or "{#" in text or "<%" in text or "% if" in text
     return _PIECE.sub(_plain, text) if marked else text
@@ -48,16 +53,19 @@ def _plain(match: re.Match[str]) -> str:
     if text[1] in "#%":
         if not match["value"]:
             return " " * size
-        # Apart from a keyword.
+        # A space keeps the name apart from a keyword such as `__global__`.
         before, after = match.string.endswith("__", 0, match.start()), match.string.startswith("__", match.end())
         return f"{' ' * before}{'_' * (size - before - after)}{' ' * after}"
     return text.replace("//", "__")
 
 
 def field_end(text: str, position: int, after_parameters: bool) -> int:
-    """One past the placeholder whose brace is here in a kernel's head, 0 where the brace opens a body.
+    """Return one past the placeholder whose brace is at `position` in a kernel's head, or 0 if the brace opens a body.
 
-    after_parameters: whether parentheses stand before it, so that a body may follow.
+    Args:
+        text: scrubbed text.
+        position: index of the brace.
+        after_parameters: whether the parameter list stands before it, so that a body may follow.
     """
     is_field = text[position - 1] in "$#@%" or not text[position + 1 : position + 2].isspace()
     field = _FIELD.match(text, position) if is_field else None
@@ -68,6 +76,6 @@ def field_end(text: str, position: int, after_parameters: bool) -> int:
 
 
 def without_fields(text: str) -> str:
-    """`text`, character for character, with spaces for what can be nothing but a placeholder."""
+    """Return `text` with everything that can only be a placeholder replaced by spaces."""
     marked = "{{" in text or "${" in text or "@{" in text or "#{" in text
     return _SURE_FIELD.sub(lambda match: " " * len(match[0]), text) if marked else text

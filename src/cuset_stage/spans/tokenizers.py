@@ -1,9 +1,9 @@
-"""From spans of text to a 0/1 mask of tokens: which characters of a text each token stands for.
+"""Turn spans of text into a 0/1 mask of tokens by finding the characters that each token stands for.
 
-No torch, no LLaMA-Factory: a tokenizer is any object with Hugging Face's interface.
+This file needs neither torch nor LLaMA-Factory. A tokenizer is any object with Hugging Face's interface.
 
-Fast tokenizers give offsets. These are checked on the first texts, because a wrong offset would silently make a wrong mask.
-Slow tokenizers give none: their tokens are converted to bytes, which are matched with the bytes of the text.
+Fast tokenizers give offsets. They are checked on the first texts, because a wrong offset would silently make a wrong
+mask. Slow tokenizers give none, so their tokens are converted to bytes and matched with the bytes of the text.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ from typing import Any
 from .kinds import Span, merged
 
 
-FEW_SPANS = 100  # for which the tokenizer is asked; for more, a list of all characters takes less time
+FEW_SPANS = 100  # up to so many, the tokenizer is asked per span; beyond, a list of all characters is faster
 CHECKED_TEXTS = 4  # texts on which a tokenizer's own offsets are verified, per TokenAligner
 
 
 class AlignmentError(ValueError):
-    """The tokens of a text do not spell it."""
+    """The tokens of a text do not spell the text."""
 
 
 def token_mask(
     offsets: Sequence[tuple[int, int]], spans: Iterable[tuple[int, int, str]], *, text_length: int | None = None
 ) -> list[int]:
-    """1 for each token that shares at least one character with a span, else 0.
+    """Return 1 for each token that shares at least one character with a span, else 0.
 
-    offsets: (start, end) of each token in the text that the spans are of, as a fast tokenizer gives them. Tokens may
-        repeat an extent (the bytes of one character) or overlap their neighbour; a token without characters
-        (start == end, as special tokens have) is 0.
-    spans: in any order; they may overlap.
-    text_length: the length of the text, to check the offsets against.
+    Args:
+        offsets: (start, end) of each token in the text that the spans belong to, as a fast tokenizer gives them.
+            Tokens may repeat an extent (the bytes of one character) or overlap their neighbour. A token without
+            characters (start == end, as special tokens have) gets 0.
+        spans: (start, end, kind) in any order. They may overlap.
+        text_length: length of the text in characters, to check the offsets against. None: not checked.
 
     Raises:
-        ValueError: an offset lies outside the text, ends before it starts, or starts before an earlier token's start,
-            which means that the offsets belong to another text or to several texts in a row.
+        ValueError: an offset lies outside the text, ends before it starts, or starts before an earlier token's start.
+            Then the offsets belong to another text or to several texts in a row.
     """
     following = iter([*merged(((start, end) for start, end, _ in spans), True), (1 << 62, 1 << 62)])
     span_start, span_end = next(following)
@@ -63,7 +64,7 @@ def token_mask(
 
 
 def _byte_level_alphabet() -> dict[str, int]:
-    """The printable stand-in of each byte in byte-level BPE vocabularies (GPT-2's)."""
+    """Map the printable stand-in of each byte in byte-level BPE vocabularies (GPT-2's) to the byte."""
     printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(256) if byte not in printable]
     alphabet = {chr(byte): byte for byte in printable}
@@ -75,7 +76,7 @@ _BYTE_OF = _byte_level_alphabet()
 
 
 def _first_tokens(offsets: Sequence[tuple[int, int]], length: int) -> list[int | None]:
-    """Of each character of a text the first token that has it, as `char_to_token` says."""
+    """Return for each character of a text the first token that covers it, as `char_to_token` does."""
     tokens: list[int | None] = [None] * length
     for token in range(len(offsets) - 1, -1, -1):
         start, end = offsets[token]
@@ -96,7 +97,15 @@ class TokenAligner:
         self._texts_to_check = CHECKED_TEXTS
 
     def locate(self, text: str, *groups: list[Span]) -> tuple[list[int], *tuple[list[tuple[int, int]], ...]]:
-        """Return the ids of `text`, no special tokens added, and for each group the half-open ranges of ids that overlap a span of it.
+        """Encode `text` and find the tokens of its spans.
+
+        Args:
+            text: the text to encode.
+            groups: lists of spans of the text.
+
+        Returns:
+            The token ids of `text` without special tokens, and for each group the half-open ranges of ids that overlap
+            one of its spans.
 
         Raises:
             AlignmentError: the tokenizer has no usable offsets and its tokens do not spell the text.
@@ -116,26 +125,28 @@ class TokenAligner:
                     self._trusts_offsets = False
                     return self.locate(text, *groups)
             token_at = alignment.char_to_token
-            if sum(map(len, groups)) > FEW_SPANS:  # each question takes as long as the text
+            if sum(map(len, groups)) > FEW_SPANS:  # each call of char_to_token scans the text
                 token_at = _first_tokens(alignment.offsets, len(text)).__getitem__
-            found = [[self._ask(token_at, text, span) for span in spans] for spans in groups]
-            if all(None not in ranges for ranges in found):
-                return ids, *found
+            group_ranges = [[self._ask(token_at, text, span) for span in spans] for spans in groups]
+            if all(None not in ranges for ranges in group_ranges):
+                return ids, *group_ranges
             offsets = alignment.offsets
         else:
             ids = self.tokenizer.encode(text, add_special_tokens=False)
             offsets = self._align(ids, text)
 
-        found = []
+        group_ranges = []
         for spans in groups:
             mask = token_mask(offsets, spans, text_length=len(text))
             edges = [index for index, (a, b) in enumerate(pairwise([0, *mask, 0])) if a != b]
-            found.append(list(zip(edges[::2], edges[1::2], strict=True)))
-        return ids, *found
+            group_ranges.append(list(zip(edges[::2], edges[1::2], strict=True)))
+        return ids, *group_ranges
 
     def read(self, ids: list[int]) -> tuple[str, list[tuple[int, int]]]:
-        """The text that tokens spell, and the (start, end) of each in it; bytes that are not UTF-8 are a character each, as Python's
-        `surrogateescape` has them."""
+        """Return the text that tokens spell, and the (start, end) of each token in it.
+
+        Bytes that are not UTF-8 become one character each, as Python's `surrogateescape` does.
+        """
         pieces = [piece or b"" for piece in self._spell(ids)]
         text = b"".join(pieces).decode("utf-8", "surrogateescape")
         char_at = [place for place, char in enumerate(text) for _ in char.encode("utf-8", "surrogateescape")]
@@ -145,9 +156,10 @@ class TokenAligner:
 
     @staticmethod
     def _ask(token_at: Callable[[int], int | None], text: str, span: Span) -> tuple[int, int] | None:
-        """The tokens from a span's first character to its last: two questions, no list of all offsets.
+        """Return the range of tokens from a span's first character to its last, without listing all offsets.
 
-        None where that does not settle it: a tokenizer that drops the character, or spells it with several tokens.
+        Return None where two look-ups do not settle it: the tokenizer drops the character or spells it with several
+        tokens.
         """
         first, last = token_at(span.start), token_at(span.end - 1)
         if first is None or last is None or last < first or not text[span.end - 1].isascii():
@@ -155,7 +167,10 @@ class TokenAligner:
         return first, last + 1
 
     def _find_wrong_offset(self, ids: list[int], offsets: list[tuple[int, int]], text: str) -> str | None:
-        """Compare plain ASCII tokens with the characters their offsets point at; return the first difference."""
+        """Compare plain ASCII tokens with the characters at their offsets.
+
+        Return a description of the first difference, or None.
+        """
         if list(ids) != list(self.tokenizer.encode(text, add_special_tokens=False)):
             return "other ids with offsets than without"
         previous = 0
@@ -163,16 +178,16 @@ class TokenAligner:
             if not 0 <= start <= end <= len(text) or start < previous:
                 return f"token {index} at ({start}, {end}) of {len(text)} characters"
             previous = start
-            # White space and letter case are the tokenizer's own business, such as a space it puts in front of the text.
+            # Tokenizers may change white space and letter case, for example put a space in front of the text.
             if piece is None or not piece.isascii() or piece.isspace():
                 continue
-            expected, found = piece.decode("ascii"), text[start:end]
-            if found.isascii() and "".join(expected.split()).casefold() != "".join(found.split()).casefold():
-                return f"token {index} is {expected!r}, the text there is {found!r}"
+            expected, actual = piece.decode("ascii"), text[start:end]
+            if actual.isascii() and "".join(expected.split()).casefold() != "".join(actual.split()).casefold():
+                return f"token {index} is {expected!r}, the text there is {actual!r}"
         return None
 
     def _spell(self, ids: list[int]) -> list[bytes | None]:
-        """The bytes each token stands for; None for an unknown token."""
+        """Return the bytes that each token stands for, None for an unknown token."""
         tokenizer = self.tokenizer
         added = {index: str(token.content) for index, token in getattr(tokenizer, "added_tokens_decoder", {}).items()}
         unknown = getattr(tokenizer, "unk_token_id", None)
@@ -188,23 +203,27 @@ class TokenAligner:
             elif index in added:
                 pieces.append(added[index].encode())
             elif is_byte_level:
-                known = all(character in _BYTE_OF for character in token)
-                pieces.append(bytes(_BYTE_OF[character] for character in token) if known else token.encode())
+                in_alphabet = all(character in _BYTE_OF for character in token)
+                pieces.append(bytes(_BYTE_OF[character] for character in token) if in_alphabet else token.encode())
             else:
                 pieces.append(token.replace("▁", " ").encode())
         return pieces
 
     def _knows(self, token: str) -> bool:
+        """Check that the vocabulary has this token."""
         unknown = getattr(self.tokenizer, "unk_token_id", None)
         return self.tokenizer.convert_tokens_to_ids(token) not in (None, unknown)
 
     def _align(self, ids: list[int], text: str) -> list[tuple[int, int]]:
-        """Match the tokens' bytes with the text's; tokens may drop white space or start with a space that the text lacks."""
+        """Match the tokens' bytes with the bytes of the text, and return the (start, end) of each token.
+
+        Tokens may drop white space or start with a space that the text lacks.
+        """
         data = text.encode()
         char_at = [index for index, character in enumerate(text) for _ in character.encode()]
         char_at.append(len(text))
         offsets: list[tuple[int, int]] = []
-        unplaced: list[int] = []  # unknown tokens, whose extent shows when the next known one is found
+        unplaced: list[int] = []  # unknown tokens; their extent ends where the next known token starts
         position = 0
         for index, piece in enumerate(self._spell(ids)):
             if piece is None:
@@ -212,25 +231,28 @@ class TokenAligner:
                 offsets.append((0, 0))
                 continue
 
-            found = self._find(data, position, piece, bool(unplaced))
-            if found is None:
+            extent = self._find(data, position, piece, bool(unplaced))
+            if extent is None:
                 raise AlignmentError(
                     f"{type(self.tokenizer).__name__} gives no usable offsets, and its token {index} ({piece!r}) differs from the text "
                     f"at character {char_at[min(position, len(data))]}. Use a fast tokenizer (use_fast_tokenizer: true)."
                 )
-            start, end = found
-            for waiting in unplaced:
-                offsets[waiting] = (char_at[position], char_at[start])
+            start, end = extent
+            for unknown in unplaced:
+                offsets[unknown] = (char_at[position], char_at[start])
             unplaced.clear()
             offsets.append((char_at[start], char_at[end - 1] + 1) if end > start else (char_at[start], char_at[start]))
             position = end
-        for waiting in unplaced:
-            offsets[waiting] = (char_at[position], len(text))
+        for unknown in unplaced:
+            offsets[unknown] = (char_at[position], len(text))
         return offsets
 
     @staticmethod
     def _find(data: bytes, position: int, piece: bytes, may_skip: bool) -> tuple[int, int] | None:
-        """Where `piece` stands in `data` at or after `position`: next, or past white space, or anywhere past unknown tokens."""
+        """Return the (start, end) of `piece` in `data` at or after `position`, or None.
+
+        The piece must come next or after white space. With `may_skip`, behind unknown tokens, it may be anywhere.
+        """
         bare = piece.lstrip(b" ")  # SentencePiece puts a space in front of a text that has none
         start = position
         while True:

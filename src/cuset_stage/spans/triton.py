@@ -1,4 +1,4 @@
-"""Kernels and launches of Triton. Standard library only."""
+"""Find kernels and launches of Triton in Python source. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ _JIT_IMPORT = re.compile(r"^[ \t]*from[ \t]+triton[\w.]*[ \t]+import[^\n]*\bjit\
 _TRITON_ALIAS = re.compile(r"^[ \t]*import[ \t]+triton[ \t]+as[ \t]+(\w+)", re.MULTILINE)
 _WRAPPED = r"(?<![@\w.])(?:{jit})\([ \t]*(\w+)[ \t]*[,)]"
 _CALLEE_LIMIT = 200  # characters of a kernel's name
-_NO_GRID = re.compile(r"\s*(?:'*|-?\d+|\w+)\s*\Z")  # a key, an index, a name
+_NO_GRID = re.compile(r"\s*(?:'*|-?\d+|\w+)\s*\Z")  # a key, an index or a name, which is rarely a grid
 _GRID = re.compile(r"\s*(?:\w*grid\w*|\d+)\s*\Z", re.IGNORECASE)
 _KERNEL_NAME = re.compile(r"kernel(?!s\b)", re.IGNORECASE)
 
 
 def triton(text: str) -> Extents:
+    """Return the extents of Triton's kernels, their heads and the grids of their launches.
+
+    Args:
+        text: Python source, which need not parse.
+
+    Returns:
+        Extents of `kernel_body`, `kernel_signature` and `launch_config`.
+    """
     source = read_python(text)
     aliases = [re.escape(name) + r"\.jit\b" for name in _TRITON_ALIAS.findall(source.code)]
     jit = "|".join([_TRITON_JIT, *aliases, *([r"jit\b"] if _JIT_IMPORT.search(source.code) else [])])
@@ -27,10 +35,10 @@ def triton(text: str) -> Extents:
     names = set(wrapped)
 
     def is_kernel(name: str, decorators: str) -> bool:
-        found = name in wrapped or decorator.search(decorators) is not None
-        if found:
+        is_jitted = name in wrapped or decorator.search(decorators) is not None
+        if is_jitted:
             names.add(name)
-        return found
+        return is_jitted
 
     kernels = functions(source, is_kernel)
     return {
@@ -41,25 +49,28 @@ def triton(text: str) -> Extents:
 
 
 def _grids(source: Source, names: set[str]) -> list[tuple[int, int]]:
-    """`[grid]` of every `kernel[grid](...)`: the subscript of a call, where the name or the subscript shows a launch."""
+    """Return the extent of `[grid]` in every `kernel[grid](...)`.
+
+    This is the subscript of a call, where the name or the subscript shows that it is a launch.
+    """
     code = source.code
     pairs, still_open = bracket_pairs(source)
     last = len(code.rstrip())
-    found = []
+    grids = []
     for at, end in pairs.items():
         called = code.startswith("(", end)
         grid = code[at + 1 : end - 1] if called else ""
         if code[at] == "[" and (called or end >= last) and _is_launch(_callee(code, at), grid, names):
-            found.append((at, end))
+            grids.append((at, end))
     for at in still_open:
         if code[at] == "[" and _is_launch(_callee(code, at), "", names):
-            found.append((at, source.end))
+            grids.append((at, source.end))
             break
-    return found
+    return grids
 
 
 def _callee(code: str, end: int) -> str:
-    """The dotted name that ends here, `)` for what a call returns, "" for anything else."""
+    """Return the dotted name that ends at `end`, `)` for the result of a call, or an empty string."""
     start = end
     while start > max(0, end - _CALLEE_LIMIT) and (code[start - 1].isalnum() or code[start - 1] in "._"):
         start -= 1
@@ -67,7 +78,13 @@ def _callee(code: str, end: int) -> str:
 
 
 def _is_launch(callee: str, grid: str, names: set[str]) -> bool:
-    """Whether `callee[grid]` is called as a kernel is. grid: "" where the text ends before it or before the call."""
+    """Check that `callee[grid](...)` launches a kernel.
+
+    Args:
+        callee: as returned by `_callee`.
+        grid: source of the subscript, empty where the text ends before it or before the call.
+        names: names of the kernels in the text.
+    """
     parts = callee.split(".")
     if not callee:
         return False

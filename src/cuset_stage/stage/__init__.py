@@ -1,4 +1,5 @@
 """CuSeT inside LLaMA-Factory: arguments, patches, dataset, collator, trainer and workflow.
 
-The only room that imports llamafactory. Nothing is imported here, so that the start-up hook can load `patches` alone.
+This is the only subpackage that imports llamafactory. Its `__init__` imports nothing, so that the start-up hook can
+load `patches` alone.
 """

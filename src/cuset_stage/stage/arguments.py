@@ -1,6 +1,7 @@
-"""The recipe's keys: as they were read, and a subclass of LLaMA-Factory's FinetuningArguments that knows `stage: cuset`.
+"""The recipe's keys: checks of a recipe as it was read, and the FinetuningArguments that know `stage: cuset`.
 
-The subclass is built from the class LLaMA-Factory has just defined, so this module imports nothing of llamafactory.
+That class is a subclass of LLaMA-Factory's FinetuningArguments. It is built from the class that LLaMA-Factory has just
+defined, so this module imports nothing of llamafactory at the top.
 """
 
 import json
@@ -24,7 +25,8 @@ from .retired import check_retired
 
 STAGE = "cuset"
 PATH_KEYS = ("dataset_dir", "deepspeed")
-MOST_WEIGHT = 1e9  # of a row, a message, a span or reasoning: these multiply, and their product stays a float32
+# The largest weight of a row, a message, a span or reasoning. These multiply, and their product stays a float32.
+MOST_WEIGHT = 1e9
 DEFAULT_KINDS = "kernel_body,launch_config"
 
 SWITCHES = (
@@ -37,12 +39,16 @@ SWITCHES = (
 
 
 def check_spelling(args: dict[str, Any], known: set[str]) -> None:
-    """Refuse a misspelt `stage: cuset`, a key that is gone and a misspelt key. known: the keys of a recipe.
+    """Refuse a misspelt `stage: cuset`, a retired key and a misspelt key.
 
-    A recipe of another stage hears of `cuset_*` keys alone; the rest is LLaMA-Factory's to say.
+    In a recipe of another stage only keys that resemble `cuset_*` are refused. LLaMA-Factory checks the rest.
+
+    Args:
+        args: the recipe as it was read.
+        known: all keys that a recipe may have.
 
     Raises:
-        ValueError: names the key, and what to write in its place.
+        ValueError: names the key, and what to write instead.
     """
     stage = args.get("stage", "sft")
     if stage != STAGE and isinstance(stage, str) and get_close_matches(stage, [STAGE]):
@@ -55,37 +61,45 @@ def check_spelling(args: dict[str, Any], known: set[str]) -> None:
 
 
 def with_paths(args: dict[str, Any], known: set[str]) -> dict[str, Any]:
-    """Under `stage: cuset`, PATH_KEYS that name nothing in the working directory, found beside the recipe or in the package.
+    """Resolve the paths of `PATH_KEYS` in a recipe with `stage: cuset`.
 
-    So a recipe that comes with the package, or a copy of it, trains from any folder. known: the keys that are parsed; a recipe is parsed
-    more than once, each time for some of them.
+    A path that does not exist in the working directory is looked for beside the recipe and in the package. So a recipe
+    that comes with the package, or a copy of it, trains from any folder.
+
+    Args:
+        args: the recipe as it was read.
+        known: the keys that are parsed now. A recipe is parsed more than once, each time for some of its keys.
+
+    Returns:
+        The recipe, with the paths that were found elsewhere replaced.
     """
     if args.get("stage") != STAGE:
         return args
     folders = [bundled.data().parent]
     if len(sys.argv) > 1 and sys.argv[1].endswith((".yaml", ".yml")):
         folders.insert(0, Path(sys.argv[1]).absolute().parent)
-    found = {}
+    resolved = {}
     for key in known.intersection(PATH_KEYS):
         value = args.get(key)
         if isinstance(value, str) and not Path(value).exists():
             places = [folder / value for folder in folders if (folder / value).exists()]
             if places:
-                found[key] = str(places[0])
-    if found:
+                resolved[key] = str(places[0])
+    if resolved:
         from llamafactory.extras import logging
 
-        paths = ", ".join(f"{key}: {path}" for key, path in found.items())
+        paths = ", ".join(f"{key}: {path}" for key, path in resolved.items())
         logging.get_logger(f"llamafactory.{__name__}").info_rank0(
             f"Not in the working directory, so taken from: {paths}"
         )
-    return {**args, **found}
+    return {**args, **resolved}
 
 
 # ---- the keys
 
 
 def _argument(default: Any, help_text: str) -> Any:
+    """Return a dataclass field with its help text."""
     return field(default=default, metadata={"help": help_text})
 
 
@@ -171,7 +185,8 @@ def extend(base: type) -> type:
             for key in SWITCHES:
                 setattr(self, key, _switch(getattr(self, key)))
             if self.is_cuset:
-                # Every check LLaMA-Factory makes for SFT holds for us, so inside the process the stage is SFT with a mark.
+                # All of LLaMA-Factory's checks for SFT apply to CuSeT too. So inside the process the stage is sft, and
+                # `is_cuset` marks it.
                 self.stage = "sft"
                 _check(self)
             super().__post_init__()
@@ -180,11 +195,11 @@ def extend(base: type) -> type:
                 proof.expect(self)
 
         def to_dict(self) -> dict[str, Any]:
-            """What is shown to people and written to disk says `stage: cuset`."""
-            shown = super().to_dict()
+            """Return the arguments with `stage: cuset`, to be shown to people and written to disk."""
+            arguments = super().to_dict()
             if self.is_cuset:
-                shown["stage"] = STAGE
-            return shown
+                arguments["stage"] = STAGE
+            return arguments
 
     # Pickles (Ray, spawn) and reprs look the class up where LLaMA-Factory defines it.
     FinetuningArguments.__module__ = base.__module__
@@ -193,20 +208,23 @@ def extend(base: type) -> type:
 
 
 def _switch(value: Any) -> Any:
-    """A switch as a boolean. LLaMA-Factory's web UI drops `false` from its extra arguments, so `"false"`, `"off"` and 0 say it there."""
+    """Return the value of a switch as a boolean if it can be read as one, else unchanged.
+
+    LLaMA-Factory's web UI drops `false` from its extra arguments. So `"false"`, `"off"` and 0 are accepted too.
+    """
     return {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}.get(
         str(value).lower(), value
     )
 
 
 def _names(value: str | list[str] | tuple[str, ...] | None) -> tuple[str, ...]:
-    """Split a comma-separated key; lists, which YAML offers too, are taken as they are."""
+    """Split a comma-separated key into names. Lists, which YAML offers too, are accepted as well."""
     items = value if isinstance(value, (list, tuple)) else str("" if value is None else value).split(",")
     return tuple(name for name in (str(item).strip() for item in items) if name)
 
 
 def labelling_settings(args: Any) -> dict[str, Any]:
-    """Which spans the run's CUDA mask covers, as arguments of `token_labels.LabelRules`."""
+    """Return which spans the run's CUDA mask covers, as arguments of `token_labels.LabelRules`."""
     return {
         "kinds": _names(args.cuset_sensitive_kinds),
         "aliases": _names(args.cuset_kernel_aliases),
@@ -215,7 +233,11 @@ def labelling_settings(args: Any) -> dict[str, Any]:
 
 
 def objective_settings(args: Any) -> ObjectiveSettings:
-    """The run's objective. Raises ValueError, naming the key, for a value out of range."""
+    """Return the run's objective and its settings.
+
+    Raises:
+        ValueError: a value is out of range. The message names the key.
+    """
     threshold = "0.1" if args.prob_threshold is None else args.prob_threshold
     parts = _names(threshold if isinstance(threshold, (list, tuple)) else str(threshold).strip("[]() "))
     try:
@@ -236,7 +258,7 @@ def objective_settings(args: Any) -> ObjectiveSettings:
 
 
 def _options(value: Any) -> dict[str, Any]:
-    """`cuset_options` as a mapping; text, as a command line may give it, is JSON."""
+    """Return `cuset_options` as a mapping. A text, as a command line may give, is read as JSON."""
     try:
         options = json.loads(value) if isinstance(value, str) and value.strip() else value or {}
     except json.JSONDecodeError:
@@ -247,13 +269,16 @@ def _options(value: Any) -> dict[str, Any]:
 
 
 def objective_keys(settings: ObjectiveSettings) -> tuple[str, ...]:
-    """The recipe's keys that an objective reads beside `cuset_options`."""
+    """Return the recipe's keys that an objective reads besides `cuset_options`."""
     windows = ("cuset_window", "cuset_region_scope") if settings.rule.sample_weight else ()
     return (*(windows if settings.rule.keys is None else settings.rule.keys), "cuset_confidence")
 
 
 def hyper_parameters(args: Any) -> dict[str, str]:
-    """The keys that define the run's objective, with their values as a recipe writes them; defaults of options included."""
+    """Return the keys that define the run's objective, with their values as a recipe writes them.
+
+    Options are included even if they have their default values.
+    """
     settings = objective_settings(args)
     values = {"cuset_objective": args.cuset_objective}
     values |= {key: getattr(args, key) for key in objective_keys(settings)}
@@ -272,7 +297,10 @@ def hyper_parameters(args: Any) -> dict[str, str]:
 
 
 def _check(args: Any) -> None:
-    """Refuse what this group of keys alone can tell to be wrong. `ObjectiveSettings` knows the ranges of the objective's values."""
+    """Refuse values that can be judged from this group of keys alone.
+
+    `ObjectiveSettings` checks the ranges of the objective's values.
+    """
     check_patches()
     for key in SWITCHES:
         if not isinstance(getattr(args, key), bool):
@@ -309,7 +337,7 @@ def _check(args: Any) -> None:
                 f"use_{name}_loss: true selects LLaMA-Factory's own loss, which stage: cuset replaces. Remove it and set "
                 f"cuset_objective: {name}, or use stage: sft."
             )
-    # Known ways to a trainer of another kind, refused before a model is loaded; `proof` refuses those nobody knows yet.
+    # Known settings that choose another trainer are refused before a model is loaded. `proof` catches unknown ones.
     for name in ("use_hyper_parallel", "USE_MCA", "USE_MEGATRON_BRIDGE"):
         if getattr(args, name.lower(), False) or os.getenv(name, "0").lower() in ("1", "true", "y", "yes", "on"):
             raise ValueError(
@@ -318,10 +346,13 @@ def _check(args: Any) -> None:
 
 
 def check_combination(model_args: Any, training_args: Any, args: Any) -> list[str]:
-    """Check this group of keys against LLaMA-Factory's others, before a tokenizer or a model is loaded; returns warnings.
+    """Check these keys against LLaMA-Factory's other keys, before a tokenizer or a model is loaded.
+
+    Returns:
+        Warnings, one sentence or two each.
 
     Raises:
-        ValueError: what would silently train without CuSeT's loss, or with a wrong one.
+        ValueError: the combination would silently train without CuSeT's loss, or with a wrong one.
     """
     if training_args.label_smoothing_factor:
         raise ValueError(
@@ -363,7 +394,14 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
 
 
 def check_layout(parallelism: Any) -> None:
-    """Refuse a layout that splits sequences over devices. parallelism: accelerate's ParallelismConfig, if there is one."""
+    """Refuse a layout that splits sequences over devices.
+
+    Args:
+        parallelism: accelerate's ParallelismConfig, or None.
+
+    Raises:
+        ValueError: names the setting and the fix.
+    """
     for name in ("cp", "sp"):
         if (size := getattr(parallelism, f"{name}_size", 1) or 1) > 1:
             raise ValueError(
@@ -373,7 +411,7 @@ def check_layout(parallelism: Any) -> None:
 
 
 def unused_keys_note(args: Any) -> str | None:
-    """What to say of keys that a recipe sets and its run does not read; None: there are none."""
+    """Return a warning about keys that the recipe sets and its run does not read, or None if there are none."""
     if args.is_cuset:
         used = objective_keys(objective_settings(args))
         keys = [key for rule in RULES.values() for key in rule.keys if key not in used]

@@ -1,4 +1,4 @@
-"""What a run leaves behind beside the model: plots of its log, and the model card's account of the method."""
+"""Files that a run leaves beside the model: plots of its log, and the model card's section on the method."""
 
 import json
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from ..objective.statistics import LOG_PREFIX
 from .arguments import hyper_parameters, objective_settings
 
 
-CUDA_COLOR = "#0b7285"  # of CUDA tokens in every plot and page
+CUDA_COLOR = "#0b7285"  # color of CUDA tokens in every plot and page
 HEADING = "## Training objective"
-# One panel a question; each curve is a key of the training log.
+# One panel per question. Each curve is a key of the training log, see `log_key`.
 PANELS = {
     "objective": ("loss",),
     "negative log-likelihood (nats per token)": ("nll", "cuda_nll", "other_nll", "eval_loss"),
@@ -27,12 +27,21 @@ PANELS = {
 
 
 def log_key(name: str) -> str:
-    """The key in the training log of a curve in `PANELS`."""
+    """Return the key in the training log of a curve in `PANELS`."""
     return name if name.endswith("loss") else LOG_PREFIX + name
 
 
 def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
-    """Draw training_*.png as LLaMA-Factory does, the objective's evaluation loss, and training_cuset.png with what was logged of `PANELS`."""
+    """Draw the plots of a run into its output folder.
+
+    These are training_*.png as LLaMA-Factory draws them, also for the objective's evaluation loss, and
+    training_cuset.png with the curves of `PANELS` that were logged.
+
+    Args:
+        output_dir: the run's output folder, which holds trainer_state.json.
+        keys: the log keys that LLaMA-Factory plots.
+        objective: name of the objective, as in the key of its evaluation loss.
+    """
     import matplotlib.pyplot as plt
 
     evaluation = [key.removesuffix("_loss") + f"_{objective}_loss" for key in keys if key.endswith("_loss")]
@@ -41,7 +50,7 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     plot_loss(output_dir, keys=keys + [key for key in evaluation if key in logged])
 
     panels = {title: names for title, names in PANELS.items() if any(log_key(name) in logged for name in names)}
-    if not panels:  # a run that ended before its first entry
+    if not panels:  # the run ended before its first log entry
         return
     size = {"figsize": (8, 3 * len(panels)), "layout": "constrained"}
     figure, grid = plt.subplots(len(panels), 1, sharex=True, squeeze=False, **size)
@@ -50,12 +59,12 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
         for name in names:
             if points := [(entry["step"], entry[log_key(name)]) for entry in log if log_key(name) in entry]:
                 steps, values = zip(*points, strict=True)
-                # Smoothed as LLaMA-Factory does, with the values faint behind it.
+                # As in LLaMA-Factory's plots: a smoothed curve with the raw values faint behind it.
                 color = CUDA_COLOR if "cuda_" in name else None
                 style = {
                     "color": color,
                     "marker": "o" if len(points) == 1 else None,
-                }  # a line of one point shows nothing
+                }  # a line through a single point is invisible
                 (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "), **style)
                 axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
         axis.set_title(title, loc="left", fontsize="medium")
@@ -69,9 +78,14 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
 
 
 def describe_method(output_dir: str, finetuning_args: Any, data_notes: Sequence[str] = ()) -> None:
-    """Add a section and tags to the README.md that the Trainer wrote; a second call changes nothing.
+    """Add a section and tags on the method to the README.md that the Trainer wrote.
 
-    data_notes: what was logged of the data: edition, share of CUDA.
+    A second call changes nothing.
+
+    Args:
+        output_dir: the run's output folder.
+        finetuning_args: the run's FinetuningArguments.
+        data_notes: sentences that were logged about the data: edition, share of CUDA.
     """
     path = Path(output_dir) / "README.md"
     if not path.exists() or HEADING in path.read_text(encoding="utf-8"):
@@ -96,13 +110,17 @@ def describe_method(output_dir: str, finetuning_args: Any, data_notes: Sequence[
     tags = list(card.data.tags or [])
     card.data.tags = tags + [tag for tag in ("cuset-stage", settings.name) if tag not in tags]
     marker = "\n## Training procedure"  # the Trainer's own section on optimizer settings
-    head, found, tail = card.text.partition(marker)
-    card.text = f"{head}\n{section}{found}{tail}" if found else f"{card.text}\n\n{section}"
+    head, separator, tail = card.text.partition(marker)
+    card.text = f"{head}\n{section}{separator}{tail}" if separator else f"{card.text}\n\n{section}"
     path.write_text(str(card), encoding="utf-8")
 
 
 def _drop_dead_links(card: ModelCard) -> None:
-    """Name a base model that is a folder of this machine without a link; keep no data set that is no repository on the Hub."""
+    """Remove links to the Hub that lead nowhere.
+
+    A base model that is a folder of this machine is named without a link. Data sets that are no repository on the Hub
+    are left out.
+    """
     base = card.data.base_model
     if isinstance(base, str) and Path(base).exists():
         card.text = card.text.replace(f"[{base}](https://huggingface.co/{base})", f"`{Path(base).name}`")

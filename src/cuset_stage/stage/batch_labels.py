@@ -1,4 +1,7 @@
-"""The columns that CuSeT reads beside `labels`, made of a batch's own tokens: for trainers whose rows come without their texts."""
+"""Compute the label columns of a batch from its own tokens, for trainers whose rows come without their texts.
+
+The columns are the ones that CuSeT reads beside `labels`.
+"""
 
 import functools
 from collections.abc import Iterable, Sequence
@@ -14,12 +17,15 @@ from ..spans.tokenizers import TokenAligner
 class BatchLabeller:
     """Finds the CUDA tokens of batches.
 
-    A sample is a run of supervised tokens within a row: a completion, an assistant message, or the whole of a text that is supervised as a
-    whole. Its text is read back from its tokens, so packed and truncated rows are labelled as they are trained on.
+    A sample is a run of supervised tokens within a row: a completion, an assistant message, or the whole text where
+    all of it is supervised. Its text is decoded from its tokens, so packed and truncated rows are labelled as they are
+    trained on.
 
     Args:
-        tokenizer: that of the rows.
-        kinds, aliases, language: as in `find_spans`.
+        tokenizer: the tokenizer that made the rows.
+        kinds: kinds of span, as in `find_spans`.
+        aliases: macros that stand for `__global__`, as in `find_spans`.
+        language: as in `find_spans`.
 
     Raises:
         ValueError: a kind or a language that does not exist.
@@ -27,12 +33,20 @@ class BatchLabeller:
 
     def __init__(self, tokenizer: Any, kinds: Sequence[str], aliases: Iterable[str], language: str):
         self.find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
-        self.find("")  # before there is a text
+        self.find("")  # raises for wrong arguments now, not at the first batch
         self.aligner = TokenAligner(tokenizer)
 
     def columns(self, input_ids: torch.Tensor, labels: torch.Tensor) -> dict[str, torch.Tensor]:
-        """`cuda_mask` (1: the token overlaps a span) and `sample_ids` (from 1; 0: not supervised), both [rows, length], of `input_ids` and
-        `labels` [rows, length] in the CPU's memory."""
+        """Return the label columns of a batch.
+
+        Args:
+            input_ids: [rows, length], in CPU memory.
+            labels: [rows, length], in CPU memory, -100 where not supervised.
+
+        Returns:
+            `cuda_mask` and `sample_ids`, both [rows, length]. `cuda_mask` is 1 where the token overlaps a span.
+            `sample_ids` counts the samples of a row from 1 and is 0 where a token is not supervised.
+        """
         supervised = labels != IGNORE_INDEX
         begins = supervised.clone()
         begins[:, 1:] &= ~supervised[:, :-1]

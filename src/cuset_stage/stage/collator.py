@@ -1,4 +1,4 @@
-"""LLaMA-Factory's SFT collator, carrying the label columns along."""
+"""LLaMA-Factory's SFT collator, extended by the label columns."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,20 +11,22 @@ from .padding_free import LENGTHS, row_lengths
 from .processors import COLUMNS, WEIGHTS
 
 
-# As narrow as the processors make them: batches lie on the device for the whole step, the next one too.
+# The narrow types of the processors are kept, because a batch and the next one stay on the device for a whole step.
 DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32, WEIGHTS: torch.float32}
 PADDING = {WEIGHTS: 1}
 
 
 @dataclass
 class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
-    """LLaMA-Factory's collator pads and trims a fixed set of keys: `cuda_mask`, `sample_ids` and
-    the columns that a run may have besides are fitted to its result.
+    """Collator that fits the label columns to the batch that LLaMA-Factory's collator makes.
 
-    They are padded on the tokenizer's side, and trimmed where FlashAttention's neat packing removed padding. It would also cast
-    those of them that are no integers to the model's type.
+    LLaMA-Factory's collator pads and trims a fixed set of keys, and would cast other columns that are no integers to
+    the model's type. So `cuda_mask`, `sample_ids` and optional columns are taken out before and fitted to its result.
+    They are padded on the tokenizer's side, and trimmed where FlashAttention's neat packing removed padding.
 
-    gives_lengths: a batch also has its `row_lengths`, which is no tensor: not where accelerate sends batches from process to process.
+    Attributes:
+        gives_lengths: a batch also gets `row_lengths`, which is no tensor. It must be False if accelerate sends
+            batches from process to process.
     """
 
     gives_lengths: bool = False
@@ -60,6 +62,7 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         return batch
 
     def _fit(self, row: torch.Tensor, attention: torch.Tensor, length: int, padding: int) -> torch.Tensor:
+        """Trim or pad one row [row_length] of a label column to [length]."""
         if row.numel() > length:  # padding inside a packed row was removed
             row = row[attention != 0]
         fitted = row.new_full((length,), padding)

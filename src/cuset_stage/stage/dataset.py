@@ -1,4 +1,4 @@
-"""Building and checking the labelled data sets of a run, and naming what is wrong with a data file."""
+"""Build and check the labelled data sets of a run, and explain what is wrong with a data file."""
 
 import contextlib
 import json
@@ -19,17 +19,29 @@ from .given import GivingAttr, giving_dataset_list, read_given
 from .processors import COLUMNS, WEIGHTS, LabelRules, labelling
 
 
-logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
+logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
 
-RULES_FILE = "cuset_labels.json"  # beside the data set in tokenized_path
+RULES_FILE = "cuset_labels.json"  # holds the labelling rules of the data set in tokenized_path
 
 
 def labelled_dataset(
     rules, summaries, template, model_args, data_args, training_args, *args, **kwargs
 ) -> dict[str, Any]:
-    """LLaMA-Factory's `get_dataset`: its arguments behind the first two, and its result, labelled and checked.
+    """Return what LLaMA-Factory's `get_dataset` returns, labelled and checked.
 
-    rules: `LabelRules`; summaries: a list that gets the sentences which `report_labels` logs of each data set.
+    The arguments behind the first two are those of `get_dataset`.
+
+    Args:
+        rules: the `LabelRules` of the run.
+        summaries: a list that receives the sentences which `report_labels` logs about each data set.
+        template: chat template.
+        model_args: LLaMA-Factory's ModelArguments.
+        data_args: LLaMA-Factory's DataArguments.
+        training_args: the Trainer's arguments.
+
+    Raises:
+        ValueError: a data set has no usable row, or the data set in `tokenized_path` was made by other rules.
+        InputError: a data file or the data set in `tokenized_path` cannot be read. The message names the fault.
     """
     path = data_args.tokenized_path
     was_saved_before = path is not None and has_tokenized_data(path)
@@ -61,12 +73,12 @@ def labelled_dataset(
 
 
 def data_set_names(data_args: Any) -> list[str]:
-    """The data sets of a run, for training and for evaluation."""
+    """Return the names of a run's data sets, for training and for evaluation."""
     return [*(data_args.dataset or []), *(data_args.eval_dataset or [])]
 
 
 def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The data sets of a run with a name for messages."""
+    """Return the data sets of a run, each with a name for messages."""
     evaluation = module.get("eval_dataset")
     named = evaluation if isinstance(evaluation, dict) else {"": evaluation}
     splits = {"training": module.get("train_dataset")}
@@ -75,7 +87,17 @@ def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def check_saved_rules(path: Path, rules: LabelRules, edition: int | None) -> None:
-    """Raise ValueError when the data set in `tokenized_path` was labelled by other rules than this run's, or made of another edition."""
+    """Check that the data set in `tokenized_path` fits this run.
+
+    Args:
+        path: the folder `tokenized_path`.
+        rules: the rules of this run.
+        edition: the edition of the bundled data that this run uses, or None if it does not use them.
+
+    Raises:
+        ValueError: the data set was labelled by other rules than this run's, was made of another edition, or was not
+            written by `stage: cuset`.
+    """
     file = path / RULES_FILE
     fix = "Give another tokenized_path, or delete this folder to have it written anew."
     if not file.exists():
@@ -86,10 +108,10 @@ def check_saved_rules(path: Path, rules: LabelRules, edition: int | None) -> Non
         saved = dict(json.loads(file.read_text(encoding="utf-8")))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file} is damaged ({error}), so nobody knows how its data were labelled. {fix}") from None
-    there = saved.get(bundled.KERNELS, 1)
-    if edition and there != edition:
+    saved_edition = saved.get(bundled.KERNELS, 1)
+    if edition and saved_edition != edition:
         raise ValueError(
-            f"tokenized_path: {path} was made of edition {there} of {bundled.KERNELS}, and this is edition {edition}, which has other rows "
+            f"tokenized_path: {path} was made of edition {saved_edition} of {bundled.KERNELS}, and this is edition {edition}, which has other rows "
             f"(edition 1 is {bundled.KERNELS}_hard now). {fix}"
         )
     expected = json.loads(json.dumps(asdict(rules)))
@@ -100,19 +122,26 @@ def check_saved_rules(path: Path, rules: LabelRules, edition: int | None) -> Non
 
 
 def report_labels(dataset: Any, name: str) -> list[str]:
-    """Log how much of a data set is CUDA, and what given weights come to, in sentences that are returned; say loudly when nothing is CUDA or
-    all weights are 0.
+    """Log how much of a data set is CUDA and what the given weights amount to.
 
-    A streamed data set is not read ahead; there the training log shows the share.
+    Warns loudly when nothing is CUDA or all weights are 0. A streamed data set is not read ahead; there the training
+    log shows the share.
+
+    Args:
+        dataset: a labelled data set.
+        name: its name for messages.
+
+    Returns:
+        The sentences that were logged as information. Empty for a streamed data set.
     """
     if not hasattr(dataset, "data"):
         return []
     rows, columns = len(dataset), (*COLUMNS, *[WEIGHTS] * (WEIGHTS in dataset.column_names))
-    counts, weights = [], []  # of each row: supervised tokens, CUDA tokens among them, samples
+    counts, weights = [], []  # counts of each row: supervised tokens, CUDA tokens among them, samples
     for batch in dataset.with_format("arrow").iter(1000):
-        for mask, ids, *given in zip(*(batch[column].to_numpy() for column in columns), strict=True):
+        for mask, ids, *token_weights in zip(*(batch[column].to_numpy() for column in columns), strict=True):
             counts.append((np.count_nonzero(ids), np.count_nonzero(mask[ids > 0]), ids.max(initial=0)))
-            weights += [of_row[ids > 0] for of_row in given]
+            weights += [row_weights[ids > 0] for row_weights in token_weights]
     supervised, cuda, samples = np.sum(counts, axis=0)
     unsupervised_rows, without_cuda, _ = np.count_nonzero(np.array(counts) == 0, axis=0)
 
@@ -134,20 +163,20 @@ def report_labels(dataset: Any, name: str) -> list[str]:
             "does not cut the code off, and cuset_sensitive_kinds; macros that stand for __global__ go into cuset_kernel_aliases."
         )
     if weights and supervised:
-        given = np.concatenate(weights).astype(np.float64)
+        token_weights = np.concatenate(weights).astype(np.float64)
         summaries.append(
-            f"Weights of the {name} data: {given.mean():.4g} a supervised token on average, from {given.min():.4g} to "
-            f"{given.max():.4g}; {np.mean(given == 0):.1%} of them weigh 0."
+            f"Weights of the {name} data: {token_weights.mean():.4g} a supervised token on average, from {token_weights.min():.4g} to "
+            f"{token_weights.max():.4g}; {np.mean(token_weights == 0):.1%} of them weigh 0."
         )
         logger.info_rank0(summaries[1])
-        if not given.any():
+        if not token_weights.any():
             logger.warning_rank0(f"EVERY WEIGHT of the {name} data is 0, so nothing is learned from it.")
     return summaries
 
 
 @contextlib.contextmanager
 def damage_named(path: str) -> Iterator[None]:
-    """Raise InputError where the block fails to read the data set in `tokenized_path`."""
+    """Raise InputError if the block fails to read the data set in `tokenized_path`."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -159,7 +188,10 @@ def damage_named(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def fault_named(data_args: Any) -> Iterator[None]:
-    """Raise InputError where the block fails for what `find_fault` finds in the rows."""
+    """Raise InputError if the block fails and `find_fault` finds the reason in the rows.
+
+    Other errors pass unchanged.
+    """
     try:
         yield
     except Exception as error:
@@ -170,10 +202,13 @@ def fault_named(data_args: Any) -> Iterator[None]:
 
 
 def find_fault(data_args: Any) -> str | None:
-    """What is wrong with a local JSON file of a run's data sets, with the file, the line or row, and the key; None: nothing to see.
+    """Describe what is wrong with a local JSON file of a run's data sets.
 
-    LLaMA-Factory's own message for a broken file is "An error occurred while generating the dataset", and for a missing column a
-    bare KeyError. The files are read once more when it has failed, and only then.
+    LLaMA-Factory's own message for a broken file is "An error occurred while generating the dataset", and for a
+    missing column a bare KeyError. The files are read once more, and only after it has failed.
+
+    Returns:
+        A sentence with the file, the line or row, and the key. None if no fault is found.
     """
     names = data_set_names(data_args)
     for name, attributes in zip(names, giving_dataset_list(names, data_args.dataset_dir), strict=True):
@@ -190,16 +225,21 @@ def find_fault(data_args: Any) -> str | None:
 
 
 def _check_rows(file: Path, name: str, attributes: GivingAttr) -> None:
-    """Raise InputError for a file that cannot be read, a column that no row has, and texts, messages, weights or spans that are wrong."""
+    """Check the rows of a data file.
+
+    Raises:
+        InputError: the file cannot be read, no row has a column that dataset_info.json names, or texts, messages,
+            weights or spans are wrong.
+    """
     rows = read_rows(file)
-    there = {key for row in rows for key in row}
+    known_keys = {key for row in rows for key in row}
     contents = ("prompt", "query", "response") if attributes.formatting == "alpaca" else ("messages",)
     for role in (*contents, "system", "tools", "history", "weight", "spans"):
         column = getattr(attributes, role, None)
-        if column and column not in there:
+        if column and column not in known_keys:
             raise InputError(
                 f"{file}: no row has the key {column!r}, which is the {role} column of the data set {name}; the rows have "
-                f"{', '.join(sorted(there))}. Name the right key under `columns` in dataset_info.json."
+                f"{', '.join(sorted(known_keys))}. Name the right key under `columns` in dataset_info.json."
             )
     for number, row in enumerate(rows, start=1):
         try:
@@ -211,9 +251,12 @@ def _check_rows(file: Path, name: str, attributes: GivingAttr) -> None:
 
 
 def _check_texts(row: dict[str, Any], names: GivingAttr) -> None:
-    """Raise InputError for what is something else than the text, messages or turns that LLaMA-Factory takes it for.
+    """Check that a row's texts, messages and turns are what LLaMA-Factory expects.
 
-    Columns may be null, and so may an answer: such a row is dropped.
+    Columns may be null, and so may an answer: such a row is dropped later.
+
+    Raises:
+        InputError: names the column, the value and the expected form.
     """
     alpaca = names.formatting == "alpaca"
     for role in ("prompt", "query", "response", "system") if alpaca else ("system",):
@@ -228,11 +271,11 @@ def _check_texts(row: dict[str, Any], names: GivingAttr) -> None:
     if not isinstance(row.get(column), list):
         raise InputError(f"{column!r} is {shown(row.get(column))}; expected a list, of which each entry is {form}.")
     answers = (names.assistant_tag, names.function_tag)
-    for number, said in enumerate(row[column], start=1):
+    for number, entry in enumerate(row[column], start=1):
         if alpaca:
-            texts = said if isinstance(said, list) and len(said) == 2 else [None]
+            texts = entry if isinstance(entry, list) and len(entry) == 2 else [None]
         else:
-            role, content = map(said.get, tags) if isinstance(said, dict) else (None, None)
+            role, content = map(entry.get, tags) if isinstance(entry, dict) else (None, None)
             texts = [role, "" if content is None and role in answers else content]
         if not all(isinstance(text, str) for text in texts):
-            raise InputError(f"entry {number} of {column!r} is {shown(said)}; expected {form}.")
+            raise InputError(f"entry {number} of {column!r} is {shown(entry)}; expected {form}.")

@@ -1,11 +1,14 @@
-"""Weights and spans that a data set gives, in columns that its entry of dataset_info.json names beside LLaMA-Factory's own.
+"""Read the weights and spans that a data set gives for its rows and responses.
+
+They are in columns or message keys that the data set's entry in dataset_info.json names, beside LLaMA-Factory's own
+names.
 
     "columns": {..., "weight": "importance", "spans": "passages"}               of a row, and of its last response
     "tags": {..., "loss_weight_tag": "loss_weight", "spans_tag": "spans"}       keys of messages (sharegpt and openai)
 
-A weight is a number of at least 0. A span is {"start": 0, "end": 12} in characters of the response as it stands in the file, half-open,
-with a "weight", a "kind" (one of `spans.KINDS`), or both. LLaMA-Factory ignores the names; it drops the columns when it converts a row, so
-the converter is wrapped while a data set is prepared for `stage: cuset`.
+A weight is a number of at least 0. A span is {"start": 0, "end": 12} in characters of the response as it stands in the
+file, half-open, with a "weight", a "kind" (one of `spans.KINDS`), or both. LLaMA-Factory ignores these names and drops
+the columns when it converts a row. So its converter is wrapped while a data set is prepared for `stage: cuset`.
 """
 
 import json
@@ -24,12 +27,19 @@ from .arguments import MOST_WEIGHT
 from .rebinding import rebind_globals
 
 
-COLUMN = "_given"  # of converted rows, beside LLaMA-Factory's _prompt and _response
+COLUMN = "_given"  # a column of converted rows, beside LLaMA-Factory's _prompt and _response
 COLUMN_KEYS, TAG_KEYS = ("weight", "spans"), ("loss_weight_tag", "spans_tag")
 
 
 class GivenSpan(NamedTuple):
-    """A range of a response, in characters, with what the data say of it: a weight, a kind, or both."""
+    """A range of a response for which the data give a weight, a kind, or both.
+
+    Attributes:
+        start: start in characters.
+        end: end in characters, half-open.
+        weight: weight of its tokens, or None.
+        kind: kind of CUDA span, or None.
+    """
 
     start: int
     end: int
@@ -38,7 +48,7 @@ class GivenSpan(NamedTuple):
 
 
 class GivenResponse(NamedTuple):
-    """What the data say of an assistant message."""
+    """The weight and spans that the data give for an assistant message."""
 
     weight: float = 1.0
     spans: tuple[GivenSpan, ...] = ()
@@ -46,18 +56,26 @@ class GivenResponse(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenRow:
-    """What the data say of a row. responses: one for each assistant message, earlier turns first; none: nothing is said of any."""
+    """The weight and the responses' weights and spans that the data give for a row.
+
+    Attributes:
+        weight: weight of the whole row.
+        responses: one entry per assistant message, earlier turns first. Empty if the data give nothing for any.
+    """
 
     weight: float = 1.0
     responses: tuple[GivenResponse, ...] = ()
 
     def to_text(self) -> str:
-        """As JSON: Arrow would take the type of a column from its first rows, which may have no span or no kind."""
+        """Return the row as JSON, for a column of text.
+
+        Arrow would infer the type of a structured column from its first rows, which may have no span or no kind.
+        """
         return json.dumps([self.weight, self.responses])
 
     @classmethod
     def from_text(cls, text: str | None) -> "GivenRow":
-        """From `to_text`; None stands for a row of a data set that names nothing."""
+        """Return the row that `to_text` wrote. None stands for a row of a data set that names no weights or spans."""
         if text is None:
             return cls()
         weight, responses = json.loads(text)
@@ -70,7 +88,14 @@ class GivenRow:
 
 @dataclass(repr=False)
 class GivingAttr(DatasetAttr):
-    """LLaMA-Factory's reading of an entry of dataset_info.json, with the names of what the data give; None: not named."""
+    """LLaMA-Factory's entry of dataset_info.json, with the names of weights and spans added.
+
+    Attributes:
+        weight: column with the row's weight. None for this and the next three: not named.
+        spans: column with the spans of the last response.
+        loss_weight_tag: key of a message with its weight.
+        spans_tag: key of a message with its spans.
+    """
 
     weight: str | None = None
     spans: str | None = None
@@ -78,11 +103,16 @@ class GivingAttr(DatasetAttr):
     spans_tag: str | None = None
 
     def join(self, attr: dict[str, Any]) -> None:
+        """Read an entry of dataset_info.json.
+
+        Raises:
+            InputError: a name is misplaced, misspelt, or does not fit the form of the rows.
+        """
         super().join(attr)
         groups = {"columns": COLUMN_KEYS, "tags": TAG_KEYS}
         for group, ours in groups.items():
             names = attr.get(group) or {}
-            # A name in the wrong place would leave the data set without the weights it is meant to have.
+            # LLaMA-Factory ignores a name in the wrong place, so the weights would silently not be used.
             misplaced = [(key, place) for place in ("", *groups) for key in ours if place != group]
             for key, place in misplaced:
                 if key in ((attr.get(place) or {}) if place else attr):
@@ -103,11 +133,12 @@ class GivingAttr(DatasetAttr):
 
     @property
     def gives(self) -> bool:
+        """Whether the entry names weights or spans."""
         return any(getattr(self, key) for key in (*COLUMN_KEYS, *TAG_KEYS))
 
 
 def giving_dataset_list(*args: Any) -> list[GivingAttr]:
-    """LLaMA-Factory's `get_dataset_list`, with the names of what the data give."""
+    """Call LLaMA-Factory's `get_dataset_list`, and return entries that also name weights and spans."""
     return rebind_globals(get_dataset_list, {"DatasetAttr": GivingAttr})(*args)
 
 
@@ -115,30 +146,34 @@ def giving_dataset_list(*args: Any) -> list[GivingAttr]:
 
 
 def read_given(row: dict[str, Any], names: GivingAttr) -> GivenRow:
-    """What a row of the file says.
+    """Read the weights and spans of one row of a data file.
+
+    Args:
+        row: the row as it stands in the file.
+        names: the data set's entry in dataset_info.json.
 
     Raises:
-        InputError: a value that is missing or wrong; names the column, the value and the fix, and not the row.
+        InputError: a value is missing or wrong. The message names the column, the value and the fix, but not the row.
     """
     messages = _responses(row, names)
     weight = _weight(row.get(names.weight), f"{names.weight!r}, the weight column") if names.weight else 1.0
     responses = []
     for number, message in enumerate(messages, start=1):
         which = f"of assistant message {number}"
-        own, spans = 1.0, []
+        message_weight, spans = 1.0, []
         if names.loss_weight_tag:
-            own = _weight(message.get(names.loss_weight_tag), f"{names.loss_weight_tag!r} {which}")
+            message_weight = _weight(message.get(names.loss_weight_tag), f"{names.loss_weight_tag!r} {which}")
         if names.spans_tag:
             spans += _spans(message.get(names.spans_tag), f"{names.spans_tag!r} {which}")
         if names.spans and number == len(messages):
             spans += _spans(row.get(names.spans), f"{names.spans!r}, the spans column")
         _check_spans(spans, message, which, names)
-        responses.append(GivenResponse(own, tuple(spans)))
+        responses.append(GivenResponse(message_weight, tuple(spans)))
     return GivenRow(weight, tuple(responses))
 
 
 def _responses(row: dict[str, Any], names: GivingAttr) -> list[dict[str, Any]]:
-    """The assistant messages of a row; those of an alpaca row in the same form."""
+    """Return the assistant messages of a row. Answers of an alpaca row are put in the same form."""
     if names.formatting == "alpaca":
         history = (row.get(names.history) or []) if names.history else []
         return [{names.content_tag: text} for text in (*(turn[-1] for turn in history), row.get(names.response))]
@@ -163,27 +198,32 @@ def _spans(value: Any, what: str) -> list[GivenSpan]:
     if not isinstance(value, list):
         problem = "is missing" if value is None else f"is {shown(value)}; expected a list of spans"
         raise InputError(f"{what}, {problem}. Give [] where there are none.")
-    return [_span(one, what) for one in value]
+    return [_span(entry, what) for entry in value]
 
 
 def _span(value: Any, what: str) -> GivenSpan:
     form = 'expected {"start": 0, "end": 12} with a weight, a kind, or both'
     if not isinstance(value, dict):
         raise InputError(f"{what}, has {shown(value)}; {form}.")
-    said = {key: one for key, one in value.items() if one is not None}  # Arrow gives every span every key
-    if unknown := said.keys() - set(GivenSpan._fields):
+    fields = {key: item for key, item in value.items() if item is not None}  # Arrow fills absent keys with None
+    if unknown := fields.keys() - set(GivenSpan._fields):
         raise InputError(f"{what}, has a span with {unknown.pop()!r}; {form}.")
-    edges = [said.get(key) for key in ("start", "end")]
-    if not {"weight", "kind"} & said.keys() or not all(type(edge) is int for edge in edges):
-        raise InputError(f"{what}, has {shown(said)}; {form}.")
-    weight, kind = said.get("weight"), said.get("kind")
+    edges = [fields.get(key) for key in ("start", "end")]
+    if not {"weight", "kind"} & fields.keys() or not all(type(edge) is int for edge in edges):
+        raise InputError(f"{what}, has {shown(fields)}; {form}.")
+    weight, kind = fields.get("weight"), fields.get("kind")
     if kind is not None and kind not in KINDS:
-        raise InputError(f"{what}, has {shown(said)}: {shown(kind)} is no kind of span; {nearest(str(kind), KINDS)}")
-    return GivenSpan(*edges, None if weight is None else _weight(weight, f"{what}: the weight of {shown(said)}"), kind)
+        raise InputError(f"{what}, has {shown(fields)}: {shown(kind)} is no kind of span; {nearest(str(kind), KINDS)}")
+    return GivenSpan(
+        *edges, None if weight is None else _weight(weight, f"{what}: the weight of {shown(fields)}"), kind
+    )
 
 
 def _check_spans(spans: list[GivenSpan], message: dict[str, Any], which: str, names: GivingAttr) -> None:
-    """Refuse spans that do not fit the text they are of, and weights that overlap; spans with a kind alone may."""
+    """Check that spans fit the text they belong to, and that weighted spans do not overlap.
+
+    Spans with only a kind may overlap.
+    """
     if not spans:
         return
     if message.get("tool_calls") or message.get(names.role_tag) == names.function_tag:
@@ -214,9 +254,15 @@ def _edges(span: GivenSpan) -> str:
 
 
 def convert_giving(converter: Any, label_version: str, row: dict[str, Any]) -> dict[str, Any]:
-    """LLaMA-Factory's converter of a row, with one more column: `GivenRow.to_text`. label_version: enters datasets' fingerprint."""
+    """Convert a row with LLaMA-Factory's converter and add the column `COLUMN`, in the form of `GivenRow.to_text`.
+
+    Args:
+        converter: LLaMA-Factory's converter.
+        label_version: not used. It is a parameter so that it enters the fingerprint by which `datasets` caches.
+        row: the row as it stands in the file.
+    """
     converted, names = converter(row), converter.dataset_attr
-    if not converted["_response"]:  # is dropped
+    if not converted["_response"]:  # the row is dropped later
         return converted | {COLUMN: GivenRow().to_text()}
     try:
         return converted | {COLUMN: read_given(row, names).to_text()}
@@ -226,7 +272,7 @@ def convert_giving(converter: Any, label_version: str, row: dict[str, Any]) -> d
 
 
 def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, *args: Any, **kwargs: Any) -> Any:
-    """LLaMA-Factory's `align_dataset`, which converts a data set's rows, keeping what they give."""
+    """Call LLaMA-Factory's `align_dataset`, which converts a data set's rows, and keep their weights and spans."""
     if names.gives:
 
         def giving_converter(*args: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -1,6 +1,7 @@
-"""Tokenizers, models, chat templates and labelled rows outside a training run, loaded by the same code that a run uses.
+"""Load tokenizers, models, chat templates and labelled rows outside of a training run.
 
-For `cuset label`, `cuset heatmap`, `cuset analyze` and `cuset generate`. Nothing is cached.
+`cuset label`, `cuset heatmap`, `cuset analyze` and `cuset generate` use this. The code is the same that a run uses.
+Nothing is cached.
 """
 
 import contextlib
@@ -34,17 +35,24 @@ from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
 from .token_labels import LabelRules
 
 
-logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
+logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
 
-BATCH = 64
+BATCH = 64  # rows that are counted at a time
 NUMBERS = ("tokens", "kept", "supervised", "cuda", "weight", "without_weight", "lost_supervised", "lost_cuda")
 
 
 def open_tokenizer(path: str, adapter: str | None = None, *, trust_remote_code: bool = False) -> Any:
-    """The tokenizer of a model, or of the run that wrote an adapter on it, as LLaMA-Factory patches it, before a template has fixed it.
+    """Return the tokenizer of a model, or of the run that wrote an adapter on it.
+
+    It is patched as LLaMA-Factory does, but not yet fixed by a template.
+
+    Args:
+        path: folder of the model or its name on the Hub.
+        adapter: folder of an adapter, if any.
+        trust_remote_code: as in transformers.
 
     Raises:
-        OSError: there is none at `path`.
+        OSError: there is no tokenizer at `path`.
     """
     with quiet():
         model_args = ModelArguments(tokenizer_of(path, adapter), trust_remote_code=trust_remote_code)
@@ -54,10 +62,17 @@ def open_tokenizer(path: str, adapter: str | None = None, *, trust_remote_code: 
 def open_model(
     path: str, tokenizer: Any, device: str, *, trust_remote_code: bool = False, quantization_bit: int | None = None
 ) -> Any:
-    """The model at `path` as LLaMA-Factory loads it for inference: frozen, in evaluation mode, without an adapter.
+    """Return the model as LLaMA-Factory loads it for inference: frozen, in evaluation mode, without an adapter.
 
-    quantization_bit: 4 or 8, by bitsandbytes; None: as its files have it. A CPU reads in float32, as `cuset generate` does there: many
-    have no 16-bit arithmetic, and take minutes a row with it.
+    On a CPU an unquantised model is converted to float32, as `cuset generate` does: many CPUs have no 16-bit
+    arithmetic and would take minutes per row.
+
+    Args:
+        path: folder of the model or its name on the Hub.
+        tokenizer: its tokenizer.
+        device: where to load it.
+        trust_remote_code: as in transformers.
+        quantization_bit: 4 or 8, by bitsandbytes. None: as the model's files have it.
     """
     model_args = ModelArguments(
         model_name_or_path=path, trust_remote_code=trust_remote_code, quantization_bit=quantization_bit
@@ -65,7 +80,7 @@ def open_model(
     model_args.device_map = {"": device}
     if note := attention.switch(device):
         logger.warning_rank0(note)
-    # "full" loads nothing beside the weights; as the model is not trainable, nothing is unfrozen or cast.
+    # "full" loads only the weights, without an adapter. The model is not trainable, so nothing is unfrozen or cast.
     with quiet():
         model = load_model(tokenizer, model_args, FinetuningArguments(finetuning_type="full"), is_trainable=False)
     is_quantised = getattr(model.config, "quantization_config", None) is not None
@@ -73,10 +88,12 @@ def open_model(
 
 
 def open_template(tokenizer: Any, data_args: DataArguments) -> Any:
-    """LLaMA-Factory's chat template `data_args.template`. It fixes the tokenizer in place, as before training.
+    """Return LLaMA-Factory's chat template `data_args.template`.
+
+    The template fixes the tokenizer in place, as before training.
 
     Raises:
-        ValueError: there is no template of this name; the message has those that are near.
+        ValueError: there is no template of this name. The message lists similar names.
     """
     if data_args.template not in TEMPLATES:
         raise ValueError(
@@ -87,7 +104,17 @@ def open_template(tokenizer: Any, data_args: DataArguments) -> Any:
 
 
 class ChatTemplate:
-    """A template for prompts alone, for models whose tokenizer has none; as in `llamafactory-cli api`."""
+    """A chat template for prompts only, for models whose tokenizer has none.
+
+    It encodes as `llamafactory-cli api` does.
+
+    Attributes:
+        stop_ids: ids of the tokens that end an answer.
+
+    Args:
+        name: name of LLaMA-Factory's template.
+        tokenizer: the model's tokenizer, which is fixed in place.
+    """
 
     def __init__(self, name: str, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -95,7 +122,11 @@ class ChatTemplate:
         self.stop_ids: list[int] = self._template.get_stop_token_ids(tokenizer)
 
     def encode(self, messages: Sequence[dict[str, str]]) -> list[int]:
-        """Token ids up to the place where the answer begins. A system message, if any, comes first."""
+        """Return the token ids up to the place where the answer begins.
+
+        Args:
+            messages: alternating user and assistant messages, after an optional system message.
+        """
         messages = list(messages)
         system = messages.pop(0)["content"] if messages[0]["role"] == "system" else None
         answer = {"role": "assistant", "content": ""}
@@ -104,17 +135,24 @@ class ChatTemplate:
 
 @dataclass
 class LabelledRows:
-    """Rows aligned to LLaMA-Factory's columns, and the processor that labels them."""
+    """Rows aligned to LLaMA-Factory's columns, and the processor that labels them.
 
-    rows: Any  # datasets.Dataset
+    Attributes:
+        rows: a `datasets.Dataset`.
+        processor: labels the rows.
+    """
+
+    rows: Any
     processor: LabelledProcessor
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def tokens(self) -> list[dict[str, list[int]]]:
-        """The rows with `input_ids`, `labels`, `cuda_mask`, `sample_ids` and, where there are weights, `token_weights`, as training gets
-        them; unusable ones are dropped."""
+        """Return the usable rows as training gets them.
+
+        Each row has `input_ids`, `labels`, `cuda_mask`, `sample_ids` and, if there are weights, `token_weights`.
+        """
         with quiet(), fault_named(self.processor.data_args):
             columns = self.processor.preprocess_dataset(self._usable)
         wanted = ("input_ids", "labels", *COLUMNS, *[WEIGHTS] * (WEIGHTS in columns))
@@ -124,16 +162,16 @@ class LabelledRows:
         ]
 
     def first_prompts(self) -> list[str]:
-        """The first user message of each row of `tokens`, without the template's tokens."""
+        """Return the first user message of each row of `tokens`, without the template's tokens."""
         return [_contents(messages)[0] for messages in self._usable["_prompt"]]
 
     @functools.cached_property
     def _usable(self) -> dict[str, list[Any]]:
-        """The rows that training takes; a warning names the others."""
+        """The rows that training uses. A warning counts the others."""
         return self.processor.without_unusable_rows(self.rows[:])
 
     def texts(self, row: int) -> tuple[list[str], list[str]]:
-        """A row's user messages, and its assistant messages, earlier turns included."""
+        """Return a row's user messages and its assistant messages, earlier turns included."""
         messages = self.rows[row]
         return _contents(messages["_prompt"][::2]), _contents([*messages["_prompt"][1::2], *messages["_response"]])
 
@@ -143,16 +181,28 @@ class LabelledRows:
         return COLUMN in self.rows.column_names
 
     def given(self, row: int) -> GivenRow:
-        """What the data give of a row."""
+        """Return the weights and spans that the data give for a row."""
         return GivenRow.from_text(self.rows[row].get(COLUMN))
 
     def count(self, workers: int) -> pd.DataFrame:
-        """The rows in numbers, counted by `workers` processes.
+        """Count the tokens and spans of each row.
 
-        usable: False where training drops the row (no assistant message, or an empty one); its other numbers are 0. tokens: of the
-        whole row with the template, of which `kept` remain at cutoff_len. supervised, cuda: tokens of the responses as training sees
-        them; weight: the sum of what they weigh; without_weight: those that weigh 0; lost_supervised, lost_cuda: what truncation drops of
-        them. A column for each kind: how many spans.
+        Args:
+            workers: number of processes.
+
+        Returns:
+            A table with one row per data row and these columns:
+
+            - row: number of the row.
+            - usable: False if training drops the row, because it has no assistant message or an empty one. All other
+              numbers are then 0.
+            - tokens: tokens of the whole row with the template.
+            - kept: how many of them remain at cutoff_len.
+            - supervised, cuda: supervised tokens of the responses as training sees them, and CUDA tokens among them.
+            - weight: sum of the weights of the supervised tokens.
+            - without_weight: number of supervised tokens that weigh 0.
+            - lost_supervised, lost_cuda: supervised and CUDA tokens that truncation drops.
+            - one column per kind: number of spans.
         """
         with fault_named(self.processor.data_args):
             table = self.rows.map(
@@ -170,30 +220,34 @@ class LabelledRows:
 
 
 def _count(processor: LabelledProcessor, examples: dict[str, list[Any]], indices: list[int]) -> dict[str, list[int]]:
-    """The numbers of a batch, a list for each column."""
-    found = {
+    """Return the columns of `LabelledRows.count` for a batch."""
+    counts = {
         row: dict.fromkeys((*NUMBERS, *KINDS), 0) | {"row": row, "weight": 0.0, "usable": False} for row in indices
     }
     usable = processor.without_unusable_rows({**examples, "_row": indices})
     uncut = copy.copy(processor.data_args)
     uncut.cutoff_len = sys.maxsize
     whole = _sizes(replace(processor, data_args=uncut), usable)
-    # Rows that reach cutoff_len are made once more, cut.
+    # Rows that reach cutoff_len are processed again with truncation.
     reaching = [index for index, size in enumerate(whole) if size[0] >= processor.data_args.cutoff_len]
     chosen = {name: [column[index] for index in reaching] for name, column in usable.items()}
     cut = dict(zip(reaching, _sizes(processor, chosen), strict=True))
     for index, (row, size) in enumerate(zip(usable["_row"], whole, strict=True)):
         kept = cut.get(index, size)
         lost = size[1] - kept[1], size[2] - kept[2]
-        found[row] |= {"usable": True} | dict(zip(NUMBERS, (size[0], *kept, *lost), strict=True))
+        counts[row] |= {"usable": True} | dict(zip(NUMBERS, (size[0], *kept, *lost), strict=True))
         for text in _contents([*usable["_prompt"][index][1::2], *usable["_response"][index]]):
             for span in processor.rules.find_spans(text, tuple(KINDS)):
-                found[row][span.kind] += 1
-    return {name: [numbers[name] for numbers in found.values()] for name in ("row", "usable", *NUMBERS, *KINDS)}
+                counts[row][span.kind] += 1
+    return {name: [numbers[name] for numbers in counts.values()] for name in ("row", "usable", *NUMBERS, *KINDS)}
 
 
 def _sizes(processor: LabelledProcessor, examples: dict[str, list[Any]]) -> list[tuple[int, int, int, float, int]]:
-    """Each row's tokens, supervised tokens, CUDA tokens among those, the sum of their weights, and how many weigh 0."""
+    """Return the numbers of each row.
+
+    Returns:
+        Tuples of tokens, supervised tokens, CUDA tokens among those, the sum of their weights, and how many weigh 0.
+    """
     rows = processor.preprocess_dataset(examples)
     weights = rows.get(WEIGHTS) or [np.ones(len(ids), dtype=np.float32) for ids in rows["sample_ids"]]
     sizes = []
@@ -211,7 +265,7 @@ def _contents(messages: Sequence[dict[str, Any]]) -> list[str]:
 
 @dataclass
 class OneProcess:
-    """What LLaMA-Factory's data loading asks of the training arguments, answered for one process without a run."""
+    """The few training arguments that LLaMA-Factory's data loading reads, for one process without a run."""
 
     seed: int = 42
     local_process_index: int = 0
@@ -219,18 +273,27 @@ class OneProcess:
     should_log: bool = False
 
     def main_process_first(self, **_: Any) -> contextlib.AbstractContextManager[None]:
+        """Return a context that does nothing, because there is no other process."""
         return contextlib.nullcontext()
 
 
 def open_rows(
     tokenizer: Any, model_path: str, rules: LabelRules, *, dataset: Sequence[str], dataset_dir: str, **options: Any
 ) -> LabelledRows:
-    """Load data sets as a run does. options: template, cutoff_len and max_samples (of each data set), as in a recipe.
+    """Load and label data sets as a run does.
 
-    A `dataset_dir` that is not there is looked for in the package, as for a recipe.
+    If `dataset_dir` does not exist, it is looked for in the package, as for a recipe.
+
+    Args:
+        tokenizer: the model's tokenizer.
+        model_path: folder of the model or its name on the Hub.
+        rules: decide the labels.
+        dataset: names of data sets in dataset_info.json.
+        dataset_dir: folder with dataset_info.json.
+        options: template, cutoff_len and max_samples (of each data set), as in a recipe.
 
     Raises:
-        ValueError: an unknown data set or template, a file that cannot be read, a column that is missing, no rows.
+        ValueError: an unknown data set or template, a file that cannot be read, a missing column, or no rows.
     """
     names, folder = ",".join(dataset), str(bundled.found(Path(dataset_dir)))
     data_args = DataArguments(dataset=names, dataset_dir=folder, **options)
@@ -247,7 +310,7 @@ def open_rows(
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep LLaMA-Factory's and datasets' prints and progress bars off the screen; warnings stay."""
+    """Suppress LLaMA-Factory's and datasets' prints and progress bars within this context. Warnings stay."""
     logger = logging.get_logger("llamafactory")
     level = logger.level
     bars = datasets_logging.is_progress_bar_enabled()

@@ -1,9 +1,11 @@
-"""Training without padding: the rows of a batch lie end to end, and no layer but attention computes a padding token.
+"""Train without padding: the rows of a batch are laid end to end, and only attention computes padding tokens.
 
-A padded batch [batch, length] becomes one row [1, tokens]; positions begin anew with each of its rows, and the samples of different rows
-keep different numbers. Only torch's `scaled_dot_product_attention` sees the rows apart: there they are padded again and, as padding
-follows them and attention is causal, no mask is needed. That lets torch take its FlashAttention, which takes no mask. A step has the same
-rows in the same order, so the loss and gradients are those of the padded batch but for rounding.
+A padded batch [batch, length] becomes one row [1, tokens]. Positions begin anew with each of its rows, and samples of
+different rows keep different numbers. Only torch's `scaled_dot_product_attention` sees separate rows: there the rows
+are padded again. As padding follows the tokens and attention is causal, no mask is needed. So torch can use its
+FlashAttention, which takes no mask.
+
+A step has the same rows in the same order, so the loss and gradients equal those of the padded batch up to rounding.
 """
 
 import contextlib
@@ -20,20 +22,25 @@ from ..objective.cuset import IGNORE_INDEX
 from .processors import COLUMNS, WEIGHTS
 
 
-LENGTHS = "row_lengths"  # of a batch, where the host knows them
-# A batch with other columns has positions, images or the like of its own.
+LENGTHS = "row_lengths"  # key of a batch with its row lengths, if the host knows them
+# A batch with other columns has its own positions, images or the like, so it is not laid.
 TEXT = {"input_ids", "attention_mask", "labels", *COLUMNS, WEIGHTS}
 
 
 class NotPossibleError(Exception):
-    """The model cannot be trained without padding; the message says why."""
+    """The model cannot be trained without padding. The message says why."""
 
 
 @dataclass
 class Rows:
-    """Where the tokens of a batch stand: `index` [tokens], their places in [batch * length]; and what attention saw of it.
+    """The places of a laid batch's tokens, and what attention has seen of the batch.
 
-    `seen` are the modules that came for their attention; `reason` says why one of them could not have it over the rows apart.
+    Attributes:
+        index: [tokens], the place of each token in the flattened padded batch [batch * length].
+        batch: number of rows.
+        length: padded length of a row.
+        seen: ids of the attention modules that have run.
+        reason: why one of them could not compute attention over separate rows, or None.
     """
 
     index: torch.Tensor
@@ -43,7 +50,14 @@ class Rows:
     reason: str | None = None
 
     def check(self, *models: torch.nn.Module) -> None:
-        """Raise NotPossibleError unless each layer of these models, which have run, had its attention over the rows apart."""
+        """Check that every layer of these models computed its attention over separate rows.
+
+        Args:
+            models: models that have run. Without any, only `reason` is checked.
+
+        Raises:
+            NotPossibleError: one of them did not.
+        """
         for model in models:
             layers = model.config.get_text_config().num_hidden_layers
             if self.reason is None and len(self.seen & {id(module) for module in model.modules()}) != layers:
@@ -52,11 +66,16 @@ class Rows:
             raise NotPossibleError(self.reason)
 
 
-_rows: Rows | None = None  # of the training step under way
+_rows: Rows | None = None  # the rows of the current training step
 
 
 def reason_against(model: torch.nn.Module, args: Any) -> str | None:
-    """Why a model, bare or in PEFT's wrapper, is not trained without padding; None where it is tried. args: the Trainer's arguments."""
+    """Return why a model cannot be trained without padding, or None if it can be tried.
+
+    Args:
+        model: the model, bare or in PEFT's wrapper.
+        args: the Trainer's arguments.
+    """
     config = model.config.get_text_config()
     if (kind := getattr(config, "_attn_implementation", None)) != "sdpa":
         return f"its attention is {kind}, not sdpa"
@@ -65,7 +84,8 @@ def reason_against(model: torch.nn.Module, args: Any) -> str | None:
         return f"it has layers of {', '.join(others) or 'sliding_attention'}"
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     if not rope and not hasattr(config, "rope_theta"):
-        return "its positions are not rotary"  # those of BART and RoBERTa are counted by the model, over all that lies in a row
+        # BART and RoBERTa count positions themselves, over the whole laid row.
+        return "its positions are not rotary"
     if (kind := rope.get("rope_type", rope.get("type", "default"))) in ("dynamic", "longrope"):
         return f"its {kind} positions depend on the length of the batch"
     if args.torch_compile:
@@ -80,7 +100,14 @@ def reason_against(model: torch.nn.Module, args: Any) -> str | None:
 
 
 def row_lengths(mask: torch.Tensor) -> tuple[int, ...] | None:
-    """The number of tokens of each row of an attention mask [batch, length]; None unless padding follows the rows. Waits for the device."""
+    """Return the number of tokens in each row of an attention mask. Waits for the device.
+
+    Args:
+        mask: [batch, length].
+
+    Returns:
+        The lengths, or None unless padding only follows the rows.
+    """
     if mask.dim() != 2:
         return None
     lengths = mask.sum(dim=1)
@@ -91,10 +118,16 @@ def row_lengths(mask: torch.Tensor) -> tuple[int, ...] | None:
 def lay(
     batch: dict[str, Any], lengths: Sequence[int] | None = None, full: bool = False
 ) -> tuple[dict[str, Any], Rows] | None:
-    """A padded batch of tensors [batch, length] as one row [1, tokens], and where its tokens stood.
+    """Lay the rows of a padded batch end to end.
 
-    lengths: `row_lengths` of its mask, without which it waits for the device. full: also lay a batch without padding, where there is
-    nothing to gain. None where rows cannot be laid: the batch has columns beside those of text, or `row_lengths` gives None.
+    Args:
+        batch: tensors [batch, length] by name.
+        lengths: `row_lengths` of the batch's mask. None: it is computed, which waits for the device.
+        full: also lay a batch without padding, which saves nothing.
+
+    Returns:
+        The batch as tensors [1, tokens] with `position_ids`, and the places of its tokens. None if the batch has
+        columns other than those of text, has nothing to gain, or `row_lengths` is None.
     """
     mask = batch.get("attention_mask")
     if mask is None or batch.keys() - TEXT:
@@ -108,7 +141,8 @@ def lay(
     position = (index % length)[None]
     row = (index // length)[None]
     laid["position_ids"] = position
-    laid["labels"] = laid["labels"].masked_fill(position == 0, IGNORE_INDEX)  # nothing in its own row predicts it
+    # A row's first token is not predicted by a token of the same row, so it must not be a label.
+    laid["labels"] = laid["labels"].masked_fill(position == 0, IGNORE_INDEX)
     ids = laid["sample_ids"]
     laid["sample_ids"] = torch.where(ids > 0, ids + row * length, 0).to(ids.dtype)
     return laid, Rows(index, count, length)
@@ -116,7 +150,13 @@ def lay(
 
 @contextlib.contextmanager
 def training(enabled: bool) -> Iterator[None]:
-    """While a training step computes its loss and gradients; `begin` says which batch it is."""
+    """Compute attention over separate rows within this context, which encloses a training step.
+
+    The context covers the loss and the gradients. `begin` sets the batch.
+
+    Args:
+        enabled: False leaves everything as it is.
+    """
     before = ALL_ATTENTION_FUNCTIONS["sdpa"], ALL_MASK_ATTENTION_FUNCTIONS["sdpa"]
     if enabled:
         ALL_ATTENTION_FUNCTIONS["sdpa"] = functools.partial(_attention, before[0])
@@ -129,13 +169,19 @@ def training(enabled: bool) -> Iterator[None]:
 
 
 def begin(rows: Rows | None) -> None:
-    """Attention sees these rows apart from now on, also where a checkpoint computes it anew in the backward pass."""
+    """Set the rows that attention sees from now on, or None for a batch with padding.
+
+    They stay set during the backward pass, where gradient checkpointing computes attention again.
+    """
     global _rows
     _rows = rows
 
 
 def _mask(make: Callable[..., torch.Tensor | None], *args: Any, **options: Any) -> torch.Tensor | None:
-    """`make`, transformers' mask of attention; rows that are laid need none, and to find that out `make` would wait for the device."""
+    """Return the attention mask that `make` of transformers makes, or None for laid rows, which need no mask.
+
+    `make` would wait for the device to find that out.
+    """
     is_causal = options.get("allow_is_causal_skip") and options.get("local_size") is None
     return None if _rows is not None and is_causal else make(*args, **options)
 
@@ -149,12 +195,22 @@ def _attention(
     attention_mask: torch.Tensor | None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
-    """`sdpa`, transformers' attention, of query [1, heads, tokens, size] and of key and value alike, over the rows apart."""
+    """Compute `sdpa`, transformers' attention, over separate rows.
+
+    Args:
+        sdpa: the function of transformers that is replaced.
+        module: the attention module.
+        query: [1, heads, tokens, size].
+        key: as `query`, perhaps with fewer heads.
+        value: as `key`.
+        attention_mask: None for laid rows.
+    """
     rows = _rows
     if rows is None:
         return sdpa(module, query, key, value, attention_mask, **options)
     rows.seen.add(id(module))
-    # An error here, within a forward pass, would leave what shards the weights in disorder: `check` raises it afterwards.
+    # An error inside a forward pass would leave wrappers that shard the weights in a bad state. So the reason is only
+    # noted here, and `check` raises afterwards.
     if options.get("sliding_window") or not getattr(module, "is_causal", True) or options.get("is_causal") is False:
         rows.reason = "its attention is not causal over whole rows"
     if attention_mask is not None or not query.size(2) == key.size(2) == rows.index.numel():
@@ -162,24 +218,28 @@ def _attention(
     if rows.reason is not None:
         return sdpa(module, query, key, value, attention_mask, **options)
     query, key, value = (
-        _Moved.apply(given[0].transpose(0, 1), rows, True).transpose(1, 2) for given in (query, key, value)
+        _Moved.apply(tensor[0].transpose(0, 1), rows, True).transpose(1, 2) for tensor in (query, key, value)
     )
     output, weights = sdpa(module, query, key, value, None, **options)
     return _Moved.apply(output, rows, False)[None], weights
 
 
 def _pad(laid: torch.Tensor, rows: Rows) -> torch.Tensor:
+    """Return [tokens, ...] as [batch, length, ...] with zeros for padding."""
     padded = laid.new_zeros(rows.batch * rows.length, *laid.shape[1:])
     return padded.index_copy_(0, rows.index, laid).view(rows.batch, rows.length, *laid.shape[1:])
 
 
 def _take(padded: torch.Tensor, rows: Rows) -> torch.Tensor:
+    """Return the tokens of [batch, length, ...] as [tokens, ...]."""
     return padded.reshape(rows.batch * rows.length, *padded.shape[2:]).index_select(0, rows.index)
 
 
 class _Moved(torch.autograd.Function):
-    """[tokens, heads, size] to [batch, length, heads, size] with `to_rows`, or back; each is the other's gradient, which autograd would sum
-    with atomics."""
+    """Move [tokens, heads, size] to [batch, length, heads, size] with `to_rows`, or back without.
+
+    Each direction is the gradient of the other. Autograd's own gradient would sum with atomics.
+    """
 
     @staticmethod
     def forward(ctx: Any, given: torch.Tensor, rows: Rows, to_rows: bool) -> torch.Tensor:

@@ -1,8 +1,8 @@
-"""What changes in LLaMA-Factory: seven symbols, each right after the module that defines it has run.
+"""Patch LLaMA-Factory: seven symbols, each right after the module that defines it has run.
 
-Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
-needs of the module is looked up before anything is changed, so that a LLaMA-Factory that lacks it raises here, and the hook
-keeps the error until `stage: cuset` is asked for.
+Only the start-up hook calls this file, with one module at a time. A patch changes nothing for the other stages. A
+patch looks up everything it needs before it changes anything. If a version of LLaMA-Factory lacks something, the patch
+raises, and the hook keeps the error until `stage: cuset` is asked for.
 """
 
 import functools
@@ -17,6 +17,7 @@ STAGE_TITLE = "CUDA-Sensitive Fine-Tuning (CuSeT)"
 
 
 def _patch_arguments(module: ModuleType) -> None:
+    """Replace `FinetuningArguments` by the subclass that knows `stage: cuset`."""
     from .arguments import extend
 
     _refuse_if_taken("llamafactory.hparams.parser", "FinetuningArguments", module)
@@ -24,6 +25,7 @@ def _patch_arguments(module: ModuleType) -> None:
 
 
 def _patch_parser(module: ModuleType) -> None:
+    """Check the spelling of a recipe's keys and resolve its paths before LLaMA-Factory parses it."""
     plain_parse, read_args = module._parse_args, module.read_args
 
     @functools.wraps(plain_parse)
@@ -32,16 +34,17 @@ def _patch_parser(module: ModuleType) -> None:
         if isinstance(args, dict):
             from .arguments import check_spelling, with_paths
 
-            known = {field.name for group in parser.dataclass_types for field in fields(group) if field.init}
+            known_keys = {field.name for group in parser.dataclass_types for field in fields(group) if field.init}
             if not allow_extra_keys:
-                check_spelling(args, known)
-            args = with_paths(args, known)
+                check_spelling(args, known_keys)
+            args = with_paths(args, known_keys)
         return plain_parse(parser, args, allow_extra_keys)
 
     module._parse_args = _parse_args
 
 
 def _patch_sft(module: ModuleType) -> None:
+    """Send recipes with `stage: cuset`, which look like SFT inside the process, to CuSeT's workflow."""
     plain_run_sft = module.run_sft
     _refuse_if_taken("llamafactory.train.tuner", "run_sft", module)
 
@@ -64,12 +67,13 @@ def _patch_sft(module: ModuleType) -> None:
 
 
 def _patch_loader(module: ModuleType) -> None:
+    """Replace the functions of the data loader that build processors and convert rows."""
     names = ("_get_dataset_processor", "get_dataset_list", "align_dataset")
     vars(module).update({name: _while_labelling(getattr(module, name)) for name in names})
 
 
 def _while_labelling(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the loader that gives way to ours while data are prepared for `stage: cuset`."""
+    """Wrap a function of the loader so that ours is used while data are prepared for `stage: cuset`."""
 
     @functools.wraps(plain)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -81,6 +85,7 @@ def _while_labelling(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _patch_constants(module: ModuleType) -> None:
+    """Add the stage to the list that the web UI offers."""
     module.TRAINING_STAGES[STAGE_TITLE] = "cuset"
 
 
@@ -94,12 +99,18 @@ _PATCHES = {
 
 
 def apply(module: ModuleType) -> None:
-    """Patch `module`, which has just been imported. Raises when it lacks what the patch needs."""
+    """Patch `module`, which has just been imported.
+
+    Raises whatever the missing symbol causes if the module lacks what the patch needs.
+    """
     _PATCHES[module.__name__](module)
 
 
 def _refuse_if_taken(user: str, name: str, module: ModuleType) -> None:
-    """Raise when the module `user` has already imported `name` from `module`: changing it there would come too late."""
+    """Raise RuntimeError when the module `user` has already imported `name` from `module`.
+
+    `user` then holds a reference to the unpatched object, so patching `module` would come too late.
+    """
     if hasattr(sys.modules.get(user), name):
         raise RuntimeError(
             f"{user} was imported before cuset-stage could patch {module.__name__}; start a new process"

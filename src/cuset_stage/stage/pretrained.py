@@ -1,6 +1,7 @@
-"""A model's folder, an adapter, and what a run wrote beside them, checked for what libraries only warn about or need seconds to say.
+"""Check a model's folder, an adapter, and the files that a run wrote beside them.
 
-Loads peft and transformers when used.
+Libraries only warn about some of these faults, or need seconds to report them. peft and transformers are imported only
+when a function needs them.
 """
 
 import contextlib
@@ -21,7 +22,11 @@ logger = logging.getLogger(__name__)
 
 
 def check_model(value: str) -> str:
-    """The value, when it is a model's folder or may be a name on the Hub. Raises ValueError."""
+    """Return the value if it is a model's folder or may be a name on the Hub.
+
+    Raises:
+        ValueError: it is neither, or it is an adapter or an unfinished run.
+    """
     folder = _existing(value)
     if folder.is_dir() and not (folder / "config.json").is_file():
         if (folder / "adapter_config.json").is_file():
@@ -33,7 +38,11 @@ def check_model(value: str) -> str:
 
 
 def check_tokenizer(value: str) -> str:
-    """The value, when it is a folder with a tokenizer or may be a name on the Hub. Raises ValueError."""
+    """Return the value if it is a folder with a tokenizer or may be a name on the Hub.
+
+    Raises:
+        ValueError: it is neither.
+    """
     folder = _existing(value)
     if folder.is_dir() and not has_tokenizer(folder) and not (folder / "config.json").is_file():
         raise ValueError("no tokenizer there (tokenizer.json or the like); give a model's folder.")
@@ -41,9 +50,14 @@ def check_tokenizer(value: str) -> str:
 
 
 def _existing(value: str) -> Path:
-    """The path of a value, which need not exist where it may be a name on the Hub. Raises ValueError."""
+    """Return the path of a value. It must exist unless the value may be a name on the Hub.
+
+    Raises:
+        ValueError: there is no such folder.
+    """
     folder = Path(value).expanduser()
-    # Hub names have one slash; such a folder may be meant too, so a missing parent folder is no proof either way.
+    # Hub names have exactly one slash, but so have many paths. A value with one slash is taken for a path only if its
+    # parent folder exists.
     is_path = value.count("/") != 1 or value.startswith((".", "/", "~")) or folder.parent.is_dir()
     if is_path and not folder.is_dir():
         raise ValueError("there is no such folder; give a model's folder or its name on the Hub (owner/name).")
@@ -51,18 +65,26 @@ def _existing(value: str) -> Path:
 
 
 def check_adapter(value: str) -> str:
-    """The value, when it is an adapter's folder. Raises ValueError."""
+    """Return the value if it is an adapter's folder.
+
+    Raises:
+        ValueError: there is no adapter_config.json in it.
+    """
     if not (Path(value).expanduser() / "adapter_config.json").is_file():
         raise ValueError("no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints.")
     return value
 
 
 def has_tokenizer(folder: Path) -> bool:
+    """Check that a folder holds the files of a tokenizer."""
     return any(any(folder.glob(name)) for name in ("tokenizer*", "vocab*"))
 
 
 def written_beside(value: str) -> Iterator[Path]:
-    """The folder of weights, then that of the run which wrote it, for a checkpoint inside it (checkpoint-500, pissa_converted)."""
+    """Yield the folder of weights, then the folder of the run that wrote it if it is a checkpoint inside.
+
+    Such checkpoints are, for example, checkpoint-500 and pissa_converted.
+    """
     folder = Path(value).expanduser().resolve()
     yield folder
     if any((folder.parent / name).is_file() for name in ("adapter_config.json", "config.json")):
@@ -70,19 +92,31 @@ def written_beside(value: str) -> Iterator[Path]:
 
 
 def tokenizer_of(model: str, adapter: str | None = None) -> str:
-    """Where the tokenizer lies that weights were trained with: beside the adapter, else beside the model, else the model's own name.
+    """Return the place of the tokenizer that the weights were trained with.
 
-    A run writes its tokenizer, with the tokens and the chat template that it added, beside its weights, where it is newer than the base's.
+    A run writes its tokenizer beside its weights, with the tokens and the chat template that it added. So that
+    tokenizer is newer than the base model's.
+
+    Args:
+        model: folder of the model or its name on the Hub.
+        adapter: folder of an adapter on it, if any.
+
+    Returns:
+        The folder beside the adapter, else beside the model, else the model's own name.
     """
     for value in filter(None, (adapter, model)):
-        if found := next(filter(has_tokenizer, written_beside(value)), None):
-            return str(found)
+        if tokenizer_folder := next(filter(has_tokenizer, written_beside(value)), None):
+            return str(tokenizer_folder)
     folder = Path(model).expanduser()
     return str(folder) if folder.is_dir() else model
 
 
 def trained_template(model: str, adapter: str | None = None) -> str | None:
-    """The chat template of LLaMA-Factory that a run trained with, where it wrote its keys beside its weights, as LlamaBoard's do."""
+    """Return the name of LLaMA-Factory's chat template that a run trained with.
+
+    It is read from training_args.yaml beside the weights, which LlamaBoard's runs have, for example.
+    None if there is no such file.
+    """
     for folder in written_beside(adapter or model):
         try:
             keys = yaml.safe_load((folder / "training_args.yaml").read_text(encoding="utf-8"))
@@ -94,7 +128,10 @@ def trained_template(model: str, adapter: str | None = None) -> str | None:
 
 
 def trained_keys(value: str) -> dict[str, str]:
-    """The keys a run of `stage: cuset` trained with, as the table of its model card has them; empty where there is no such card."""
+    """Return the keys that a run of `stage: cuset` trained with, from the table of its model card.
+
+    Empty if there is no such card.
+    """
     try:
         card = (Path(value).expanduser() / "README.md").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -108,17 +145,21 @@ Adapter = Annotated[str, AfterValidator(check_adapter)]
 
 
 def chosen_device(device: str, gpu: str = "cuda:0") -> str:
-    """The device; `auto` is `gpu` where there is one, else the CPU. Raises SettingsError for a device that is not here."""
+    """Return the device to use. `auto` means `gpu` if there is one, else the CPU.
+
+    Raises:
+        SettingsError: the device is not available here.
+    """
     import torch
 
     if device == "auto":
         return gpu if torch.cuda.is_available() else "cpu"
     try:
-        found = torch.device(device)
+        parsed = torch.device(device)
     except RuntimeError:
         raise SettingsError(f"device={device}: torch has no such device; give auto, cpu, cuda or cuda:1.") from None
     count = torch.cuda.device_count()
-    if found.type == "cuda" and (found.index or 0) >= count:
+    if parsed.type == "cuda" and (parsed.index or 0) >= count:
         there, fix = (f"{count} CUDA GPUs", f"cuda:0 to cuda:{count - 1}") if count else ("no CUDA GPU", "cpu")
         raise SettingsError(f"device={device}: torch sees {there} here; give {fix}, or auto.")
     return device
@@ -126,7 +167,14 @@ def chosen_device(device: str, gpu: str = "cuda:0") -> str:
 
 @contextlib.contextmanager
 def explained(what: str = "") -> Iterator[None]:
-    """Turn the errors of loading and reading into a sentence that begins with `what`. Raises SettingsError."""
+    """Turn the errors of loading and reading within this context into one sentence.
+
+    Args:
+        what: the beginning of the sentence. If empty, the error's own text is the sentence.
+
+    Raises:
+        SettingsError: the explained error. An InputError passes unchanged.
+    """
     from safetensors import SafetensorError
 
     try:
@@ -134,18 +182,26 @@ def explained(what: str = "") -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError, RuntimeError, KeyError, TypeError, ImportError, SafetensorError) as error:
-        # Libraries chain the cause; without `what` it is our own sentence.
+        # Libraries chain the real cause. Without `what`, the error's text is already a sentence of ours.
         raise SettingsError(f"{what}: {one_line(error.__cause__ or error, 400)}" if what else str(error)) from error
 
 
 def with_adapter(model: Any, adapter: str) -> Any:
-    """The model with an adapter on it, all of it and nothing else.
+    """Return the model with an adapter on it, after checking that all of the adapter fits.
 
-    Where the run resized the vocabulary, so is the model's, in place. An adapter that PiSSA's run has converted to one on the unchanged base is
-    taken in its converted form.
+    If the run resized the vocabulary, the model's vocabulary is resized too, in place. For an adapter that a PiSSA run
+    has converted to one on the unchanged base, the converted form is used.
+
+    Args:
+        model: the base model.
+        adapter: folder of the adapter.
+
+    Returns:
+        The PEFT model in evaluation mode.
 
     Raises:
-        SettingsError: the adapter does not fit the model, as where it lacks rows of a vocabulary that was resized.
+        SettingsError: the adapter does not fit the model, for example because it lacks rows of a vocabulary that was
+            resized.
     """
     from peft import PeftConfig, PeftModel, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
     from peft.utils import load_peft_weights
@@ -162,15 +218,15 @@ def with_adapter(model: Any, adapter: str) -> Any:
         weights = load_peft_weights(str(folder), device="cpu")
         embeddings = _resize_vocabulary(model, weights)
         if (converted / "adapter_config.json").is_file():
-            # Only LoRA's matrices are in it: modules that were trained in whole are with the adapter itself.
+            # The converted folder holds only LoRA's matrices. Fully trained modules are in the adapter's own folder.
             weights = {name: weight for name, weight in weights.items() if "lora_" not in name}
             weights |= load_peft_weights(str(converted), device="cpu")
             adapted = get_peft_model(model, PeftConfig.from_pretrained(str(converted), inference_mode=True))
             set_peft_model_state_dict(adapted, dict(weights))
         else:
             adapted = PeftModel.from_pretrained(model, str(folder))
-    # peft only warns about weights that have no place, or a place without weights. It saves rows of a vocabulary that was resized in
-    # further places, depending on whether it finds the base model.
+    # peft only warns about weights without a place in the model and about places without weights. Depending on whether
+    # it finds the base model, it saves the rows of a resized vocabulary in further places, so these may be extra.
     expected = set(get_peft_model_state_dict(adapted, save_embedding_layers=False))
     saved = {name for name in weights if name in expected or not name.startswith(embeddings)}
     if saved != expected:
@@ -187,17 +243,18 @@ def with_adapter(model: Any, adapter: str) -> Any:
 
 
 def _resize_vocabulary(model: Any, weights: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give the model as many embeddings as the adapter's weights bring rows for, in place.
+    """Give the model as many embeddings as the adapter's weights have rows, in place.
 
-    Returns the beginnings of the names that the weights of the embeddings and of the output layer have in the adapter.
+    Returns:
+        Prefixes of the adapter's weight names that belong to the embeddings and the output layer.
 
     Raises:
-        SettingsError: of two layers, the adapter brings the further rows of one alone.
+        SettingsError: the adapter brings the additional rows of only one of the two layers.
     """
     layers = [layer for layer in (model.get_input_embeddings(), model.get_output_embeddings()) if layer is not None]
     names = [name for name, module in model.named_modules() if any(module is layer for layer in layers)]
     embeddings = tuple(f"base_model.model.{name}." for name in names)
-    ends = ("weight", "base_layer.weight")  # of a layer that was trained in whole, and of one below LoRA's factors
+    ends = ("weight", "base_layer.weight")  # of a fully trained layer, and of one below LoRA's factors
     rows = {start: len(weights[start + end]) for start in embeddings for end in ends if start + end in weights}
     wanted = max(rows.values(), default=0)
     if wanted > model.get_input_embeddings().num_embeddings:
@@ -213,8 +270,14 @@ def _resize_vocabulary(model: Any, weights: Mapping[str, Any]) -> tuple[str, ...
 def check_vocabulary(tokenizer: Any, model: Any, name: str, adapter: str | None = None) -> None:
     """Refuse a tokenizer with tokens that the model has no embedding for.
 
-    Special tokens of the model's own tokenizer may be such, as for images in a model that reads text alone: they are refused where they
-    occur. name: the model's folder or name on the Hub.
+    Special tokens of the model's own tokenizer may lack an embedding, for example image tokens in a model that reads
+    only text. They are refused where they occur in a text.
+
+    Args:
+        tokenizer: the tokenizer to check.
+        model: the loaded model.
+        name: the model's folder or name on the Hub.
+        adapter: folder of the adapter, if any.
 
     Raises:
         SettingsError: names both sizes and the fix.

@@ -1,5 +1,8 @@
-"""LLaMA-Factory's supervised dataset processors, plain and packed, with further columns: `cuda_mask`, `sample_ids`, and `token_weights`
-where there are weights. How labels come through its preprocessing: token_labels.py."""
+"""LLaMA-Factory's supervised dataset processors, plain and packed, with label columns.
+
+The further columns are `cuda_mask`, `sample_ids`, and `token_weights` if the data or the rules give weights.
+token_labels.py describes how labels come through LLaMA-Factory's preprocessing.
+"""
 
 import contextlib
 import copy
@@ -18,17 +21,21 @@ from .given import COLUMN, GivenRow, aligned, giving_dataset_list
 from .token_labels import LabellingTemplate, LabelRules, Passages, unpack_labels
 
 
-logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
+logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
 
-WEIGHTS = "token_weights"  # a third one, where the data or the rules give weights
+WEIGHTS = "token_weights"  # a third column, only if the data or the rules give weights
 
 
-_active: LabelRules | None = None
+_active: LabelRules | None = None  # the rules within `labelling`
 
 
 @contextlib.contextmanager
 def labelling(rules: LabelRules) -> Iterator[None]:
-    """Within this context LLaMA-Factory's `get_dataset` builds labelled data sets."""
+    """Make LLaMA-Factory's `get_dataset` build labelled data sets within this context.
+
+    Args:
+        rules: decide the labels.
+    """
     global _active
     _active = rules
     try:
@@ -38,17 +45,23 @@ def labelling(rules: LabelRules) -> Iterator[None]:
 
 
 def labelling_form(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """What does the work of `plain`, a function of LLaMA-Factory's loader: within `labelling` ours, elsewhere itself."""
-    ours = {
+    """Return the labelling counterpart of a function of LLaMA-Factory's loader.
+
+    Outside of `labelling` this is the function itself.
+
+    Args:
+        plain: `_get_dataset_processor`, `get_dataset_list` or `align_dataset`.
+    """
+    replacements = {
         "_get_dataset_processor": lambda *args, **kwargs: labelling_processor(plain(*args, **kwargs)),
         "get_dataset_list": giving_dataset_list,
         "align_dataset": functools.partial(aligned, plain),
     }
-    return plain if _active is None else ours[plain.__name__]
+    return plain if _active is None else replacements[plain.__name__]
 
 
 def labelling_processor(processor: DatasetProcessor) -> DatasetProcessor:
-    """Return the labelling counterpart of `processor`, within `labelling`.
+    """Return the labelling counterpart of `processor`. Call it within `labelling`.
 
     A processor for `predict_with_generate` stays as it is: its rows are prompts, and no loss is computed on them.
     """
@@ -62,23 +75,25 @@ def labelling_processor(processor: DatasetProcessor) -> DatasetProcessor:
 
 @dataclass
 class _Labelling:
-    """Mixin: lets LLaMA-Factory build the rows with marked ids, then takes the marks off again.
+    """Mixin that lets LLaMA-Factory build rows with tagged token ids and then separates ids and labels.
 
-    `rules` is an attribute so that it enters the fingerprint `datasets` caches by.
+    Attributes:
+        rules: decide the labels. They are an attribute so that they enter the fingerprint by which `datasets` caches.
     """
 
     rules: LabelRules
     unpack = staticmethod(unpack_labels)
 
     def preprocess_dataset(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """Return the columns of a batch of rows, label columns included."""
         examples = self.without_unusable_rows(examples)
         texts = [
             [message["content"] for message in (*prompt, *response)[1::2]]
             for prompt, response in zip(examples["_prompt"], examples["_response"], strict=True)
         ]
-        given = map(GivenRow.from_text, examples.get(COLUMN, [None] * len(texts)))
+        given_rows = map(GivenRow.from_text, examples.get(COLUMN, [None] * len(texts)))
         worker, passages = copy.copy(self), Passages()
-        worker.template = LabellingTemplate(self.template, self.rules, zip(texts, given, strict=True), passages)
+        worker.template = LabellingTemplate(self.template, self.rules, zip(texts, given_rows, strict=True), passages)
         rows = super(_Labelling, worker).preprocess_dataset(examples)
         table = passages.table()
         parts = [self.unpack(*row, table) for row in zip(rows["input_ids"], rows["labels"], strict=True)]
@@ -88,7 +103,10 @@ class _Labelling:
         return rows
 
     def without_unusable_rows(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """Drop, and count, rows that have nothing to learn: SFT would train on their end-of-turn marker alone."""
+        """Drop rows that have nothing to learn, and log how many.
+
+        SFT would train on their end-of-turn marker alone.
+        """
         rows = len(examples["_prompt"])
         reasons: dict[str, list[int]] = {}
         for index, (prompt, response) in enumerate(zip(examples["_prompt"], examples["_response"], strict=True)):
@@ -109,22 +127,23 @@ class _Labelling:
         return {name: [column[index] for index in kept] for name, column in examples.items()}
 
     def print_data_example(self, example: dict[str, list[int]]) -> None:
+        """Print a row as LLaMA-Factory does, and once more with its CUDA tokens marked."""
         super().print_data_example(example)
         print("CUDA tokens, between ⟦ and ⟧:\n" + mark_cuda_tokens(self.tokenizer, example))
 
 
 @dataclass
 class LabelledProcessor(_Labelling, SupervisedDatasetProcessor):
-    """One row an example."""
+    """Processor that makes one row of each example."""
 
 
 @dataclass
 class LabelledPackedProcessor(_Labelling, PackedSupervisedDatasetProcessor):
-    """Several examples a row, for `packing` and `neat_packing`."""
+    """Processor that packs several examples into a row, for `packing` and `neat_packing`."""
 
 
 def mark_cuda_tokens(tokenizer: Any, example: dict[str, list[int]]) -> str:
-    """Decode the supervised tokens of a row with every run of CUDA tokens between ⟦ and ⟧."""
+    """Decode the supervised tokens of a row, with every run of CUDA tokens between ⟦ and ⟧."""
     columns = zip(example["cuda_mask"], example["input_ids"], example["sample_ids"], strict=True)
     marked = ""
     for is_cuda, run in itertools.groupby((row for row in columns if row[2]), key=lambda row: row[0] != 0):

@@ -1,19 +1,20 @@
-"""Proof that `stage: cuset` trains with CuSeT's loss, whatever route LLaMA-Factory takes.
+"""Make sure that `stage: cuset` trains with CuSeT's loss, whatever route LLaMA-Factory takes.
 
-LLaMA-Factory chooses a trainer by environment variables and keys, more of them with each version. So nothing is believed: once a
-recipe with `stage: cuset` is parsed, no optimizer makes a step in this process before CuSeT's workflow has begun. The workflow's trainer
-sees for itself that each of its steps computes CuSeT's loss. Imports no other file of this package.
+LLaMA-Factory chooses a trainer by environment variables and keys, and each version adds more of them. So this file
+relies on none of them. Once a recipe with `stage: cuset` is parsed, no optimizer may make a step in this process
+before CuSeT's workflow has begun. The workflow's trainer then checks by itself that each of its steps computes CuSeT's
+loss. This file imports no other file of the package.
 """
 
 import weakref
 from typing import Any
 
 
-_hook: Any = None  # on every optimizer, until CuSeT's workflow begins
+_hook: Any = None  # a step hook on every optimizer; removed when CuSeT's workflow begins
 
 
 class OtherTrainerError(RuntimeError):
-    """Another trainer than CuSeT's would train, or has trained, under `stage: cuset`."""
+    """A trainer other than CuSeT's would train, or has trained, under `stage: cuset`."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -23,9 +24,11 @@ class OtherTrainerError(RuntimeError):
 
 
 def expect(arguments: Any) -> None:
-    """From here on, CuSeT's workflow comes before an optimizer's first step.
+    """Refuse optimizer steps from now on, until CuSeT's workflow begins.
 
-    arguments: of the recipe with `stage: cuset` that was parsed. When they are gone, the recipe was only read, and nothing is expected.
+    Args:
+        arguments: the parsed arguments of the recipe with `stage: cuset`. Only a weak reference is kept. Once they are
+            garbage-collected, the recipe was only read and not run, so nothing is refused.
     """
     from torch.optim.optimizer import register_optimizer_step_pre_hook
 
@@ -43,9 +46,10 @@ def expect(arguments: Any) -> None:
 
 
 def begin() -> None:
-    """CuSeT's workflow begins: the steps from here on are its own (resuming makes one before the first loss, under FSDP 2).
+    """Mark the beginning of CuSeT's workflow, from which on optimizer steps are allowed.
 
-    So do those of any recipe that is parsed later.
+    The steps from here on are the workflow's own. Under FSDP 2, resuming makes one before the first loss. Steps of a
+    recipe that is parsed later are allowed too.
     """
     global _hook
     if _hook is not None:

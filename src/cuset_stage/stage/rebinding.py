@@ -1,4 +1,7 @@
-"""A function of LLaMA-Factory run in a namespace where some names mean ours: nothing is copied, and no module is changed."""
+"""Run a function of LLaMA-Factory in a namespace where some names mean ours.
+
+No source code is copied and no module is changed, so everything else in the function stays LLaMA-Factory's.
+"""
 
 from collections.abc import Callable
 from types import FunctionType
@@ -6,9 +9,15 @@ from typing import Any
 
 
 def rebind_globals(function: Callable[..., Any], replacements: dict[str, Any]) -> Callable[..., Any]:
-    """Return a copy of `function` in which the global names in `replacements` mean other things.
+    """Return a copy of `function` in which some global names mean other things.
 
-    Raises RuntimeError when it does not use one of them: in such a version, training on would leave a part of CuSeT out.
+    Args:
+        function: a plain Python function.
+        replacements: the global names to replace, with their new values.
+
+    Raises:
+        RuntimeError: the function does not use one of the names. In such a version of LLaMA-Factory, a part of CuSeT
+            would be left out without notice.
     """
     missing = sorted(set(replacements) - set(function.__code__.co_names))
     if missing:

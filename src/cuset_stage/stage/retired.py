@@ -1,4 +1,4 @@
-"""Keys of a recipe that earlier versions read."""
+"""Keys of a recipe that earlier versions read and this one refuses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from ..text import InputError
 
 
 _FROM_A_FILE = "confidence is no longer read from a file. Set cuset_confidence: base, and remove cuset_confidence_file"
-# Keys, and values of keys, that are gone: why, and what takes their place.
+# Keys, and values of keys, that were removed, with the reason and the replacement.
 RETIRED = {
     "cuset_confidence: file": _FROM_A_FILE,
     "cuset_confidence_file": _FROM_A_FILE,
@@ -16,12 +16,15 @@ RETIRED = {
 
 
 def check_retired(keys: Mapping[str, Any]) -> None:
-    """Refuse keys and values of an earlier version. keys: of a recipe; a list holds the values of a sweep.
+    """Refuse keys and values of an earlier version.
+
+    Args:
+        keys: the recipe's keys with their values. A list holds the values of a sweep.
 
     Raises:
-        InputError: names the first one and what takes its place.
+        InputError: names the first retired key or value and its replacement.
     """
     for key, value in keys.items():
-        for one in (key, *(f"{key}: {item}" for item in (value if isinstance(value, list) else [value]))):
-            if one in RETIRED:
-                raise InputError(f"{one}: {RETIRED[one]}.")
+        for setting in (key, *(f"{key}: {item}" for item in (value if isinstance(value, list) else [value]))):
+            if setting in RETIRED:
+                raise InputError(f"{setting}: {RETIRED[setting]}.")

@@ -1,4 +1,8 @@
-"""LLaMA-Factory's SFT trainer with the loss, the log and the evaluation of CuSeT."""
+"""LLaMA-Factory's SFT trainer with the loss, the log and the evaluation of CuSeT.
+
+The trainer uses the fused head, and computes no padding, where the model allows it. It finds this out with the first
+batch, and otherwise falls back to materialised logits or padded batches.
+"""
 
 import contextlib
 import copy
@@ -28,22 +32,32 @@ from .head import FusedHead, evaluating
 from .processors import COLUMNS, WEIGHTS
 
 
-logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
+logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
 
-LOW_CONFIDENCE = 0.2  # of a mean over tokens at the first log; below it something is wrong
+LOW_CONFIDENCE = 0.2  # mean confidence over tokens at the first log; below this, something is wrong
 
 
 Metric = Callable[["CusetTrainer"], dict[str, float]]
 
 
 class CusetTrainer(CustomSeq2SeqTrainer):
-    """Trains with one of the objectives of `cuset_stage.objective`; everything else is LLaMA-Factory's.
+    """Trains with one of the objectives of `cuset_stage.objective`. Everything else is LLaMA-Factory's.
 
-    The loss of a micro-batch is its sum over tokens divided by the count of the whole optimizer step (`num_items_in_batch`, over
-    accumulation and ranks); the Trainer then multiplies by the number of ranks, because gradients are averaged over them.
-    fused: auto, on or off, as `cuset_fused`; label_summaries: sentences on the labels, logged once more when training begins, because
-    those of loading the model stand between; metrics: each is called with the trainer at an evaluation, on every rank, and gives entries
-    of its log; kwargs: LLaMA-Factory's.
+    The loss of a micro-batch is its sum over tokens divided by the count of the whole optimizer step
+    (`num_items_in_batch`, over accumulation and ranks). The Trainer then multiplies it by the number of ranks, because
+    gradients are averaged over them.
+
+    Attributes:
+        fused_head: what replaces the model's output layer. None: the loss is computed from logits.
+
+    Args:
+        objective: the objective and its settings.
+        fused: auto, on or off, as `cuset_fused`.
+        label_summaries: sentences about the labels. They are logged once more when training begins, because loading
+            the model logs much in between.
+        metrics: each is called with the trainer at an evaluation, on every rank, and returns entries of the
+            evaluation's log.
+        kwargs: arguments of LLaMA-Factory's trainer.
     """
 
     def __init__(
@@ -57,13 +71,12 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         super().__init__(**kwargs)
         self._label_summaries = label_summaries
         self._metrics = metrics
-        # accelerate makes one from the environment, too
+        # accelerate may also build a layout from environment variables
         check_layout(getattr(self.accelerator, "parallelism_config", None))
         self.objective = objective
         self.compute_loss_func = self._objective_loss
         self._must_fuse = fused == "on"
         self._said_fused = False
-        # What covers the model's output layer; None: the loss is computed from logits.
         self.fused_head: FusedHead | None = None
         self._reference_head: FusedHead | None = None
         if fused != "off":
@@ -79,23 +92,30 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 reasons.append("ignore_pad_token_for_loss: false supervises it")
             if reason := next(filter(None, reasons), None):
                 self._give_up_padding_free(reason)
-        # A step must not wait for the device, or the next one is not queued while it is at work. So the collator counts the tokens of rows,
-        # batches are copied without waiting, and the log has no filter against NaN: a loss that is not finite ends the run before it.
+        # A step must not wait for the device, so that the next one can be queued while the device works. So the
+        # collator counts the tokens of rows, batches are copied without waiting, and the log's filter against NaN is
+        # off. The filter is not needed, because a loss that is not finite ends the run first.
         sends_batches = self.accelerator.dispatch_batches or isinstance(self.train_dataset, IterableDataset)
         self.data_collator.gives_lengths = self._is_padding_free and not sends_batches
         self.accelerator.dataloader_config.non_blocking |= self.args.dataloader_pin_memory
         self.args.logging_nan_inf_filter = False
         self._meter = ObjectiveMeter()
         self._has_logged = False
-        self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over the ranks
-        self._grad_norm: Any = None  # of the last optimizer step
-        self._columns: dict[str, torch.Tensor] | None = None  # of the batch whose loss is computed from logits
+        self._step_items: torch.Tensor | None = None  # tokens or samples of the optimizer step, over all ranks
+        self._grad_norm: Any = None  # norm at the last optimizer step
+        # Label columns of the batch while its loss is computed from logits. None: the fused head computes it.
+        self._columns: dict[str, torch.Tensor] | None = None
         self._reference_logits: torch.Tensor | None = None
         self._is_evaluating = False
         self._wants_logits = False
         self._evaluated_rows: list[torch.Tensor] = []
 
     def _give_up_fused(self, reason: str) -> None:
+        """Compute the loss from materialised logits from now on.
+
+        Raises:
+            ValueError: `cuset_fused: on` does not allow this.
+        """
         if self._must_fuse:
             raise ValueError(
                 f"cuset_fused: on, but {reason}. Set cuset_fused: auto to compute the loss from materialised logits."
@@ -104,38 +124,41 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self.fused_head = None
 
     def _models(self) -> list[torch.nn.Module]:
-        """What runs in a step: the model, and a reference of its own."""
+        """Return the bare models that run in a step: the model, and the reference model if it is another one."""
         has_reference = self.objective.needs_reference and self.ref_model is not None
         models = [self.model, self.ref_model] if has_reference else [self.model]
         return [self.accelerator.unwrap_model(model) for model in models]
 
     def _give_up_padding_free(self, reason: str) -> None:
+        """Compute padding from now on."""
         logger.info_rank0(f"Padding is computed: {reason}.")
         self._is_padding_free, self._said_padding_free = False, True
 
     def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:
-        # An earlier run's state would make a checkpoint that is half overwritten look whole; it is written last.
+        # trainer_state.json is written last and marks a checkpoint as whole. One that an earlier run left would make a
+        # half overwritten checkpoint look whole, so it is removed first.
         if self.args.should_save:
             folder = Path(self.args.output_dir, f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}")
             (folder / "trainer_state.json").unlink(missing_ok=True)
         super()._save_checkpoint(*args, **kwargs)
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
+        """Train, add `train_nll` to the metrics, and warn if no CUDA token was trained on."""
         for summary in self._label_summaries:
             logger.info_rank0(summary)
         result = super().train(*args, **kwargs)
         self._check_gradient()
         nll, share = LOG_PREFIX + "nll", LOG_PREFIX + "cuda_share"
         log = [(entry["step"], entry[nll], entry[share]) for entry in self.state.log_history if nll in entry]
-        if rest := self._meter.compute(self.args.device, self.accelerator.gather):  # of the steps since the last entry
+        if rest := self._meter.compute(self.args.device, self.accelerator.gather):  # steps since the last log entry
             log.append((self.state.global_step, rest["nll"], rest["cuda_share"]))
         if not log:
             return result
         steps, losses, shares = zip(*log, strict=True)
-        # The plain cross-entropy of the run's steps compares with the `train_loss` of SFT, as `train_loss` does not.
+        # The plain cross-entropy can be compared with the `train_loss` of SFT. CuSeT's own `train_loss` cannot.
         result.metrics["train_nll"] = float(np.average(losses, weights=np.diff([0, *steps])))
         if self.objective.objective == "cuset" and self.objective.use_cuda_mask and not any(shares):
-            # The warning of the data set stands far above by now.
+            # By now, the warning about the data set is far above in the log.
             logger.warning_rank0(
                 "NOT ONE CUDA TOKEN was trained on, so the CUDA mask did nothing. The warning at the beginning of the log names the causes; "
                 "`cuset label` shows what is found in each row."
@@ -143,7 +166,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return result
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
-        """The Trainer's estimate for a batch. It would count the parameters in every micro-batch, while the GPU waits."""
+        """Return the Trainer's estimate for a batch, without counting the parameters in every micro-batch.
+
+        The GPU would wait for that count.
+        """
         return self._operations_of_a_token * inputs["input_ids"].numel()
 
     @functools.cached_property
@@ -151,7 +177,14 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return super().floating_point_ops({"input_ids": torch.zeros(1)})
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        """Some libraries replace the Trainer's training step by one that computes a loss of its own."""
+        """Make a training step, and check that it computed CuSeT's loss.
+
+        Some libraries replace the Trainer's training step by one that computes a loss of its own.
+
+        Raises:
+            OtherTrainerError: the step computed another loss.
+            NonFiniteError: the loss or the last gradient is not finite. The message names likely causes.
+        """
         self._computed_loss = False
         with (
             self._explained_non_finite(f"step {self.state.global_step + 1}"),
@@ -165,7 +198,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     @functools.cached_property
     def _casting_layers(self) -> list[BaseTunerLayer]:
-        """Adapted layers whose inputs PEFT would copy to float32, although autocast computes their products in its own type."""
+        """Adapted layers whose inputs PEFT would copy to float32.
+
+        The copies are useless, because autocast computes the products in its own type.
+        """
         arguments = self.finetuning_args
         if not self.accelerator.native_amp or arguments.finetuning_type != "lora" or arguments.use_dora:
             return []
@@ -174,7 +210,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     @contextlib.contextmanager
     def _no_casts(self) -> Iterator[None]:
-        """Without these copies. Only within a step: generation in an evaluation is outside of autocast, and needs them."""
+        """Turn off the copies that PEFT makes in `_casting_layers` within this context.
+
+        It encloses only a step. Generation in an evaluation runs outside of autocast and needs the copies.
+        """
         for layer in self._casting_layers:
             layer.cast_input_dtype_enabled = False
         try:
@@ -186,19 +225,23 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def _maybe_log_save_evaluate(self, tr_loss: torch.Tensor, grad_norm: Any, *args: Any, **kwargs: Any) -> None:
         self._grad_norm = grad_norm
         if self.control.should_log or self.control.should_save or self.control.should_evaluate:
-            self._check_gradient()  # these wait for the device anyway
+            self._check_gradient()  # logging, saving and evaluating wait for the device anyway
         super()._maybe_log_save_evaluate(tr_loss, grad_norm, *args, **kwargs)
 
     def _check_gradient(self) -> None:
-        """Raise NonFiniteError when the gradient of the last optimizer step was not finite. Waits for the device."""
+        """Check that the gradient of the last optimizer step was finite. Waits for the device.
+
+        Raises:
+            NonFiniteError: it was not.
+        """
         norm = 0.0 if self._grad_norm is None else float(self._grad_norm)
-        if not math.isfinite(norm) and not self.args.fp16:  # whose loss scaler leaves such steps out
-            found = f"step {self.state.global_step}: the gradient norm is {norm}, which ruins the weights"
-            raise NonFiniteError(found, self._causes())
+        if not math.isfinite(norm) and not self.args.fp16:  # float16's loss scaler skips such steps
+            problem = f"step {self.state.global_step}: the gradient norm is {norm}, which ruins the weights"
+            raise NonFiniteError(problem, self._causes())
 
     @contextlib.contextmanager
     def _explained_non_finite(self, where: str) -> Iterator[None]:
-        """Raise a NonFiniteError of the loss anew, with the place and what may be the cause."""
+        """Raise a NonFiniteError of the loss again, with the place and the possible causes."""
         try:
             yield
         except NonFiniteError as error:
@@ -206,7 +249,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             raise NonFiniteError(f"{where}: {error.found}", self._causes()) from None
 
     def _causes(self) -> str:
-        """What may have made numbers NaN or infinite, each with its fix."""
+        """Return a sentence on what may have made numbers NaN or infinite, with a fix for each cause."""
         causes = [
             attention.suspicion(self.args.device),
             "float16 overflows: use bf16 in place of fp16" if self.args.fp16 else None,
@@ -224,6 +267,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return_outputs: bool = False,
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
+        """Compute CuSeT's loss of a micro-batch, fused and without padding where possible."""
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         self._computed_loss = True
@@ -237,7 +281,13 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return self._loss_of(model, inputs, return_outputs, num_items_in_batch)
 
     def _check_tokens(self, input_ids: torch.Tensor) -> None:
-        """Raise ValueError for a token without an embedding, on which a GPU ends with a message of its own. Waits for the device."""
+        """Check that every token has an embedding. Waits for the device.
+
+        On a GPU, a token without one ends in an obscure error message.
+
+        Raises:
+            ValueError: names the token and the fix.
+        """
         embeddings = getattr(self.model.get_input_embeddings(), "num_embeddings", None)
         if embeddings is not None and (largest := int(input_ids.max())) >= embeddings:
             raise ValueError(
@@ -248,10 +298,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def _loss_without_padding(
         self, model: torch.nn.Module, inputs: dict[str, Any], lengths: Sequence[int] | None, num_items_in_batch: Any
     ) -> torch.Tensor | None:
-        """The loss of the batch with its rows laid end to end; None where padding has to be computed.
+        """Return the loss of the batch with its rows laid end to end, or None if padding has to be computed.
 
-        The first batch shows whether the models allow it, on all ranks alike, so it is laid even if it has no padding: where ranks share
-        weights, none may run a model once more than the others.
+        The first batch shows whether the models allow it, on all ranks alike. So the first batch is laid even if it
+        has no padding: where ranks share weights, no rank may run a model more often than the others.
         """
         is_first = not self._said_padding_free
         laid = padding_free.lay(inputs, lengths, full=is_first)
@@ -278,6 +328,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def _loss_of(
         self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool, num_items_in_batch: Any
     ) -> Any:
+        """Return the loss of a batch, by the fused head or from logits."""
         inputs = dict(inputs)
         columns = {name: inputs.pop(name) for name in COLUMNS}
         columns[WEIGHTS] = inputs.pop(WEIGHTS, None)
@@ -291,7 +342,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                     result = super().compute_loss(model, dict(inputs), **options)
                 reason = self.fused_head.reason
             if reason is None:
-                if not self._said_fused:  # before the first batch has come through the model may still be found out
+                if not self._said_fused:  # only now, because the first batch may still show that the model cannot
                     logger.info_rank0(
                         "The loss is computed by the fused head; no logits are materialised in training."
                     )
@@ -307,9 +358,9 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             self._columns = self._reference_logits = None
 
     def _why_not_fused(self, model: torch.nn.Module, inputs: dict[str, Any]) -> str | None:
-        """What stands against the fused head in this run, seen with its first batch; None: nothing."""
+        """Return why this run cannot use the fused head, or None. It is found out with the first batch."""
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
-        if not self.fused_head.is_verified:  # eager: a compiled model is not compiled for a pass that comes once
+        if not self.fused_head.is_verified:  # eager, so that nothing is compiled for a single pass
             with torch.no_grad(), torch.compiler.set_stance("force_eager"), evaluating(model):
                 self.fused_head.verify(lambda: model(**inputs))
         if self._reference_head is not self.fused_head and not self._reference_head.is_verified:
@@ -318,10 +369,11 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return self.fused_head.reason or self._reference_head.reason
 
     def _objective_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
+        """Return the loss that the Trainer takes from the model's output; in an evaluation the cross-entropy."""
         logits = outputs.get("logits") if hasattr(outputs, "get") else outputs[0]
         if self._columns is None:
             loss = self.fused_head.loss_of(logits)
-            if loss is None:  # compute_loss sees the reason and computes this batch again
+            if loss is None:  # _loss_of sees the reason and computes this batch again
                 return labels.new_zeros((), dtype=torch.float32)
             terms = self.fused_head.terms
         else:
@@ -335,18 +387,23 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             loss = terms.loss.sum() / terms.count(self.objective.normalization, num_items_in_batch)
 
         if self._is_evaluating:
-            self._keep_for_evaluation(terms, labels.size(0))  # on all ranks, those without a supervised token too
+            self._keep_for_evaluation(terms, labels.size(0))  # on all ranks, even those without a supervised token
         # Without a supervised token there is nothing to learn, but every rank needs a gradient path.
         if not terms.nll.numel():
             return loss if self._columns is None else no_loss(logits)
         if self._is_evaluating:
-            # eval_loss is plain cross-entropy, so that methods compare
+            # eval_loss is the plain cross-entropy, so that methods can be compared
             return terms.nll.sum() / terms.count("tokens", num_items_in_batch)
         self._meter.update(terms, self.objective.tau)
         return loss + self._auxiliary_loss(outputs, terms, num_items_in_batch)
 
     def _reference(self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool) -> Any:
-        """The base model on the same inputs: the fused head's `reference`, or logits; None where the objective reads none."""
+        """Run the base model on the same inputs.
+
+        Returns:
+            The fused head's `reference`, or logits [batch, length, vocabulary]. None if the objective reads no base
+            model.
+        """
         if not self.objective.needs_reference:
             return None
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
@@ -357,9 +414,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             return self._reference_head.inputs_of(lambda: base(**inputs), with_head=is_other)
 
     def _auxiliary_loss(self, outputs: Any, terms: TokenTerms, num_items_in_batch: Any) -> torch.Tensor | float:
-        """The router loss of mixture-of-experts models, which they add themselves only when they compute the loss.
+        """Return the router loss of mixture-of-experts models.
 
-        It is a mean over a micro-batch, so it takes the micro-batch's share of the step: its size does not depend on how the step is cut.
+        The models add it themselves only when they compute the loss. It is a mean over a micro-batch, so it is
+        weighted by the micro-batch's share of the step. Then its size does not depend on how the step is split.
         """
         auxiliary = outputs.get("aux_loss") if hasattr(outputs, "get") else None
         if not isinstance(auxiliary, torch.Tensor):
@@ -370,12 +428,12 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     @contextlib.contextmanager
     def _base_model(self, model: torch.nn.Module) -> Iterator[torch.nn.Module]:
-        """The objective's base model: a frozen copy, or the wrapped model itself with its adapters off."""
+        """Yield the objective's base model: a frozen copy, or the wrapped model itself with its adapters off."""
         if self.ref_model is not None:
             yield self.ref_model
             return
 
-        # DDP, DeepSpeed and FSDP hide disable_adapter, but their forward must be the one that is called.
+        # DDP, DeepSpeed and FSDP hide disable_adapter, so the bare model's is used. The forward must be the wrapper's.
         adapted = self.accelerator.unwrap_model(model)
         with evaluating(model), adapted.disable_adapter():
             yield model
@@ -383,18 +441,19 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def get_batch_samples(
         self, epoch_iterator: Iterator[Any], num_batches: int, device: torch.device
     ) -> tuple[list[Any], Any]:
-        """The batches of an optimizer step, and what the step is divided by. Before transformers 4.57 nothing smaller can be overridden.
+        """Return the batches of an optimizer step, and the count that the step's loss is divided by.
 
-        Tokens are divided by the Trainer's count, as in SFT: before transformers 5.12 a row's first label is part of it, which nothing
+        Before transformers 4.57 nothing smaller than this method can be overridden. Tokens are divided by the
+        Trainer's count, as in SFT. Before transformers 5.12 that count includes a row's first label, which nothing
         predicts. The step's samples, and the tokens that have a loss, are counted here, whatever the Trainer counts.
         """
         batches, count = super().get_batch_samples(epoch_iterator, num_batches, device)
         if count is not None:
             divided_by = self.objective.normalization
-            own = sum(count_items(batch["labels"], batch.get("sample_ids"), divided_by) for batch in batches)
-            own = torch.as_tensor(own, device=device)
+            items = sum(count_items(batch["labels"], batch.get("sample_ids"), divided_by) for batch in batches)
+            items = torch.as_tensor(items, device=device)
             is_shared = self.args.average_tokens_across_devices and self.args.world_size > 1
-            self._step_items = self.accelerator.gather(own).sum() if is_shared else own
+            self._step_items = self.accelerator.gather(items).sum() if is_shared else items
             if divided_by == "samples":
                 count = self._step_items
         return batches, count
@@ -402,6 +461,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     # ---- the log
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """Add the objective's averages to the training log."""
         if "loss" in logs:
             averages = self._meter.compute(self.args.device, self.accelerator.gather)
             if averages and not self._has_logged:
@@ -409,12 +469,15 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 self._warn_of(averages)
             averages = {LOG_PREFIX + name: value for name, value in averages.items()}
             logs = {**logs, **averages}
-            if is_env_enabled("LLAMABOARD_ENABLED"):  # the web UI's log box shows LLaMA-Factory's own few values alone
+            if is_env_enabled("LLAMABOARD_ENABLED"):  # the web UI's log box shows only a few values of LLaMA-Factory
                 logger.info_rank0(", ".join(f"{name}: {value:.4f}" for name, value in averages.items()))
         super().log(logs, start_time)
 
     def _warn_of(self, averages: dict[str, float]) -> None:
-        """Warn at the first log of a model that finds its own training data unlikely, as a pretrained one never does."""
+        """Warn if the model finds its own training data unlikely at the first log.
+
+        A pretrained model never does.
+        """
         share = averages["cuda_share"]
         means = averages.get("cuda_confidence", 0.0), averages.get("other_confidence", 0.0)
         confidence = share * means[0] + (1 - share) * means[1]
@@ -439,16 +502,20 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             self._is_evaluating = self._wants_logits = False
 
     def _keep_for_evaluation(self, terms: TokenTerms, batch_size: int) -> None:
-        """Keep each row's loss, tokens and samples: rows that a sampler repeats to fill the last batch are dropped again."""
+        """Keep each row's loss, tokens and samples for the evaluation's result.
+
+        Rows that a sampler repeats to fill the last batch are dropped again.
+        """
         rows = torch.zeros(batch_size, 3, dtype=torch.float32, device=terms.nll.device)
         first = torch.ones_like(terms.sample)
         first[1:] = terms.sample[1:] != terms.sample[:-1]
         values = torch.stack([terms.loss.detach(), torch.ones_like(terms.nll), first.float()], dim=1)
         rows.index_add_(0, terms.row, values)
-        # Not self.gather_function: Seq2SeqTrainer makes it the one that keeps the repeated rows.
+        # self.gather_function cannot be used: Seq2SeqTrainer sets it to the function that keeps repeated rows.
         self._evaluated_rows.append(self.accelerator.gather_for_metrics(rows).double().sum(dim=0).cpu())
 
     def evaluation_loop(self, *args: Any, metric_key_prefix: str = "eval", **kwargs: Any) -> EvalLoopOutput:
+        """Evaluate, and add the metrics and the objective's loss (`eval_<objective>_loss`) to the result."""
         self._evaluated_rows = []
         output = super().evaluation_loop(*args, metric_key_prefix=metric_key_prefix, **kwargs)
         if metric_key_prefix.startswith("eval") and output.metrics is not None:
@@ -470,7 +537,16 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
 
 def count_items(labels: torch.Tensor, sample_ids: torch.Tensor | None, normalization: str) -> torch.Tensor | int:
-    """How many supervised tokens of a batch [batch, length] are predicted from another one, or how many samples have such a token."""
+    """Count what the loss of a batch is divided by.
+
+    Args:
+        labels: [batch, length].
+        sample_ids: [batch, length], needed only for samples.
+        normalization: tokens or samples.
+
+    Returns:
+        The number of supervised tokens that a token before them predicts, or of samples that have such a token.
+    """
     is_predicted = supervised_positions(labels)
     if normalization == "tokens":
         return is_predicted.sum()

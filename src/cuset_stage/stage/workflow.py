@@ -1,7 +1,7 @@
-"""The workflow of `stage: cuset`: LLaMA-Factory's own SFT workflow, with five of the things it uses replaced.
+"""The workflow of `stage: cuset`: LLaMA-Factory's SFT workflow with five of the names it uses replaced.
 
-`run_sft` is executed as it is, in a namespace where five names mean ours. Nothing is copied and no module is changed,
-so whatever else SFT does there, and will do in a later version, is done here too.
+`run_sft` is executed as it is, in a namespace where five names mean ours. No code is copied and no module is changed.
+So whatever else SFT does there, now or in a later version, is done here too.
 """
 
 import copy
@@ -30,7 +30,7 @@ from .rebinding import rebind_globals
 from .trainer import CusetTrainer, Metric
 
 
-logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
+logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
 
 
 def run_cuset(
@@ -41,10 +41,15 @@ def run_cuset(
     generating_args: Any,
     callbacks: list[Any] | None = None,
 ) -> None:
-    """Train, evaluate or predict as `run_sft` does. Raises ValueError for keys that CuSeT cannot train with, before anything loads."""
+    """Train, evaluate or predict as LLaMA-Factory's `run_sft` does, with CuSeT's loss.
+
+    Raises:
+        ValueError: CuSeT cannot train with these keys. This is checked before anything is loaded.
+        InputError: a file of weights is cut off or damaged.
+    """
     proof.begin()
     check_datasets(data_set_names(data_args), data_args.dataset_dir)
-    template = import_module("cuset_stage.project.template")  # which stands above this package
+    template = import_module("cuset_stage.project.template")  # imported late: a layer above this package
     notes = [
         *check_combination(model_args, training_args, finetuning_args),
         template.difference(model_args.model_name_or_path, data_args.template),
@@ -58,9 +63,9 @@ def run_cuset(
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
-    metrics: list[Metric] = []  # measured at every evaluation beside the loss
+    metrics: list[Metric] = []  # computed at every evaluation in addition to the loss
     if finetuning_args.cuset_pairs:
-        pairs = import_module("cuset_stage.pairs.metric")  # which stands above this package
+        pairs = import_module("cuset_stage.pairs.metric")  # imported late: a layer above this package
         metrics.append(pairs.PairsMetric(finetuning_args.cuset_pairs, finetuning_args.cuset_pairs_samples))
     label_summaries: list[str] = []
 
@@ -100,7 +105,7 @@ def run_cuset(
 
 
 def torn_weights(*folders: str | None) -> Path | None:
-    """The first file of weights in the folders that cannot be read as it is."""
+    """Return the first safetensors file in the folders that cannot be opened, or None."""
     for file in (file for folder in filter(None, folders) for file in sorted(Path(folder).glob("*.safetensors"))):
         try:
             with safe_open(file, framework="numpy"):
@@ -111,8 +116,11 @@ def torn_weights(*folders: str | None) -> Path | None:
 
 
 def choose_checkpoint(training_args: Any) -> None:
-    """LLaMA-Factory goes on from the last checkpoint in the output folder, also from one whose writing was stopped; here it goes on from the
-    last whole one, or begins again. That it goes on is said, as a trial run may have left the checkpoint."""
+    """Make training resume from the last whole checkpoint in the output folder.
+
+    LLaMA-Factory would also resume from a checkpoint that was not written to its end. Without a whole one, training
+    starts anew. A warning tells that training resumes, because the checkpoint may come from a trial run.
+    """
     last, output = training_args.resume_from_checkpoint, Path(training_args.output_dir)
     if last is None or Path(last).parent != output:
         return
@@ -127,9 +135,10 @@ def choose_checkpoint(training_args: Any) -> None:
 
 
 def as_float32(model: Any) -> None:
-    """Convert 16-bit weights in place where the processor has no instructions for them, and a step would take minutes.
+    """Convert 16-bit weights to float32, in place, if the processor has no instructions for them.
 
-    LLaMA-Factory loads frozen weights in the type of their files, whatever the machine.
+    A training step would take minutes otherwise. LLaMA-Factory loads frozen weights in the type of their files,
+    whatever the machine.
     """
     if model is None or torch.ops.mkldnn._is_mkldnn_bf16_supported() or getattr(model, "is_quantized", False):
         return
@@ -139,15 +148,19 @@ def as_float32(model: Any) -> None:
 
 
 def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
-    """The base model that an objective reads, loaded as a model of its own; None where it is `model` with its adapters off."""
+    """Load the base model that an objective reads as a model of its own.
+
+    Returns:
+        The reference model, or None if it is `model` with its adapters off.
+    """
     if finetuning_args.ref_model is None:
         if hasattr(model, "disable_adapter"):
             return None
         logger.info_rank0(
             "The objective keeps a frozen copy of the model as its base model: twice the memory of the weights."
         )
-        # Evaluated alone, a model has its adapters merged into its weights: the base is loaded without them.
+        # When a model is only evaluated, its adapters are merged into its weights. So the base is loaded without them.
         model_args = type(model_args).copyfrom(model_args, adapter_name_or_path=None)
         finetuning_args = copy.copy(finetuning_args)
-        finetuning_args.finetuning_type = "full"  # for which LLaMA-Factory loads a copy
+        finetuning_args.finetuning_type = "full"  # makes LLaMA-Factory load a copy
     return create_ref_model(model_args, finetuning_args)

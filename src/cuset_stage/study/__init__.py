@@ -1,1 +1,1 @@
-"""Studies: models x methods x seeds, from training to tables, as jobs of Snakemake."""
+"""Studies of models x methods x seeds, from training to tables. Snakemake runs their jobs."""

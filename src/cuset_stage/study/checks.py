@@ -1,4 +1,7 @@
-"""What can be found wrong with a study before a job starts: keys that nothing reads, and models, tasks and prompts that are not there."""
+"""Checks of a study before any job starts.
+
+They find keys that nothing reads, and models, tasks and prompts that do not exist.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from .plan import Job, StudyError
 from .settings import StudySettings
 
 
-# What the study says itself, by kind of job.
+# Keys that the study itself sets, by kind of job. Users must not give them.
 DECIDED: Mapping[str, frozenset[str]] = {
     "train": frozenset({"model_name_or_path", "seed", "output_dir", "overwrite_output_dir"}),
     "generate": frozenset({"model", "tasks", "prompts", "output", "seed"}),
@@ -32,9 +35,9 @@ DECIDED: Mapping[str, frozenset[str]] = {
 
 @functools.cache
 def recipe_keys() -> frozenset[str]:
-    """The keys of a recipe: fields of the dataclasses that llamafactory-cli parses it into.
+    """Return the keys that a recipe may have: the fields of the dataclasses into which llamafactory-cli parses it.
 
-    They are read from the classes' source: to import them takes torch, and seconds.
+    The fields are read from the source of the classes, because importing them would import torch and take seconds.
     """
     groups = ("model", "data", "training", "finetuning", "generating")
     files = {
@@ -47,19 +50,24 @@ def recipe_keys() -> frozenset[str]:
         [folder] = importlib.util.find_spec(package).submodule_search_locations
         for name in names:
             tree = ast.parse(Path(folder, name).read_text(encoding="utf-8"))
-            bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-            fields = [field for body in bodies for field in body if isinstance(field, ast.AnnAssign)]
+            class_bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+            fields = [field for body in class_bodies for field in body if isinstance(field, ast.AnnAssign)]
             keys |= {field.target.id for field in fields if not re.search("init=False|ClassVar", ast.unparse(field))}
     return frozenset(keys)
 
 
 def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[str, type[Settings]]) -> None:
-    """Refuse a key that a recipe or a command does not have, or that the study decides. commands: their settings by name.
+    """Check that every key of the study belongs to a recipe or a command, and is not one that the study itself sets.
+
+    Args:
+        settings: the study.
+        jobs: its jobs.
+        commands: the settings class of each command, by name.
 
     Raises:
-        StudyError: names where the key stands, and the nearest one that there is.
+        StudyError: a key does not fit. The message names the place of the key and the nearest valid key, or the fix.
     """
-    known = recipe_keys()
+    known_keys = recipe_keys()
     for where, kind, keys in _parts(settings):
         if kind in ("recipe", "train"):
             try:
@@ -67,23 +75,24 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
             except InputError as error:
                 raise StudyError(f"{where}: {error}") from None
             for key in keys:
-                if key not in known:
-                    raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known)}")
-        for key in DECIDED.get(kind, frozenset()) & keys.keys():  # over a recipe's own it says them
+                if key not in known_keys:
+                    raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known_keys)}")
+        # A recipe itself may have these keys: the study overrides its values.
+        for key in DECIDED.get(kind, frozenset()) & keys.keys():
             fix = "give them as seeds" if key == "seed" else "leave it out"
             raise StudyError(f"{where}: {key}: the study sets it; {fix}.")
     for (kind, model), job in {(job.kind, job.run.model): job for job in jobs if job.kind != "train"}.items():
-        given = dict(job.settings)
-        if "models" in given:  # whose folders training will make
-            given["models"] = {"any": {"model": "any/name"}}
+        job_keys = dict(job.settings)
+        if "models" in job_keys:  # the folders of these models will only exist after training
+            job_keys["models"] = {"any": {"model": "any/name"}}
         try:
-            commands[kind].checked(given)
+            commands[kind].checked(job_keys)
         except SettingsError as error:
             raise StudyError(f"{kind} (of {model}): {error}") from None
 
 
 def _parts(settings: StudySettings) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """(where they stand, what reads them, keys) of everything that the study's file gives to jobs."""
+    """Yield (place in the study's file, kind of job or "recipe", keys) for all keys that the study gives to jobs."""
     yield "keys", "train", settings.keys
     for name, model in settings.models.items():
         yield str(model.recipe), "recipe", read_yaml(model.recipe)
@@ -100,25 +109,31 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, str, Mapping[str, Any
 
 
 def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
-    """Models, tasks and prompts that the jobs need and that are not there or cannot be read. Of what may be on the Hub nothing is said."""
-    names, asked = {}, {}
+    """Return the models, tasks and prompts that the jobs need and that do not exist or cannot be read.
+
+    A model that may be on the Hub is not reported.
+
+    Returns:
+        One message per problem.
+    """
+    model_of_name, task_options = {}, {}
     for job in jobs:
         if job.kind != "evaluate":
-            names[job.run.model] = settings.models[job.run.model].model
+            model_of_name[job.run.model] = settings.models[job.run.model].model
         if job.kind in ("generate", "evaluate"):
             of_tasks = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}
-            asked[repr(of_tasks)] = of_tasks
+            task_options[repr(of_tasks)] = of_tasks
     problems: dict[str, None] = {}
 
     def check(where: str, function: Callable[..., Any], *given: Any, **options: Any) -> None:
         try:
             function(*given, **options)
-        except ValueError as error:  # a TaskError, too
+        except ValueError as error:  # a TaskError is a ValueError as well
             problems[f"{where}{error}"] = None
 
-    for name, model in names.items():
+    for name, model in model_of_name.items():
         check(f"models: {name}: model={model}: ", check_model, model)
-    for options in asked.values():
+    for options in task_options.values():
         check("tasks: ", load_tasks, settings.tasks, **{**options, "only": split_names(options.get("only", ()))})
     if settings.prompts is not None:
         check("prompts: ", read_prompts, settings.prompts)

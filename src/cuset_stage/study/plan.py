@@ -1,4 +1,4 @@
-"""A study as jobs: the runs of models x methods x seeds, and what trains, samples, judges and measures each of them."""
+"""The plan of a study: its runs (models x methods x seeds) and the jobs that train, sample and judge each of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..text import InputError, nearest
 from .settings import NAME, Kind, StudySettings
 
 
-ADAPTERS = frozenset({"lora", "oft"})  # what a training writes beside the model that it is on
+ADAPTERS = frozenset({"lora", "oft"})  # values of finetuning_type whose training writes an adapter and no full model
 NEEDS: Mapping[Kind, tuple[Kind, ...]] = {
     "train": (), "generate": ("train",), "evaluate": ("generate",), "pairs": ("train",), "analyze": ("train",),
 }  # fmt: skip
@@ -25,16 +25,23 @@ OUTPUTS: Mapping[Kind, str] = {
     "evaluate": "results.jsonl",
     "pairs": "pairs.json",
     "analyze": "confidence",
-}  # fmt: skip - in the folder of its run
+}  # fmt: skip - file or folder that each kind of job writes, in the folder of its run
 
 
 class StudyError(InputError):
-    """A study that cannot be made, or that contradicts what lies in its folder."""
+    """A study cannot be planned, or contradicts the files in its folder."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A model under a method with a seed. keys: what the method says over the recipe; None: the model is left as it is."""
+    """A model under a method with a seed.
+
+    Attributes:
+        model: name of the model in the study.
+        method: name of the method.
+        seed: seed of training and of sampling.
+        keys: keys of the method, which override those of the recipe. None means that the model is not trained.
+    """
 
     model: str
     method: str
@@ -43,13 +50,21 @@ class Run:
 
     @property
     def name(self) -> str:
+        """Name of the run, which is also its folder."""
         return f"{self.model}/{self.method}/seed{self.seed}"
 
 
 @dataclass(frozen=True)
 class Job:
-    """A command on a file of settings. gpus: how many it takes, in quarters below one where jobs share this machine's; needs: kinds of jobs
-    of its run that come before."""
+    """A command with its settings.
+
+    Attributes:
+        kind: kind of job.
+        run: the run that it belongs to.
+        settings: settings of the command, which are written to a file.
+        gpus: number of GPUs that the job takes. On this machine it may be in quarters below one, as jobs share GPUs.
+        needs: kinds of jobs of the same run that must be done before.
+    """
 
     kind: Kind
     run: Run
@@ -59,14 +74,17 @@ class Job:
 
     @property
     def name(self) -> str:
+        """Name of the job, such as "train/MODEL/METHOD/seed0"."""
         return f"{self.kind}/{self.run.name}"
 
 
 def runs_of(settings: StudySettings) -> list[Run]:
-    """Every run once: methods, ablations, sweeps, each over its models and seeds. A swept value that a method has is that method's run.
+    """Return every run of the study once: methods, ablations and sweeps, each over its models and seeds.
+
+    A swept value that the varied method already has gives no run of its own, as the method's run covers it.
 
     Raises:
-        StudyError: names a method, model or name that does not fit.
+        StudyError: a method, a model or a name does not fit. The message names it.
     """
     models, seeds = tuple(settings.models), settings.seeds
     methods: list[tuple[Any, ...]] = [(name, keys, models, seeds) for name, keys in settings.methods.items()]
@@ -97,20 +115,21 @@ def runs_of(settings: StudySettings) -> list[Run]:
 
 
 def jobs_of(settings: StudySettings) -> list[Job]:
-    """The jobs of every run, each after what it needs.
+    """Return the jobs of every run. Each job comes after the jobs that it needs.
 
     Raises:
-        StudyError, SettingsError: a name that does not fit, a recipe that cannot be read.
+        StudyError: a name does not fit.
+        SettingsError: a recipe cannot be read.
     """
     recipes = {name: read_yaml(model.recipe) for name, model in settings.models.items()}
     return [job for run in runs_of(settings) for job in _jobs_of_run(settings, run, recipes[run.model])]
 
 
 def wanted(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
-    """The jobs that `only` asks for.
+    """Return the jobs of the runs that `only` selects, or all jobs without it.
 
     Raises:
-        StudyError: a pattern that no run matches.
+        StudyError: no run matches a pattern.
     """
     if settings.only is None:
         return list(jobs)
@@ -123,9 +142,10 @@ def wanted(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
 
 
 def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -> Iterator[Job]:
+    """Yield the jobs of one run. A run whose method has no keys has no training job."""
     model = settings.models[run.model]
     folder = settings.output / "runs" / run.name
-    trained, places = {"model": model.model}, {kind: str(folder / name) for kind, name in OUTPUTS.items()}
+    trained_model, outputs = {"model": model.model}, {kind: str(folder / name) for kind, name in OUTPUTS.items()}
 
     def job(kind: Kind, given: Mapping[str, Any]) -> Job:
         needs = tuple(needed for needed in NEEDS[kind] if needed != "train" or run.keys is not None)
@@ -135,16 +155,16 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
     keys = {**recipe, **settings.keys, **model.keys, **(run.keys or {})}
     keys |= {"model_name_or_path": model.model, "seed": run.seed}
     if run.keys is not None:
-        yield job("train", {**keys, "output_dir": places["train"], "overwrite_output_dir": False})
+        yield job("train", {**keys, "output_dir": outputs["train"], "overwrite_output_dir": False})
         is_adapter = keys.get("finetuning_type", "lora") in ADAPTERS
-        trained = {**trained, "adapter": places["train"]} if is_adapter else {"model": places["train"]}
+        trained_model = {**trained_model, "adapter": outputs["train"]} if is_adapter else {"model": outputs["train"]}
     template = {"template": keys["template"]} if "template" in keys else {}
     tasks = str(settings.tasks)
     prompts = {} if settings.prompts is None else {"prompts": str(settings.prompts)}
-    sampling = {**template, **prompts, **settings.generate, **trained, "seed": run.seed}
-    yield job("generate", {**sampling, "tasks": tasks, "output": places["generate"]})
-    judging = {**settings.evaluate, "answers": places["generate"], "tasks": tasks, "method": run.method}
-    yield job("evaluate", {**judging, "output": places["evaluate"]})
+    generate_keys = {**template, **prompts, **settings.generate, **trained_model, "seed": run.seed}
+    yield job("generate", {**generate_keys, "tasks": tasks, "output": outputs["generate"]})
+    evaluate_keys = {**settings.evaluate, "answers": outputs["generate"], "tasks": tasks, "method": run.method}
+    yield job("evaluate", {**evaluate_keys, "output": outputs["evaluate"]})
     for kind, given in (("pairs", settings.pairs), ("analyze", settings.analyze)):
         if given is not None:
-            yield job(kind, {**template, **given, "models": {run.method: trained}, "output": places[kind]})
+            yield job(kind, {**template, **given, "models": {run.method: trained_model}, "output": outputs[kind]})

@@ -1,4 +1,8 @@
-"""The report of a study: results.jsonl, its tables as Markdown and CSV, pictures of its sweeps, and a page with all of them."""
+"""The report of a study.
+
+It consists of results.jsonl, the tables as Markdown and CSV, pictures of the sweeps, and an HTML page with all of
+them.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +24,13 @@ from .settings import StudySettings
 from .tables import collect, score_table, tables_of
 
 
-NAMED = 6  # unfinished runs that the summary names
+NAMED = 6  # maximum number of unfinished runs that the summary names
 Lines = Mapping[str, Mapping[float, Crossed]]
 """Model -> values of a key with function Pass@1 there."""
 
 
 def write_report(settings: StudySettings) -> list[Path]:
-    """Write the report of what is judged so far; returns the files.
+    """Write the report of what is judged so far, and return its files.
 
     Raises:
         StudyError: no sample is judged.
@@ -48,30 +52,40 @@ def write_report(settings: StudySettings) -> list[Path]:
 
 
 def _summary(settings: StudySettings, rows: pd.DataFrame) -> str:
+    """Return the text below the title: the size of the study, and what is missing or does not compare."""
     models, seeds = (rows[key].unique() for key in ("model", "seed"))
     samples = int(rows["sample"].max()) + 1
     text = (
         f"{counted(rows['task'].nunique(), 'task')}, {counted(len(rows), 'sample')}; models: {', '.join(models)}; "
         f"seeds: {', '.join(map(str, sorted(seeds)))}."
     )
-    if short := [f"Pass@{k}" for k in settings.k if k > samples]:
-        text += f" No {' or '.join(short)}: a task has {counted(samples, 'sample')}."
+    if missing_ks := [f"Pass@{k}" for k in settings.k if k > samples]:
+        text += f" No {' or '.join(missing_ks)}: a task has {counted(samples, 'sample')}."
     if "prompts" in rows:
         wordings = sorted(set(map(str, rows["prompts"])))
         text += f" Prompts: {'; '.join(wordings)}."
         if len(wordings) > 1:
             text += " Runs that answer different prompts do not compare: sample them again with the same."
-    if failed := int((rows["verdict"] == INFRA_ERROR).sum()):
-        text += f" The judge itself failed at {counted(failed, 'sample')} (infra_error, {failed / len(rows):.1%}): judge these again before you publish."
-    every = runs_of(settings)
-    if left := [run.name for run in every if gpu_hours(settings, run, "evaluate") is None]:
-        names = ", ".join(left[:NAMED]) + (", ..." if len(left) > NAMED else "")
-        text += f" Not finished: {len(left):,} of {counted(len(every), 'run')} ({names}); the tables leave them out."
+    if infra_errors := int((rows["verdict"] == INFRA_ERROR).sum()):
+        text += f" The judge itself failed at {counted(infra_errors, 'sample')} (infra_error, {infra_errors / len(rows):.1%}): judge these again before you publish."
+    all_runs = runs_of(settings)
+    if unfinished := [run.name for run in all_runs if gpu_hours(settings, run, "evaluate") is None]:
+        names = ", ".join(unfinished[:NAMED]) + (", ..." if len(unfinished) > NAMED else "")
+        text += f" Not finished: {len(unfinished):,} of {counted(len(all_runs), 'run')} ({names}); the tables leave them out."
     return text
 
 
 def sweep_lines(settings: StudySettings, rows: pd.DataFrame, key: str) -> Lines:
-    """A line a model over the values of a key (the paper's Fig. 4), those that are numbers; of the seeds and tasks that all of its points have."""
+    """Return the lines of a sweep, one per model, as in the paper's Fig. 4.
+
+    A line has one point per value of the key that is a number. Each point is the mean over the seeds and tasks that
+    all points of the line have in common. A model with fewer than two points has no line.
+
+    Args:
+        settings: the study.
+        rows: rows of `collect`.
+        key: the key that is swept.
+    """
     sweeps = settings.sweeps
     base = (settings.methods[sweeps.of] or {}).get(key)
     values = sorted(value for value in {*sweeps.runs[key], base} if isinstance(value, int | float))
@@ -83,14 +97,14 @@ def sweep_lines(settings: StudySettings, rows: pd.DataFrame, key: str) -> Lines:
             continue
         seeds = functools.reduce(pd.Index.intersection, (table.index for table in tables.values()))
         tasks = functools.reduce(pd.Index.intersection, (table.columns for table in tables.values()))
-        points = {value: mean for value, table in tables.items() if (mean := crossed(table.loc[seeds, tasks]))}
-        if len(points) > 1:
-            lines[model] = points
+        means = {value: mean for value, table in tables.items() if (mean := crossed(table.loc[seeds, tasks]))}
+        if len(means) > 1:
+            lines[model] = means
     return lines
 
 
 def draw(lines: Lines, key: str) -> bytes:
-    """A PNG of lines with 95 % intervals."""
+    """Return a PNG of the lines with 95 % intervals."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")

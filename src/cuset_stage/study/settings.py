@@ -12,7 +12,7 @@ from ..settings import Keys, Names, Numbers, PositiveNumbers, Settings
 
 Kind = Literal["train", "generate", "evaluate", "pairs", "analyze"]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+=-]*$"
-SHARES = 4  # a GPU is given out in quarters
+SHARES = 4  # shares of a GPU: jobs take GPUs in quarters
 
 
 class StudyModel(Keys):

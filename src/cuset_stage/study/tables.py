@@ -1,4 +1,8 @@
-"""The rows of a study, every judged sample in one file, and its tables: pass rates in the layout of the paper's Tables 2 to 5, comparisons, and costs."""
+"""The rows and tables of a study.
+
+The rows are all judged samples, in one file. The tables are pass rates in the layout of the paper's Tables 2 to 5,
+comparisons of methods, verdicts, and costs.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +26,18 @@ from .run import gpu_hours, record_of
 from .settings import StudySettings
 
 
-COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens")  # of a line of `cuset evaluate`
-BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
+# Keys that are taken from a line of `cuset evaluate`.
+COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens")
+BOUND = 0.05  # methods that differ by less are called equivalent; study plans fix this before the runs
 PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds."
 Run = tuple[str, str]  # model, method
 
 
 def collect(settings: StudySettings) -> pd.DataFrame:
-    """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order, of the runs that are judged to their end;
-    of CUDABench's tasks with `prompts`, whose wording was answered. Returns the rows.
+    """Write results.jsonl of a study, and return its rows.
+
+    There is one row per model, method, seed, task and sample, in that order. Only runs that are judged completely are
+    included. For CUDABench's tasks, the column `prompts` says which wording of the prompts was answered.
 
     Raises:
         ResultsError: a judged sample lacks what `cuset evaluate` writes.
@@ -44,50 +51,65 @@ def collect(settings: StudySettings) -> pd.DataFrame:
 
 
 def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
-    first = None
+    """Yield the rows of all runs that are judged completely."""
+    first_digest = None
     for run in runs_of(settings):
         if record_of(settings.output, f"evaluate/{run.name}") is None:
             continue
         file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
         judged = read_results(file)
-        tasks = (judged.run.get("tasks") or {}).get("sha256")
-        first = first or tasks
-        if tasks != first:
+        digest = (judged.run.get("tasks") or {}).get("sha256")
+        first_digest = first_digest or digest
+        if digest != first_digest:
             raise StudyError(
                 f"{file}: judged on other tasks than the runs before it: the task set has changed. To judge the run again, remove this file "
                 "and the run's record in done/evaluate, and run the study."
             )
         prompts = prompts_of(judged.run)
-        about = {"model": run.model, "method": run.method, "seed": run.seed}
+        run_keys = {"model": run.model, "method": run.method, "seed": run.seed}
         wording = {} if prompts is None else {"prompts": prompts}
         for line in judged.samples:
-            yield {**about, **{key: line.get(key) for key in COLUMNS}, **wording}
+            yield {**run_keys, **{key: line.get(key) for key in COLUMNS}, **wording}
 
 
 def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[Run, pd.DataFrame]:
-    """pass@k [seeds, tasks] of every (model, method); criterion: compiled or passed. The estimator is Chen et al.'s (2107.03374, Eq. 1).
+    """Return pass@k of every (model, method), by the unbiased estimator of Chen et al. (arXiv 2107.03374, Eq. 1).
 
-    What the judge failed at (infra_error) is unknown and leaves its task out where fewer than k samples are known. CUDABench asks for each
-    of its operations at several sizes, and answers to these resemble each other: there [seeds, operations], and each operation counts alike.
+    Samples on which the judge failed (infra_error) are unknown. A task with fewer than k known samples is left out.
+
+    CUDABench asks for each of its operations at several sizes, and the answers to these resemble each other. So the
+    scores of its tasks are averaged by operation, and each operation has the same weight.
+
+    Args:
+        rows: rows of `collect`.
+        criterion: "compiled" or "passed".
+        k: the k of pass@k.
+
+    Returns:
+        A data frame [seeds, tasks] per (model, method), or [seeds, operations] for CUDABench. Unknown scores are NaN.
     """
-    # `compiled`: with compile_only nothing ran.
+    # The verdict `compiled` means that the program was not run (compile_only).
     unknown = ["infra_error", "compiled"] if criterion == "passed" else ["infra_error"]
-    known = rows.assign(score=rows[criterion].astype(float).where(~rows["verdict"].isin(unknown)))
+    scored_rows = rows.assign(score=rows[criterion].astype(float).where(~rows["verdict"].isin(unknown)))
     scores = {}
-    for key, of_method in known.groupby(["model", "method"], sort=False):
-        wide = of_method.pivot(index=["seed", "task"], columns="sample", values="score")
-        values = task_scores(wide.to_numpy(), k, Rule.UNBIASED) if wide.shape[1] >= k else np.nan
-        scores[key] = pd.Series(values, index=wide.index).unstack("task")
-        if "prompts" in of_method and of_method["prompts"].notna().all():  # `collect` writes it for CUDABench alone
+    for key, of_method in scored_rows.groupby(["model", "method"], sort=False):
+        by_sample = of_method.pivot(index=["seed", "task"], columns="sample", values="score")
+        values = task_scores(by_sample.to_numpy(), k, Rule.UNBIASED) if by_sample.shape[1] >= k else np.nan
+        scores[key] = pd.Series(values, index=by_sample.index).unstack("task")
+        if "prompts" in of_method and of_method["prompts"].notna().all():  # only CUDABench's rows have it
             operations = of_method.groupby("task")["family"].first()
             scores[key] = scores[key].T.groupby(operations).mean().T
     return scores
 
 
 def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
-    """The paper's Tables 2, 3 and 4 as one, then by model Table 5, the numbers of Fig. 4, comparisons and costs."""
+    """Yield the tables of a study.
+
+    The first one holds the paper's Tables 2, 3 and 4 together. Then follow, by model, Table 5 (parts of the
+    objective), the numbers of Fig. 4 (sweeps), comparisons, verdicts and costs.
+    """
     ablations = list(settings.ablations.runs) if settings.ablations else []
-    main = [*settings.methods, *ablations]  # comparisons are of these, and not of values of a sweep
+    main = [*settings.methods, *ablations]  # methods to compare: values of a sweep are not among them
     swept = dict.fromkeys(run.method for run in runs_of(settings) if run.method not in main)
     baseline = "sft" if "sft" in settings.methods else next(iter(settings.methods))
     judged = set(zip(rows["model"], rows["method"], strict=True))
@@ -99,13 +121,13 @@ def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
         yield rate_table(settings.k, rows, runs, "rates", "methods")
     for name in settings.models:
         if of(name, *ablations):
-            # from none, which is SFT, to all
+            # From no part of the objective (SFT) to all parts.
             runs = of(name, "sft", *ablations, settings.ablations.of)
             yield rate_table(settings.k, rows, runs, f"parts_{name}", f"{name}: parts of the objective")
-        if values := of(name, *swept):  # of a sweep, or of an ablation that lists values
+        if values := of(name, *swept):  # values of a sweep, or of an ablation that lists values
             varied = settings.sweeps or settings.ablations
             of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
-            runs = [*of(name, varied.of), *values]  # which has one of the values
+            runs = [*of(name, varied.of), *values]  # the varied method itself has one of the values
             yield rate_table(settings.k, of_seeds, runs, f"sweeps_{name}", f"{name}: values of a key")
         compared = [method for _, method in of(name, *main)]
         if table := comparison_table(rows, name, compared, baseline):
@@ -116,7 +138,17 @@ def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
 
 
 def rate_table(ks: Sequence[int], rows: pd.DataFrame, of: Sequence[Run], key: str, title: str) -> Table:
-    """pass@k with intervals over tasks and seeds and tokens of an answer, a row a model and method."""
+    """Return a table of pass@k with one row per model and method.
+
+    Intervals are over tasks and seeds. The last column is the mean number of tokens of an answer.
+
+    Args:
+        ks: the k of pass@k. Values above the number of samples are left out.
+        rows: rows of `collect`.
+        of: the (model, method) pairs to show.
+        key: key of the table.
+        title: title of the table.
+    """
     groups = rows.groupby(["model", "method"])
     seeds, tokens = groups["seed"].nunique(), groups["tokens"].mean()
     columns = [text_column("model", [model for model, _ in of]), text_column("method", [method for _, method in of])]
@@ -132,7 +164,7 @@ def rate_table(ks: Sequence[int], rows: pd.DataFrame, of: Sequence[Run], key: st
 
 
 def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
-    """Shares of the samples' verdicts: how answers fail."""
+    """Return the percentage of samples by method and verdict, which shows how answers fail."""
     rows = rows[rows["model"] == model]
     shares = 100 * pd.crosstab(rows["method"], rows["verdict"], normalize="index")
     columns = [text_column("method", methods)]
@@ -143,7 +175,14 @@ def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tab
 
 
 def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
-    """Function pass@1 of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
+    """Return the differences in function pass@1 between each method and the baseline.
+
+    Differences are paired by seed and task. The p-values of the test of a difference and of the test of equivalence
+    (within ±BOUND) have Holm's correction over the methods.
+
+    Returns:
+        None if no method can be paired with the baseline.
+    """
     scores = score_table(rows[rows["model"] == model], "passed", 1)
     means = {}
     for method in methods:
@@ -153,9 +192,10 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
                 means[method] = mean
     if not means:
         return None
-    spread = {method: mean for method, mean in means.items() if mean.se}  # without any nothing can be tested
-    different = dict(zip(spread, holm([mean.p_value for mean in spread.values()]), strict=True))
-    alike = dict(zip(spread, holm([mean.equivalence_p(BOUND) for mean in spread.values()]), strict=True))
+    # Where the standard error is 0, nothing can be tested.
+    testable = {method: mean for method, mean in means.items() if mean.se}
+    difference_p = dict(zip(testable, holm([mean.p_value for mean in testable.values()]), strict=True))
+    equivalence_p = dict(zip(testable, holm([mean.equivalence_p(BOUND) for mean in testable.values()]), strict=True))
     ends = [mean.interval() if mean.se else (None, None) for mean in means.values()]
     values = zip(means.values(), ends, strict=True)
     gaps = [{"value": mean.value, "low": low, "high": high} for mean, (low, high) in values]
@@ -164,8 +204,8 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
         number_column("seeds", [float(mean.seeds) for mean in means.values()]),
         Column("difference", [interval_cell(gap, points, 100) for gap in gaps]),
         Column("p", [p_cell(mean.p_value if mean.se else None) for mean in means.values()]),
-        Column("p, Holm", [p_cell(different.get(method)) for method in means]),
-        Column(f"p, beyond ±{100 * BOUND:g}, Holm", [p_cell(alike.get(method)) for method in means]),
+        Column("p, Holm", [p_cell(difference_p.get(method)) for method in means]),
+        Column(f"p, beyond ±{100 * BOUND:g}, Holm", [p_cell(equivalence_p.get(method)) for method in means]),
         number_column("seen with power 0.8", [100 * mean.detectable() or None for mean in means.values()], digits=1),
     ]
     text = (
@@ -177,16 +217,16 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
 
 
 def cost_table(settings: StudySettings, model: str, methods: Sequence[str]) -> Table:
-    """Preference for right programs, and GPU hours: means over seeds."""
-    costs = []
+    """Return the preference for right programs and the GPU hours of each method, as means over seeds."""
+    cost_rows = []
     for run in (run for run in runs_of(settings) if run.model == model):
         hours = {kind: gpu_hours(settings, run, kind) for kind in ("train", "generate", "evaluate")}
-        file, right = settings.output / "runs" / run.name / OUTPUTS["pairs"], None
+        file, preference = settings.output / "runs" / run.name / OUTPUTS["pairs"], None
         if file.exists():
             [of] = json.loads(file.read_text(encoding="utf-8"))["models"].values()
-            right = of["accuracy"]["from_change"]  # None without a wrong program among the pairs
-        costs.append({"method": run.method, "pairs": right and 100 * right["value"], **hours})
-    means = pd.DataFrame(costs).set_index("method").astype(float).groupby("method").mean().reindex(methods)
+            preference = of["accuracy"]["from_change"]  # None if no pair has a wrong program
+        cost_rows.append({"method": run.method, "pairs": preference and 100 * preference["value"], **hours})
+    means = pd.DataFrame(cost_rows).set_index("method").astype(float).groupby("method").mean().reindex(methods)
     columns = [text_column("method", methods)]
     if settings.pairs is not None:
         columns.append(number_column("pairs right, %", means["pairs"], digits=1))

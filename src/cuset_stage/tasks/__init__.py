@@ -1,8 +1,10 @@
-"""Task sets: what a model is asked, on which inputs, and what a right output is.
+"""Task sets. A task says what a model is asked, on which inputs its answer runs, and which outputs are right.
 
-`load_tasks` reads CUDABench's JSONL as it is published, our own format ("cuset": JSONL, or a folder such as data/kernels), KernelBench
-(a folder tree, JSONL or Parquet), ComputeEval (problems.jsonl), and clones of robust-kbench. Nothing is downloaded: the path is the
-user's copy.
+`load_tasks` reads five formats: CUDABench's JSONL as it is published, this package's own format ("cuset": JSONL, or a
+folder such as data/kernels), KernelBench (a folder tree, JSONL or Parquet), ComputeEval (problems.jsonl), and clones
+of robust-kbench. Nothing is downloaded. The path is that of the user's copy.
+
+Each format has a module with `read_task` for rows, `read_folder` for folders, or both.
 """
 
 from collections.abc import Sequence
@@ -32,7 +34,7 @@ __all__ = [
 ]
 
 ROWS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench, "computeeval": computeeval}
-FOLDERS = {"cuset": native, "robust-kbench": robust_kbench, "kernelbench": kernelbench}  # in this order looked for
+FOLDERS = {"cuset": native, "robust-kbench": robust_kbench, "kernelbench": kernelbench}  # tried in this order
 FORMATS = tuple({**ROWS, **FOLDERS})
 MULTIKERNELBENCH = (
     "MultiKernelBench is no longer read. Use KernelBench, or copy the files of reference/*/ that define get_inputs into a folder "
@@ -43,11 +45,15 @@ MULTIKERNELBENCH = (
 def load_tasks(path: Path, *, format: str = "auto", **chosen: Any) -> TaskSet:
     """Read a task set.
 
-    path: a JSONL, JSON or Parquet file, or a folder; one that is not there may come with the package, such as data/cuset_mini_2.jsonl.
-    format: "auto" looks at the keys of the first row, or at what the folder holds.
-    chosen: which of its tasks, as `choose_tasks` takes it.
+    Args:
+        path: A JSONL, JSON or Parquet file, or a folder. If it does not exist, it may be one that comes with the
+            package, such as data/cuset_mini_2.jsonl.
+        format: A name of `FORMATS`. "auto" decides by the keys of the first row, or by what the folder holds.
+        **chosen: Which of the tasks to return, as keyword arguments of `choose_tasks`.
 
-    Raises TaskError with the file, the row and the key at fault; also when `chosen` names what the set does not have.
+    Raises:
+        TaskError: The set breaks its format, or `chosen` names what it does not have. The message names the file, the
+            row and the key at fault.
     """
     path = bundled.found(Path(path))
     if format not in ("auto", *FORMATS):
@@ -92,7 +98,17 @@ def load_tasks(path: Path, *, format: str = "auto", **chosen: Any) -> TaskSet:
 def choose_tasks(
     whole: TaskSet, *, split: str | None = None, only: Sequence[str] = (), limit: int | None = None
 ) -> TaskSet:
-    """The tasks of this split, with these ids or names, the first `limit` of them; in the set's order."""
+    """Return a task set with some of the tasks of `whole`, in its order.
+
+    Args:
+        whole: The task set to choose from.
+        split: Only tasks of this split. None means all.
+        only: Only tasks with these ids or names. Empty means all.
+        limit: At most so many tasks, the first ones. None means all.
+
+    Raises:
+        TaskError: There is no task of the split, or none with a name of `only`.
+    """
     tasks = whole.tasks
     if split is not None:
         tasks = tuple(task for task in tasks if task.split == split)

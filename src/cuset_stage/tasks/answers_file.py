@@ -1,6 +1,8 @@
-"""Answers of a model to tasks: `answers.jsonl` holds one object a line, one line a sample; `Answer` says what its keys mean.
+"""Read `answers.jsonl`, the answers of a model to tasks. Each line holds one sample as a JSON object:
 
 {"task": "tiled_sgemm", "sample": 0, "answer": "...", "tokens": 812, "finish_reason": "stop", ...}
+
+`Answer` says what the keys mean.
 """
 
 from collections.abc import Mapping
@@ -28,25 +30,25 @@ ChosenTasks = Annotated[
 
 
 class AnswersError(InputError):
-    """An answers file breaks its format; the message names the file and the line, and what was expected."""
+    """An answers file breaks its format. The message names the file and the line, and says what was expected."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One sample. What is read from a file is checked by these types; other keys are kept in `extra`."""
+    """One sample. Values from a file are checked against these types. Keys without a field are kept in `extra`."""
 
-    task: Text  # its id
-    sample: SampleNumber  # from 0 for each task (and level)
-    answer: Text  # the whole text, reasoning included
-    code: Text | None = None  # the code itself; then nothing is extracted from the answer
-    reasoning: Text | None = None  # that an endpoint gave apart from the answer
-    tokens: Count | None = None  # generated, reasoning and end token included, padding not
-    prompt_tokens: Count | None = None  # chat template included
-    finish_reason: Text | None = None  # stop, length (the token limit cut it off), or what an endpoint said
+    task: Text  # the id of the task
+    sample: SampleNumber  # counted from 0 for each task (and level)
+    answer: Text  # the whole text, including reasoning
+    code: Text | None = None  # the code, if known; nothing is then extracted from the answer
+    reasoning: Text | None = None  # reasoning that an endpoint returned separately from the answer
+    tokens: Count | None = None  # generated tokens, including reasoning and the end token, without padding
+    prompt_tokens: Count | None = None  # including the chat template
+    finish_reason: Text | None = None  # "stop", "length" (cut off by the token limit), or what an endpoint returned
     model: Text | None = None
     adapter: Text | None = None
-    level: Level | None = None  # of the prompt
-    prompts: Text | None = None  # whose wording of CUDABench's tasks it answers
+    level: Level | None = None  # the level of the prompt
+    prompts: Text | None = None  # the wording of CUDABench's tasks (messages.EDITIONS or a file's label)
     temperature: Finite | None = None
     top_p: Finite | None = None
     seed: Whole | None = None
@@ -54,23 +56,32 @@ class Answer:
     seconds: Finite | None = None  # wall time of the batch or the request
     chosen_tasks: ChosenTasks | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    source: str = ""  # "answers.jsonl:12"
+    source: str = ""  # where the answer was read, such as "answers.jsonl:12"
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """Task, sample and level of the prompt: a file holds each once. An answer that does not say has level 1."""
+        """Task, sample and level of the prompt, unique within a file. The level is 1 if the answer names none."""
         return self.task, self.sample, self.level or 1
 
     def program(
         self, *, language: str, rule: ExtractRule | str = ExtractRule.FIRST, whole_program: bool = True
     ) -> str | None:
-        """The code to judge: `code` as it is, or what `extract_code` finds in the answer; None when there is none."""
+        """Return the code to judge: `code` as it is, or what `extract_code` finds in the answer, or None.
+
+        Args:
+            language: The language of the task, "cuda" or "python".
+            rule: The rule for choosing the code (see `answers.extract_code`).
+            whole_program: True if the answer must define `main`.
+        """
         if self.code is not None:
             return self.code
         return extract_code(self.answer, rule=rule, language=language, whole_program=whole_program)
 
     def to_record(self) -> dict[str, Any]:
-        """The line of the file; `code`, `reasoning`, `prompts` and `chosen_tasks` only when there are any."""
+        """Return the object for a line of the file.
+
+        `code`, `reasoning`, `prompts` and `chosen_tasks` are in it only if they are not None.
+        """
         optional = ("code", "reasoning", "prompts", "chosen_tasks")
         record = {name: vars(self)[name] for name in KEYS if name not in optional or vars(self)[name] is not None}
         return {**record, **self.extra}
@@ -81,10 +92,10 @@ _CHECKED = TypeAdapter(Answer)
 
 
 def read_answers(path: Path) -> list[Answer]:
-    """All answers of a file, in its order.
+    """Return all answers of a file, in its order.
 
     Raises:
-        AnswersError: a line is no answer, or two lines are the same sample of one task and level.
+        AnswersError: A line is no answer, or two lines have the same task, sample and level.
     """
     if path.is_dir():
         raise AnswersError(
@@ -106,10 +117,14 @@ def read_answers(path: Path) -> list[Answer]:
 
 
 def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
-    """An answer from a line's object; `source` stands in messages.
+    """Return the answer in the object of a line.
+
+    Args:
+        record: The object.
+        source: Where it comes from, for error messages.
 
     Raises:
-        AnswersError: a key is missing, or its value is of another type or out of range.
+        AnswersError: A key is missing, or its value has another type or is out of range.
     """
     values = {key: record[key] for key in KEYS if key in record}
     if type(values.get("task")) is int:

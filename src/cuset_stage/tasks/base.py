@@ -1,4 +1,8 @@
-"""Tasks: their prompts, their cases, and where right outputs come from. Standard library only."""
+"""The classes of tasks: prompts, cases, and oracles, which say where right outputs come from. Standard library only.
+
+There are two kinds of tasks. The answer to a `ProgramTask` is a CUDA program, or a part of one. The answer to a
+`ModuleTask` replaces a PyTorch module. All readers of task sets make one of the two.
+"""
 
 import hashlib
 import json
@@ -21,20 +25,24 @@ DTYPE_BYTES: Mapping[str, int] = {
     "complex128": 16,
     **{f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
-# Bytes of an element in a file: also of what NumPy cannot read.
+# Bytes of an element in a file. Unlike DTYPE_BYTES, it includes a type that NumPy cannot read.
 FILE_BYTES: Mapping[str, int] = {**DTYPE_BYTES, "bfloat16": 2}
-ORACLE_VERSION = 2  # raised when the way inputs, references or verdicts are made changes: old caches are then not read
+# Raised when the way inputs, references or verdicts are made changes. Old caches are then not read.
+ORACLE_VERSION = 2
 
 
 class TaskError(InputError):
-    """A task set breaks its format; the message names the file, the row and the key, and what was expected."""
+    """A task set breaks its format. The message names the file, the row and the key, and says what was expected."""
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """One binary file, `data/<name>.bin`: the values alone, little-endian, row-major, no header.
+    """One binary file, `data/<name>.bin`. It holds only the values, little-endian and row-major, without a header.
 
-    `dtype` is a NumPy name, "bfloat16", or what the task set wrote when it is neither: the size is unknown then.
+    Attributes:
+        name: The name of the tensor and of its file.
+        dtype: A NumPy name or "bfloat16". Otherwise it is what the task set wrote, and the size is unknown.
+        shape: The sizes of the dimensions.
     """
 
     name: str
@@ -43,19 +51,26 @@ class Tensor:
 
     @property
     def nbytes(self) -> int | None:
-        """Bytes of the file; None for a dtype that is not in FILE_BYTES."""
+        """Size of the file in bytes, or None for a dtype that is not in FILE_BYTES."""
         item = FILE_BYTES.get(self.dtype)
         return None if item is None else math.prod(self.shape) * item
 
     @property
     def file(self) -> str:
-        """The path a program uses, relative to its working directory."""
+        """The path that a program uses, relative to its working directory."""
         return f"data/{self.name}.bin"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One set of inputs of a task, with the sizes it implies."""
+    """One set of inputs of a task, with the sizes that it implies.
+
+    Attributes:
+        name: The name of the case.
+        parameters: Arguments of the oracle's make_inputs. Shapes may be computed from them.
+        inputs: The files that the program reads.
+        outputs: The files that it writes.
+    """
 
     name: str
     parameters: Mapping[str, Any]
@@ -64,14 +79,17 @@ class Case:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its files; those of a dtype that is not in FILE_BYTES count as 0."""
+        """Size of all files in bytes. A file of a dtype that is not in FILE_BYTES counts as 0."""
         return sum(tensor.nbytes or 0 for tensor in (*self.inputs, *self.outputs))
 
 
 @dataclass(frozen=True)
 class ScriptOracle:
-    """CUDABench's kind: `generate` (gen.py) writes data/<input>.bin and data/<name>_ref.bin, `compare` (compare.py)
-    reads data/<output>.bin and the references and prints T or F.
+    """The oracle of a CUDABench task: two Python scripts.
+
+    Attributes:
+        generate: gen.py, which writes data/<input>.bin and the references data/<name>_ref.bin.
+        compare: compare.py, which reads data/<output>.bin and the references, and prints T or F.
     """
 
     generate: str
@@ -80,21 +98,31 @@ class ScriptOracle:
 
 @dataclass(frozen=True)
 class ReferenceOracle:
-    """Our own kind: `source` defines make_inputs(rng, **parameters), reference(inputs) and TOLERANCE."""
+    """The oracle of this package's own format.
+
+    Attributes:
+        source: Python source that defines make_inputs(rng, **parameters), reference(inputs) and TOLERANCE.
+    """
 
     source: str
 
 
 @dataclass(frozen=True)
 class Project:
-    """The files and options that make a program of an answer which is one file of several. Paths are relative to the compiled folder.
+    """The files and options that make a program from an answer that is one of several files.
 
-    requires: of each group of names, the answer has to use one.
+    Paths are relative to the folder in which nvcc runs.
+
+    Attributes:
+        answer: The path of the answer, such as "solution.cu".
+        files: Path -> text of the other files.
+        options: nvcc's options, with the paths that it compiles.
+        requires: Groups of names. The answer has to use at least one name of each group.
     """
 
-    answer: str  # the answer's path: "solution.cu"
-    files: Mapping[str, str]  # path -> text of the other files
-    options: tuple[str, ...]  # nvcc's, with the paths that it compiles
+    answer: str
+    files: Mapping[str, str]
+    options: tuple[str, ...]
     requires: tuple[tuple[str, ...], ...] = ()
 
 
@@ -109,35 +137,36 @@ class _AnyTask:
 
 @dataclass(frozen=True)
 class ProgramTask(_AnyTask):
-    """The answer is a whole CUDA program that reads data/<input>.bin and writes data/<output>.bin; with a `project` it is
-    the part that is missing in such a program.
+    """A task whose answer is a CUDA program that reads data/<input>.bin and writes data/<output>.bin.
+
+    With a `project`, the answer is the part that is missing in such a program.
     """
 
     cases: tuple[Case, ...]
     oracle: ScriptOracle | ReferenceOracle
-    solution: str | None  # a right program, when the set has one
-    source: str  # "tasks.jsonl:12"
+    solution: str | None  # a right program, if the set has one
+    source: str  # where the task was read, such as "tasks.jsonl:12"
     split: str | None = None
-    gpu: str | None = None  # the GPU the set names for this task
-    alternative: str | None = None  # another right program, when the set has one: the pairs of two right programs
+    gpu: str | None = None  # the GPU that the set names for this task
+    alternative: str | None = None  # another right program, if the set has one; used for pairs of two right programs
     project: Project | None = None
-    time_limit: float | None = None  # seconds that the set gives a run
-    row: Mapping[str, Any] | None = None  # of CUDABench, as published: fills the benchmark's own prompts
+    time_limit: float | None = None  # seconds that the set allows for one run
+    row: Mapping[str, Any] | None = None  # CUDABench's row as published, which fills the benchmark's own prompts
     language: str = field(default="cuda", init=False)
 
     @property
     def asks_whole_program(self) -> bool:
-        """True if the answer has a `main` of its own."""
+        """True if the answer must define `main`."""
         return self.project is None
 
     @property
     def draws_inputs(self) -> bool:
-        """True if inputs can be drawn anew from a seed; else they are the task set's own."""
+        """True if inputs can be drawn anew from a seed. Otherwise they are those of the task set."""
         return isinstance(self.oracle, ReferenceOracle)
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of what decides judgement: cases and oracle, not the wording of the prompt."""
+        """SHA-256 of what decides a verdict: the cases and the oracle, but not the wording of the prompt."""
         cases = [vars(case) for case in self.cases]
         oracle = {"oracle": type(self.oracle).__name__, **vars(self.oracle)}
         project = {"project": vars(self.project), "time_limit": self.time_limit} if self.project else {}
@@ -146,28 +175,29 @@ class ProgramTask(_AnyTask):
 
 @dataclass(frozen=True)
 class ModuleTask(_AnyTask):
-    """KernelBench's kind: `reference` is Python source with Model, get_inputs and get_init_inputs; the answer is
-    Python source with ModelNew, or with a `frame` what the frame makes a ModelNew of.
+    """A task in the manner of KernelBench, whose answer replaces a PyTorch module.
+
+    The answer is Python source with ModelNew. With a `frame`, it is whatever the frame makes a ModelNew from.
     """
 
-    reference: str
-    source: str
+    reference: str  # Python source with Model, get_inputs and get_init_inputs
+    source: str  # where the task was read
     split: str | None = None
-    solution: str | None = None  # a right answer, when the set has one
-    own_source: str | None = None  # the set's module, where the reference is made of it
+    solution: str | None = None  # a right answer, if the set has one
+    own_source: str | None = None  # the set's module, if the reference is made from it
     frame: str | None = None  # Python source with a function load_answer(code) that defines ModelNew
-    notes: tuple[str, ...] = ()  # what the set itself says against the task: reports show it as flags
+    notes: tuple[str, ...] = ()  # problems of the task that the set itself names; reports show them as flags
     language: str = "python"
     draws_inputs: bool = field(default=True, init=False)
     asks_whole_program: bool = field(default=False, init=False)
 
     def module(self, code: str) -> str:
-        """The Python source that has ModelNew."""
+        """Return the Python source that defines ModelNew, for the code of an answer."""
         return code if self.frame is None else f"{self.frame}\n\nload_answer({code!r})\n"
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of what decides judgement."""
+        """SHA-256 of what decides a verdict."""
         frame = {"frame": self.frame, "notes": self.notes} if self.frame else {}
         return _sha256({"version": ORACLE_VERSION, "id": self.id, "reference": self.reference, **frame})
 
@@ -177,22 +207,28 @@ Task = ProgramTask | ModuleTask
 
 @dataclass(frozen=True)
 class TaskSet:
-    """The tasks of one file or folder, in its order. `sha256` is over the content that was read, before `split` and
-    `only` choose from it.
+    """The tasks of one file or folder, in its order.
+
+    Attributes:
+        path: The file or folder.
+        format: One of `FORMATS`.
+        tasks: The tasks.
+        sha256: SHA-256 of the whole content that was read, whatever `choose_tasks` chooses from it.
+        left_out: Which tasks of the copy the judge cannot judge, as a phrase. Empty if there are none.
     """
 
     path: Path
-    format: str  # a key of FORMATS
+    format: str
     tasks: tuple[Task, ...]
     sha256: str
-    left_out: str = ""  # which tasks of the copy the judge cannot judge
+    left_out: str = ""
 
     @cached_property
     def _index(self) -> dict[str, Task]:
         return {task.id: task for task in self.tasks}
 
     def by_id(self, task_id: str) -> Task:
-        """Raises TaskError with the nearest ids when there is no such task."""
+        """Return the task with this id. Raises TaskError with the nearest ids if there is none."""
         if task_id not in self._index:
             left_out = f" (left out are {self.left_out})" if self.left_out else ""
             raise TaskError(f"{self.path}: no task {task_id!r}; {nearest(task_id, self._index)}{left_out}")
@@ -206,5 +242,5 @@ class TaskSet:
 
 
 def _sha256(record: Mapping[str, Any]) -> str:
-    text = json.dumps(record, sort_keys=True, ensure_ascii=False, default=astuple)  # of a tensor
+    text = json.dumps(record, sort_keys=True, ensure_ascii=False, default=astuple)  # for a Tensor
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -1,7 +1,8 @@
-"""NVIDIA's ComputeEval, from problems.jsonl of one of its releases. The data's licence allows evaluation, not training or copies.
+"""Read NVIDIA's ComputeEval from problems.jsonl of one of its releases.
 
-A problem is a program of several files: the answer (solution.cu or solution.cpp), context files that the model sees, and tests
-with a main that returns 0 when they pass. `cuda_python` problems (cuTile) are no programs that nvcc compiles, and left out.
+The licence of the data allows evaluation, but neither training nor copies. A problem is a program of several files:
+the answer (solution.cu or solution.cpp), context files that the model sees, and tests with a main that returns 0 if
+they pass. `cuda_python` problems (cuTile) are left out, because nvcc does not compile them.
 """
 
 import itertools
@@ -23,8 +24,9 @@ SIGN = {"task_id", "prompt"}
 LEFT_OUT = "problems of type cuda_python"
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
-# A test and the answer are one process, and an answer that calls exit(0) would pass. So the linker puts another main before that of
-# the test, which hands on a token that is drawn for the run, after the test's main has returned 0.
+# Test and answer are one process, so an answer that calls exit(0) would pass. To prevent this, the linker wraps the
+# test's main in the one below. It copies a token that is drawn for the run, and does so only after the test's main has
+# returned 0.
 _MAIN = "cuset_main.cpp"
 _MAIN_SOURCE = """\
 #include <cstdio>
@@ -81,7 +83,7 @@ class _ReferencesRow(RowModel):
 
 
 def _all_of(written: Any) -> Any:
-    """A text or a list asks for all that it names."""
+    """Return {"all": names} for a name or a list of names. Anything else is returned as it is."""
     names = [written] if isinstance(written, str) else written
     return {"all": names} if isinstance(names, list) else written
 
@@ -105,27 +107,31 @@ class _TaskRow(RowModel):
 
 
 def read_task(row: Row) -> ProgramTask | None:
-    """None for a problem that is left out. Raises TaskError with the row and the key at fault."""
-    read = row.read(_TaskRow)
-    if read.type != "cuda_cpp":
+    """Return the task of a row, or None for a problem that is left out.
+
+    Raises:
+        TaskError: The row breaks the format. The message names the row and the key at fault.
+    """
+    problem = row.read(_TaskRow)
+    if problem.type != "cuda_cpp":
         return None
-    given = {file.path: file.content for file in read.context_files}
-    files = given | {file.path: file.content for file in read.test_files}
-    solution = read.baseline_solution.files if read.baseline_solution else []
+    context = {file.path: file.content for file in problem.context_files}
+    files = context | {file.path: file.content for file in problem.test_files}
+    solution = problem.baseline_solution.files if problem.baseline_solution else []
     if len(solution) > 1:
         row.fail("baseline_solution.files", f"has {len(solution)} files; expected one, as an answer is one file")
-    options, answer = _options(row, read, files, solution[0].path if solution else None)
+    options, answer = _options(row, problem, files, solution[0].path if solution else None)
     if _MAIN in files:
         row.fail("context_files", f"{_MAIN} is the judge's own; rename the file")
-    asked = f"Write {answer}. The program is built with `{read.build_command.strip()}`."
-    shown = [f"{path}:\n```\n{text.strip()}\n```" for path, text in given.items()]
-    wanted = read.source_references or _ReferencesRow()
-    group = read.group or read.task_id.partition("/")[0]
+    request = f"Write {answer}. The program is built with `{problem.build_command.strip()}`."
+    context_blocks = [f"{path}:\n```\n{text.strip()}\n```" for path, text in context.items()]
+    required_names = problem.source_references or _ReferencesRow()
+    group = problem.group or problem.task_id.partition("/")[0]
     return ProgramTask(
-        id=read.task_id,
-        name=read.task_id,
+        id=problem.task_id,
+        name=problem.task_id,
         family=group,
-        prompts={1: "\n\n".join([read.prompt.strip(), asked, *shown])},
+        prompts={1: "\n\n".join([problem.prompt.strip(), request, *context_blocks])},
         system=COMPUTEEVAL_SYSTEM,
         cases=(_TOKEN,),
         oracle=_ORACLE,
@@ -136,16 +142,26 @@ def read_task(row: Row) -> ProgramTask | None:
             answer,
             files | {_MAIN: _MAIN_SOURCE},
             (*options, _MAIN, "-Xlinker", "--wrap=main"),
-            (*((name,) for name in wanted.all or ()), *([tuple(wanted.any)] if wanted.any else ())),
+            (
+                *((name,) for name in required_names.all or ()),
+                *([tuple(required_names.any)] if required_names.any else ()),
+            ),
         ),
-        time_limit=read.timeout_seconds,
+        time_limit=problem.timeout_seconds,
     )
 
 
 def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str | None) -> tuple[list[str], str]:
-    """nvcc's options, without the output and an architecture that is said to be the machine's own, and the answer's path.
+    """Return nvcc's options from the build command, and the path of the answer.
 
-    A star in a path stays within its folder, as in a shell.
+    The options do not include the output and -arch, which the compiler sets itself. A star in a path does not match
+    a slash, as in a shell.
+
+    Args:
+        row: The row, for error messages.
+        read: The checked values of the row.
+        files: Path -> text of the context files and tests.
+        solution: The path of the set's own solution, or None.
     """
     test = re.fullmatch(r"\./([\w.+-]+)", read.test_command.strip())
     if test is None:
@@ -154,12 +170,14 @@ def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str |
         commands = [shlex.split(part) for part in read.build_command.split("&&")]
     except ValueError as error:
         row.fail("build_command", f"cannot be split into arguments: {error}")
-    makes = [one for one in commands if one[:1] == ["nvcc"] and ("-o", test[1]) in itertools.pairwise(one)]
-    if not makes:
+    nvcc_commands = [
+        command for command in commands if command[:1] == ["nvcc"] and ("-o", test[1]) in itertools.pairwise(command)
+    ]
+    if not nvcc_commands:
         row.fail(
             "build_command", f"is {read.build_command!r}; expected nvcc with -o {test[1]}, which test_command runs"
         )
-    options, missing, arguments = [], [], iter(makes[0][1:])
+    options, missing, arguments = [], [], iter(nvcc_commands[0][1:])
     for argument in arguments:
         if argument in ("-o", "-arch"):
             next(arguments)
@@ -168,9 +186,9 @@ def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str |
         elif argument.startswith("-") or not argument.endswith(SOURCES):
             options.append(argument)
         else:
-            given = [path for path in files if PurePosixPath("/", path).match(f"/{argument}")]
-            options += given or [argument]
-            missing += [] if given else [argument]
+            matching = [path for path in files if PurePosixPath("/", path).match(f"/{argument}")]
+            options += matching or [argument]
+            missing += [] if matching else [argument]
     answer = missing[0] if missing else solution
     if len(missing) > 1 or answer is None:
         row.fail("build_command", f"compiles {missing or 'no file'} beside the given files; expected one, the answer")

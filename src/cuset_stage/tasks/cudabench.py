@@ -1,7 +1,10 @@
-"""CUDABench's rows (arXiv 2603.02236), read as they are published. Nothing of the data set is kept here: it has no licence.
+"""Read CUDABench's rows (arXiv 2603.02236) as they are published.
 
-A row is one kernel at one size: id, task_name, inputs and outputs ({name, dtype, shape}, the shape a text such as
-"(1024,)"), three prompts of falling detail, gen.py, compare.py and a whole program (bench.cu). Level 1 is the paper's.
+A row is one kernel at one size. It has an id, a task_name, inputs and outputs ({name, dtype, shape}, where the shape
+is a text such as "(1024,)"), three prompts with less and less detail, gen.py, compare.py and a whole program
+(bench.cu). The paper uses the prompts of level 1.
+
+The data set has no licence, so this package contains no part of it.
 """
 
 import ast
@@ -22,7 +25,7 @@ _DATA_FILE = re.compile(rf"""["'](?:\./)?data/({NAME.pattern})\.bin["']""")
 
 
 def _sizes(written: Any) -> tuple[int, ...]:
-    """The shape that a text such as "(1024, 3)" means."""
+    """Return the shape that a text such as "(1024, 3)" means. Raises ValueError if it means none."""
     try:
         sizes = ast.literal_eval(written)
     except (SyntaxError, TypeError, MemoryError, RecursionError):
@@ -59,33 +62,33 @@ class _TaskRow(RowModel):
 
 
 def read_task(row: Row) -> ProgramTask:
-    """Raises TaskError with the row and the key at fault."""
-    read = row.read(_TaskRow)
+    """Return the task of a row. Raises TaskError with the row and the key at fault."""
+    task_row = row.read(_TaskRow)
     inputs, outputs = (
-        tuple(Tensor(one.name, canonical_dtype(one.dtype), one.shape) for one in tensors)
-        for tensors in (read.inputs, read.outputs)
+        tuple(Tensor(tensor.name, canonical_dtype(tensor.dtype), tensor.shape) for tensor in tensors)
+        for tensors in (task_row.inputs, task_row.outputs)
     )
-    oracle = ScriptOracle(read.generate, read.compare)
+    oracle = ScriptOracle(task_row.generate, task_row.compare)
     case = Case("default", {}, inputs, outputs or _undeclared_outputs(row, oracle, inputs))
     check_names(row, case.inputs, case.outputs)
-    prompts = enumerate((read.level1_prompt, read.level2_prompt, read.level3_prompt), start=1)
+    prompts = enumerate((task_row.level1_prompt, task_row.level2_prompt, task_row.level3_prompt), start=1)
     return ProgramTask(
-        id=str(read.id),
-        name=read.task_name,
-        family=read.task_name,
-        prompts={level: cudabench_prompt(read.task_name, prompt, inputs, outputs) for level, prompt in prompts},
+        id=str(task_row.id),
+        name=task_row.task_name,
+        family=task_row.task_name,
+        prompts={level: cudabench_prompt(task_row.task_name, prompt, inputs, outputs) for level, prompt in prompts},
         system=CUDABENCH_SYSTEM,
         cases=(case,),
         oracle=oracle,
-        solution=read.solution,
+        solution=task_row.solution,
         source=row.where,
-        gpu=None if read.gpu == "unknown" else read.gpu,
+        gpu=None if task_row.gpu == "unknown" else task_row.gpu,
         row=row.values,
     )
 
 
 def _undeclared_outputs(row: Row, oracle: ScriptOracle, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """The files that compare.py reads and gen.py does not write, as outputs of a row that declares none."""
+    """Return the outputs of a row that declares none: the files that compare.py reads and gen.py does not write."""
     made = set(_DATA_FILE.findall(oracle.generate)) | {tensor.name for tensor in inputs}
     names = [name for name in dict.fromkeys(_DATA_FILE.findall(oracle.compare)) if name not in made]
     if not names:
@@ -93,7 +96,8 @@ def _undeclared_outputs(row: Row, oracle: ScriptOracle, inputs: tuple[Tensor, ..
     return tuple(Tensor(name, UNDECLARED, ()) for name in names)
 
 
-_C_TYPES = {  # as C and torch mean them, on 64-bit Linux, where NumPy does not know the name or means another type
+# Names of types as C and torch mean them on 64-bit Linux, where NumPy does not know the name or means another type.
+_C_TYPES = {
     "half": "float16", "__half": "float16", "float": "float32", "double": "float64", "bf16": "bfloat16",
     "__nv_bfloat16": "bfloat16", "cfloat": "complex64", "cdouble": "complex128", "char": "int8", "signed char": "int8",
     "unsigned char": "uint8", "uchar": "uint8", "unsigned short": "uint16", "int": "int32", "unsigned": "uint32",
@@ -103,8 +107,11 @@ _C_TYPES = {  # as C and torch mean them, on 64-bit Linux, where NumPy does not 
 
 
 def canonical_dtype(written: str) -> str:
-    """The name in DTYPE_BYTES (or "bfloat16") of what a task set wrote: "float", "torch.float32", "np.bool_", "<f4",
-    "int32_t". What is not known comes back without its library's prefix."""
+    """Return the name in DTYPE_BYTES (or "bfloat16") of a type as a task set writes it.
+
+    Examples are "float", "torch.float32", "np.bool_", "<f4" and "int32_t". An unknown type is returned without the
+    prefix of its library.
+    """
     import numpy as np
 
     library, _, name = written.strip().rpartition(".")

@@ -1,6 +1,7 @@
-"""KernelBench's tasks (MIT): a PyTorch Model to replace with ModelNew. Loading only; modules/ judges them.
+"""Read KernelBench's tasks (MIT licence), each a PyTorch Model to replace with ModelNew. judge/modules/ judges them.
 
-Either the repository's folder tree (level1/1_Name.py, ...) or its data set's rows: code, level, name, problem_id.
+They come from the repository's folder tree (level1/1_Name.py, ...) or from the rows of its data set, which have code,
+level, name and problem_id.
 """
 
 import ast
@@ -19,7 +20,15 @@ PARTS = ("Model", "get_inputs", "get_init_inputs")
 
 
 def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
-    """The tasks of level*/*.py under `path` (or of its Parquet files), by level and number, and a SHA-256; none of another folder."""
+    """Read the tasks of level*/*.py under `path`, or of its Parquet files if there are none.
+
+    Returns:
+        The tasks (those of .py files by level and number), and a SHA-256 of their content. There are no tasks if the
+        folder has another layout.
+
+    Raises:
+        TaskError: A file breaks the format.
+    """
     digest = hashlib.sha256()
     tasks = []
     files = [*path.rglob("level*/*.py"), *(path.glob("*.py") if path.name.startswith("level") else ())]
@@ -45,20 +54,26 @@ class _TaskRow(RowModel):
 
 
 def read_task(row: Row) -> ModuleTask:
-    """Raises TaskError with the row and the key at fault."""
-    read = row.read(_TaskRow)
-    number = str(read.problem_id)
-    name = read.name or number
+    """Return the task of a row. Raises TaskError with the row and the key at fault."""
+    task_row = row.read(_TaskRow)
+    number = str(task_row.problem_id)
+    name = task_row.name or number
     if not name.startswith(f"{number}_") and name != number:
         name = f"{number}_{name}"
-    return model_task(row, read.code, f"level{read.level}", name)
+    return model_task(row, task_row.code, f"level{task_row.level}", name)
 
 
 def check_defines(row: Row, code: str, parts: tuple[str, ...]) -> None:
-    """Raise TaskError when the source is no Python, or one of these names is no class or function of it."""
+    """Raise TaskError if the source is not Python, or does not define one of these classes and functions.
+
+    Args:
+        row: The row, for error messages.
+        code: The source.
+        parts: The names that it must define at its top level.
+    """
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the last two: nested too deep
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the last two if it is nested too deep
         row.fail("code", f"not Python: {error or type(error).__name__}")
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     if missing := [part for part in parts if part not in defined]:
@@ -66,7 +81,14 @@ def check_defines(row: Row, code: str, parts: tuple[str, ...]) -> None:
 
 
 def model_task(row: Row, code: str, level: str, name: str) -> ModuleTask:
-    """Raises TaskError with the row and the key at fault."""
+    """Return the task of a module. Raises TaskError with the row and the key at fault.
+
+    Args:
+        row: The row, for error messages.
+        code: The source of the module.
+        level: Such as "level1".
+        name: Such as "1_Name".
+    """
     check_defines(row, code, PARTS)
     if not NAME.fullmatch(name):
         row.fail("name", f"{name!r}: expected letters, digits and _ . + - only")
@@ -82,5 +104,6 @@ def model_task(row: Row, code: str, level: str, name: str) -> ModuleTask:
 
 
 def _order(file: Path) -> tuple[str, int, str]:
+    """Return the sort key of a file: its level, then its number, with files that have no number last."""
     number = file.stem.split("_")[0]
     return file.parent.name, int(number) if number.isdigit() else 10**9, file.name

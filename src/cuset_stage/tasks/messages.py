@@ -1,9 +1,12 @@
-"""What a model is asked: the messages of a task, and the wording for sets that bring no whole prompts. Standard library only.
+"""The chat messages of a task, and this package's wording for task sets without complete prompts. Standard library
+only.
 
-For CUDABench it states what that benchmark's own prompt states (the answer's form, the files, names and sizes, the GPU), with
-one difference: a file has the type that the task declares, where the benchmark's asks for float throughout although some of its files
-hold integers. Edition 2 names that type as C does: of 500 answers to edition 1, which wrote NumPy's names, 280 used a C++ type float32
-(Qwen2.5-Coder-1.5B-Instruct). A published number needs the benchmark's own prompts, which `prompt_file` reads from the user's clone.
+The wording for CUDABench states what that benchmark's own prompt states: the answer's form, the files with their names
+and sizes, and the GPU. There is one difference. Here a file has the type that the task declares, while the benchmark's
+prompt asks for float throughout, although some of its files hold integers. Edition 2 gives that type its name in C.
+Edition 1 gave NumPy's name, and of 500 answers to it, 280 used a C++ type float32 (Qwen2.5-Coder-1.5B-Instruct).
+
+A published number needs the benchmark's own prompts, which `prompt_file` reads from the user's clone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,14 +16,19 @@ from .base import FILE_BYTES, Task, TaskError, Tensor
 from .prompt_file import PromptFile
 
 
-# The wordings for CUDABench that this package has had, as answers and reports name them. Answers that name none are of the first.
+# The wordings for CUDABench that this package has had, as answers and reports name them. Answers that name none belong
+# to the first.
 EDITIONS = tuple(f"cuset-stage, edition {number}" for number in (1, 2))
 
 
 def prompts_of(run: Mapping[str, Any]) -> Any:
-    """Whose wording of CUDABench's tasks the answers of a judged run have, several as a list; None for another task set.
+    """Return the wording of CUDABench's tasks that the answers of a judged run belong to.
 
-    run: the header of its results. Nothing was said of prompts before edition 2.
+    Args:
+        run: The header of the run's results. Headers from before edition 2 do not name a wording.
+
+    Returns:
+        A name from `EDITIONS` or a prompt file's label, a list if there are several, or None for another task set.
     """
     if (run.get("tasks") or {}).get("format") != "cudabench":
         return None
@@ -30,25 +38,29 @@ def prompts_of(run: Mapping[str, Any]) -> Any:
 def chat_messages(
     task: Task, *, level: int = 1, prompts: PromptFile | None = None, system: str | None = None
 ) -> list[dict[str, str]]:
-    """The messages for a task: [{"role": "system", ...},] {"role": "user", ...}.
+    """Return the messages for a task: [{"role": "system", ...},] {"role": "user", ...}.
 
-    level: 1 is the paper's, CUDABench has 1 to 3; of our own format 2 is the bare wording and 3 the detailed one; other sets have 1 only.
-    prompts: CUDABench's own, in place of our wording. system: in place of the task's own; "" for none.
+    Args:
+        task: The task.
+        level: The level of the prompt. 1 is the paper's. CUDABench has 1 to 3. In this package's own format, 2 is the
+            bare wording and 3 the detailed one. Other sets have only 1.
+        prompts: CUDABench's own prompts, in place of this package's wording.
+        system: A system prompt in place of the task's own. "" means no system prompt, None means the task's own.
 
     Raises:
-        TaskError: the task has no prompt of the level, or `prompts` are given for a task of another set.
+        TaskError: The task has no prompt of this level, or `prompts` are given for a task of another set.
     """
     if level not in task.prompts:
         levels = ", ".join(map(str, sorted(task.prompts)))
         raise TaskError(f"task {task.id} ({task.source}): no prompt of level {level}; it has {levels}")
-    given, prompt = task.system, task.prompts[level]
-    if prompts is not None:  # as CUDABench's Generate/prompt_builder.py fills its prompt file with a row
+    task_system, prompt = task.system, task.prompts[level]
+    if prompts is not None:  # fill the prompt file with a row, as CUDABench's Generate/prompt_builder.py does
         row = getattr(task, "row", None)
         if row is None:
             raise TaskError(
                 f"task {task.id} ({task.source}): prompts= are CUDABench's, for its rows alone; leave it out"
             )
-        given = prompts.system
+        task_system = prompts.system
         prompt = prompts.prompt.format(
             task_name=row["task_name"],
             task_description=row[f"level{level}_prompt"],
@@ -58,11 +70,11 @@ def chat_messages(
         )
     elif gpu := getattr(task, "gpu", None):
         prompt = f"{prompt}\n\nGPU: {gpu}"
-    system = given if system is None else system
+    system = task_system if system is None else system
     return [{"role": "system", "content": system}] * bool(system) + [{"role": "user", "content": prompt}]
 
 
-_SPEC = "{name}: {dtype}, shape = {shape}"  # of a file, in CUDABench's own prompts
+_SPEC = "{name}: {dtype}, shape = {shape}"  # the line for a file in CUDABench's own prompts
 
 CUDABENCH_SYSTEM = """\
 You are an expert in CUDA and high-performance computing. You write one complete, efficient CUDA C++ program for the task that \
@@ -107,7 +119,7 @@ compiles: it includes torch/extension.h and ends with a PYBIND11_MODULE(TORCH_EX
 
 
 def cudabench_prompt(name: str, description: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> str:
-    """A CUDABench task as the user puts it: name, description, and the declared files."""
+    """Return the user's message for a CUDABench task: its name, its description, and the declared files."""
     parts = [f"Task: {name}", description.strip()]
     for title, tensors in (("Inputs", inputs), ("Outputs", outputs)):
         if tensors:
@@ -124,14 +136,14 @@ _C_TYPES = {
 
 
 def _c_type(tensor: Tensor) -> str:
-    """ "float, 4 bytes each"; a dtype whose size is unknown stands as the set wrote it."""
+    """Return a phrase such as "float, 4 bytes each". A dtype of unknown size is returned as the set wrote it."""
     size = FILE_BYTES.get(tensor.dtype)
     name = _C_TYPES.get(tensor.dtype, tensor.dtype)
     return name if size is None else f"{name}, {size} byte{'s' if size > 1 else ''} each"
 
 
 def module_prompt(code: str) -> str:
-    """A KernelBench task as the user puts it."""
+    """Return the user's message for a KernelBench task."""
     return f"""\
 Here is a PyTorch model, with functions that give its constructor's arguments and its inputs:
 
@@ -146,7 +158,14 @@ file with its imports, without test code."""
 
 
 def kernel_prompt(code: str, name: str, arguments: str, settings: Sequence[str]) -> str:
-    """A task of robust-kbench as the user puts it: the module, and what its kernel is called, with and in which settings."""
+    """Return the user's message for a robust-kbench task.
+
+    Args:
+        code: The Python source of the module.
+        name: The function that the answer exports, "forward" or "backward".
+        arguments: A phrase that says what the function takes and returns.
+        settings: The settings of the model and its inputs in which the answer has to be right.
+    """
     return f"""\
 Here is a PyTorch module:
 

@@ -1,7 +1,8 @@
-"""Our own format, "cuset": JSONL with a task a line, or a folder such as data/kernels with a folder a task.
+"""This package's own format, "cuset": JSONL with one task per line, or a folder such as data/kernels with one per
+folder.
 
-A task has cases: the same program on inputs of different sizes. Shapes may be arithmetic over a case's parameters:
-`["m", "2 * k + 1"]` with m = 3, k = 4 is (3, 9).
+A task has cases, which are inputs of different sizes for the same program. Shapes may be arithmetic over a case's
+parameters: `["m", "2 * k + 1"]` with m = 3, k = 4 is (3, 9).
 """
 
 import hashlib
@@ -20,13 +21,13 @@ from .task_rows import Filled, MaybeText, Name, Row, check_names, read_object, r
 
 SIGN = {"id", "prompt", "inputs", "outputs", "reference"}
 LAYOUT = "<task>/task.json"
-_WORDINGS = ("prompt", "bare", "detailed")  # by level
+_WORDINGS = ("prompt", "bare", "detailed")  # the keys of the prompts of level 1, 2 and 3
 _FILES = {"prompt": "prompt.md", "reference": "reference.py"}
 _FILES_IF_THERE = {"bare": "bare.md", "detailed": "detailed.md", "solution": "kernel.cu", "alternative": "simple.cu"}
-# Of at most 200 characters, which keeps the parser's recursion shallow, and without powers, which may be huge.
+# At most 200 characters, which keeps the parser's recursion shallow, and no powers, which may be huge.
 _ARITHMETIC = re.compile(r"(?!.*\*\*)[\w ()+\-*/%]{1,200}")
 _NAMES = re.compile(r"[^\W\d]\w*")
-MAX_SIZE = 2**48  # elements of one dimension: what is larger is a mistake, not a tensor
+MAX_SIZE = 2**48  # elements of one dimension; anything larger is taken for a mistake
 
 
 class TensorRow(RowModel):
@@ -61,31 +62,32 @@ class _TaskRow(RowModel):
 
 
 def read_task(row: Row) -> ProgramTask:
-    """Raises TaskError with the row and the key at fault."""
-    read = row.read(_TaskRow)
-    if not read.outputs:
+    """Return the task of a row. Raises TaskError with the row and the key at fault."""
+    task_row = row.read(_TaskRow)
+    if not task_row.outputs:
         row.fail("outputs", "is empty; a task writes at least one file")
-    if read.cases == []:
+    if task_row.cases == []:
         row.fail("cases", "is empty; leave it out for one case without parameters")
     cases: dict[str, Case] = {}
-    for index, case in enumerate(read.cases or [CaseRow(name="default", parameters={})]):
+    for index, case in enumerate(task_row.cases or [CaseRow(name="default", parameters={})]):
         if case.name in cases:
             row.fail(f"cases[{index}].name", f"{case.name!r} is used twice")
-        inputs, outputs = (_tensors(row, key, getattr(read, key), case) for key in ("inputs", "outputs"))
+        inputs, outputs = (_tensors(row, key, getattr(task_row, key), case) for key in ("inputs", "outputs"))
         check_names(row, inputs, outputs)
         cases[case.name] = Case(case.name, case.parameters, inputs, outputs)
     return ProgramTask(
-        **read.model_dump(include={"id", "system", "solution", "alternative", "split"}),
-        name=read.name or read.id,
-        family=read.family or read.id,
-        prompts={level: text for level, key in enumerate(_WORDINGS, start=1) if (text := getattr(read, key))},
+        **task_row.model_dump(include={"id", "system", "solution", "alternative", "split"}),
+        name=task_row.name or task_row.id,
+        family=task_row.family or task_row.id,
+        prompts={level: text for level, key in enumerate(_WORDINGS, start=1) if (text := getattr(task_row, key))},
         cases=tuple(cases.values()),
-        oracle=ReferenceOracle(read.reference),
+        oracle=ReferenceOracle(task_row.reference),
         source=row.where,
     )
 
 
 def _tensors(row: Row, key: str, tensors: list[TensorRow], case: CaseRow) -> tuple[Tensor, ...]:
+    """Return the tensors with their shapes evaluated for one case."""
     evaluated = []
     for index, tensor in enumerate(tensors):
         try:
@@ -97,7 +99,17 @@ def _tensors(row: Row, key: str, tensors: list[TensorRow], case: CaseRow) -> tup
 
 
 def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
-    """The tasks of <path>/<id>/ (or of `path` itself when it holds a task.json), sorted by id, and a SHA-256; none of another folder."""
+    """Read the tasks of a folder.
+
+    Args:
+        path: A folder with a folder <id>/ for each task, or the folder of one task, which holds a task.json.
+
+    Returns:
+        The tasks sorted by id, and a SHA-256 of their content. There are no tasks if the folder has another layout.
+
+    Raises:
+        TaskError: A file is missing or breaks the format.
+    """
     folders = [path] if (path / "task.json").is_file() else sorted(file.parent for file in path.glob("*/task.json"))
     tasks, digest = [], hashlib.sha256()
     for folder in folders:
@@ -111,10 +123,18 @@ def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
 
 
 def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
-    """One dimension: a positive int, or arithmetic (names, ints, + - * // %, parentheses) over those of `parameters` that are ints.
+    """Return the size of one dimension.
 
-    Python evaluates it where it has no other characters, so no attribute or subscript, and no other names, so no keyword.
-    Raises ValueError with what was expected and what is there.
+    An expression is evaluated by Python. That is safe, because it may have no characters beyond those of the
+    arithmetic, so no attribute or subscript, and no names beyond the parameters, so no keyword.
+
+    Args:
+        entry: A positive int, or arithmetic (names, ints, + - * // %, parentheses) over parameters.
+        parameters: The parameters of the case. Only those that are ints may be used.
+
+    Raises:
+        ValueError: The entry is not such an expression, or its value is no size. The message says what was expected
+            and what is there.
     """
     size: Any = entry
     if isinstance(entry, str):

@@ -1,7 +1,7 @@
 """CUDABench's own prompts, read from the user's clone. Standard library only.
 
-The benchmark keeps them in Generate/prompt.py, as the texts SYSTEM_PROMPT and PROMPT. It has no licence, so neither is kept here. The file
-is parsed and never run.
+The benchmark keeps them in Generate/prompt.py, as the texts SYSTEM_PROMPT and PROMPT. It has no licence, so this
+package contains no copy of them. The file is parsed and never run.
 """
 
 import ast
@@ -20,7 +20,13 @@ _EXPECTED = f"expected CUDABench's {FILE}, or the folder of your clone"
 
 @dataclass(frozen=True)
 class PromptFile:
-    """The two texts of a prompt file, and `label`, which names them in answers and reports."""
+    """The two texts of a prompt file.
+
+    Attributes:
+        system: The system prompt.
+        prompt: The template of the user's message, with PLACEHOLDERS.
+        label: The name of the texts in answers and reports.
+    """
 
     system: str
     prompt: str
@@ -28,14 +34,17 @@ class PromptFile:
 
 
 def read_prompts(path: Path) -> PromptFile:
-    """Read the prompts of a clone of CUDABench, of its folder Generate, or of the file itself.
+    """Read CUDABench's prompts.
 
-    The system prompt is sent as it stands, as the benchmark does: braces that are doubled in it stay doubled, and a placeholder in it
-    is not filled.
+    The system prompt is sent as it stands, as the benchmark does it. Doubled braces in it stay doubled, and
+    placeholders in it are not filled.
+
+    Args:
+        path: A clone of CUDABench, its folder Generate, or the file itself.
 
     Raises:
-        TaskError: there is no such file, it does not assign a string literal to both names, or PROMPT has other placeholders than
-            PLACEHOLDERS.
+        TaskError: There is no such file, it does not assign a string literal to both names, PROMPT has other
+            placeholders than PLACEHOLDERS, or it lacks {task_description}.
     """
     file = next((place for place in (path / FILE, path / Path(FILE).name) if place.is_file()), path)
     try:

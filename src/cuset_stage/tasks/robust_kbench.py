@@ -1,8 +1,13 @@
-"""robust-kbench (Apache 2.0), from a clone of its repository: kernels for PyTorch functions, in several settings, forward and backward.
+"""Read robust-kbench (Apache 2.0) from a clone of its repository: kernels for the forward or backward of PyTorch
+functions.
 
-A folder with config_forward.json and func_forward.py is a task, with config_backward.json and func_backward.py another one. The
-configurations name keyword arguments of Model and get_inputs; every combination is a setting, and one model holds the task's model in all
-of them (settings_model.py). The answer is a .cu file that exports `forward` or `backward`.
+config_forward.json and func_forward.py in a folder are one task, config_backward.json and func_backward.py another. A
+configuration names keyword arguments of Model and get_inputs. Each combination of them is a setting. To judge all
+settings at once, one model holds the task's model in all of them (settings_model.py). The answer is a .cu file that
+exports `forward` or `backward`.
+
+The text of settings_model.py becomes part of each task's reference. So any change to that file, even to a comment,
+changes the fingerprints of these tasks.
 """
 
 import hashlib
@@ -36,10 +41,13 @@ class _ConfigRow(RowModel):
 
 
 def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
-    """The tasks of all folders under `path`, and a SHA-256 of them; none of another folder.
+    """Read the tasks of all folders under `path`.
+
+    Returns:
+        The tasks, and a SHA-256 of their content. There are no tasks if the folder is no clone of robust-kbench.
 
     Raises:
-        TaskError: with the file and the key at fault.
+        TaskError: A file breaks the format. The message names the file and the key at fault.
     """
     path = path / "tasks" if (path / "tasks").is_dir() else path
     digest, tasks = hashlib.sha256(), []
@@ -56,6 +64,7 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
 
 
 def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
+    """Return the task of one configuration. `direction` is "forward" or "backward"."""
     settings = _settings(Row(str(config), read_object(config)))
     code = read_text(config.with_name(f"func_{direction}.py"))
     row = Row(f"{config.parent.name}/func_{direction}.py", {})
@@ -88,21 +97,24 @@ _ARGUMENTS = {
 
 
 def _settings(row: Row) -> Settings:
-    """Every combination, as the set's own harness makes them: shared arguments go to both and win."""
-    read = row.read(_ConfigRow)
+    """Return every combination of arguments, as the set's own harness makes them.
+
+    Shared arguments go to both Model and get_inputs, and take precedence.
+    """
+    config = row.read(_ConfigRow)
     settings: Settings = {}
     for init, inputs, shared in itertools.product(
-        read.multi_init_configs, read.multi_input_configs, read.multi_shared_configs
+        config.multi_init_configs, config.multi_input_configs, config.multi_shared_configs
     ):
-        both = {**init, **inputs, **shared}
-        name = ", ".join(f"{key}={value}" for key, value in both.items()) or "default"
+        arguments = {**init, **inputs, **shared}
+        name = ", ".join(f"{key}={value}" for key, value in arguments.items()) or "default"
         settings.setdefault(name, ({**init, **shared}, {**inputs, **shared}))
     return settings
 
 
 def _filters(file: Path) -> tuple[str, ...]:
-    """Notes for a task that the set's own filters have caught; their results lie beside it."""
+    """Return a note for each of the set's own filters that has caught the task. `file` holds the filters' results."""
     if not file.is_file():
         return ()
-    caught = [name for name, result in read_object(file).items() if result is True]
-    return tuple(f"task: {name}, by the task set's own filters" for name in sorted(caught))
+    filter_names = [name for name, result in read_object(file).items() if result is True]
+    return tuple(f"task: {name}, by the task set's own filters" for name in sorted(filter_names))

@@ -1,4 +1,4 @@
-"""Rows of a task file, each with the place it came from; what breaks the format is named by file, row and key."""
+"""Rows of a task file. Each knows where it came from, so that error messages name the file, the row and the key."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from ..text import shown
 from .base import TaskError, Tensor
 
 
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")  # one part of a path, and nothing a shell would read
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")  # safe as one part of a path, and in a shell
 ROW_FILES = (".jsonl", ".json", ".parquet")
 M = TypeVar("M", bound=RowModel)
 
@@ -32,33 +32,47 @@ MaybeText = Annotated[
 
 @dataclass(frozen=True)
 class Row:
-    """One record of a task file. `where` is "tasks.jsonl:12"."""
+    """One record of a task file.
+
+    Attributes:
+        where: The place of the record, such as "tasks.jsonl:12".
+        values: The record itself.
+    """
 
     where: str
     values: Mapping[str, Any]
 
     def read(self, model: type[M]) -> M:
-        """The values as a model has them. Raises TaskError with the row and the key at fault."""
+        """Check the values by a pydantic model and return its instance.
+
+        Raises:
+            TaskError: The values do not fit. The message names the row and the key at fault.
+        """
         try:
             return model.model_validate(self.values)
         except ValidationError as error:
             raise TaskError(f"{self.where}: {wrong_value(error, model, self.values)}") from None
 
     def fail(self, key: str, problem: str) -> NoReturn:
+        """Raise TaskError with the row, the key and a problem."""
         raise TaskError(f"{self.where}: {key}: {problem}")
 
 
 def check_names(row: Row, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]) -> None:
-    """Raise TaskError when a name is used twice."""
+    """Raise TaskError if two inputs or outputs have the same name, since they are files of one folder."""
     names = Counter(tensor.name for tensor in (*inputs, *outputs))
     if repeated := [name for name, count in names.items() if count > 1]:
         row.fail("inputs and outputs", f"name {repeated[0]!r} is used twice; they are files of one folder")
 
 
 def read_rows(path: Path) -> tuple[list[Row], str]:
-    """The rows of a JSONL, JSON (a list of objects) or Parquet file, and the SHA-256 of the file.
+    """Return the rows of a JSONL, JSON (a list of objects) or Parquet file, and the SHA-256 of the file.
 
-    Unlike in a file that grows during a run, a torn line is an error: a shorter task set would go unnoticed.
+    An incomplete line is an error, unlike in a file that grows during a run. Otherwise nobody would notice that the
+    task set is shorter.
+
+    Raises:
+        TaskError: The file cannot be read, breaks its format, or has no rows.
     """
     try:
         if path.suffix == ".parquet":
@@ -77,7 +91,7 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
 
 
 def read_text(path: Path) -> str:
-    """Raises TaskError."""
+    """Return the text of a file in UTF-8. Raises TaskError if it is missing or cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -87,7 +101,7 @@ def read_text(path: Path) -> str:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The object that a JSON file holds. Raises TaskError."""
+    """Return the object in a JSON file. Raises TaskError if the file cannot be read or holds anything else."""
     try:
         value = json.loads(read_text(path))
     except (json.JSONDecodeError, RecursionError) as error:

@@ -1,8 +1,11 @@
-"""Times the calls of a module: `python clock.py FD`, a process of the judge's own, where none of its threads comes between.
+"""Time the calls of a module: `python clock.py FD`.
 
-FD is the judge's socket to the process that holds the module. Each line of stdin, a key and a seed in hexadecimal and the seconds to wait at
-most, is one call: the clock runs from when the key is sent until the digest has come. A line of stdout says the seconds and the digest,
-which is too short where the process ended, or did not answer in time.
+This runs as a process of its own on the judge's side, so that no thread of the judge can disturb the measurement.
+
+FD is the judge's socket to the process that holds the module. Each line of stdin is one call. It has the key and the
+seed, in hexadecimal and without a space between them, and then the maximum number of seconds to wait. The clock runs
+from sending the key until the digest has arrived. For each call, a line with the seconds and the digest is written to
+stdout. The digest is too short if the process ended or did not answer in time.
 """
 
 import gc
@@ -13,36 +16,37 @@ import time
 
 
 DIGEST_BYTES = 32
-SPIN_S = 0.05  # asked again and again, as waking up takes time; after that, select
+SPIN_S = 0.05  # poll for so long, because waking up from select takes time; after that, use select
 
 
 def call(channel, key, patience):
-    found, begin = b"", time.perf_counter()
+    """Send the key and wait at most `patience` seconds for the digest. Return the seconds taken and the digest."""
+    digest, start = b"", time.perf_counter()
     channel.sendall(key)
-    while len(found) < DIGEST_BYTES:
-        passed = time.perf_counter() - begin
+    while len(digest) < DIGEST_BYTES:
+        elapsed = time.perf_counter() - start
         try:
-            if passed > SPIN_S and not select.select([channel], [], [], max(0.0, patience - passed))[0]:
+            if elapsed > SPIN_S and not select.select([channel], [], [], max(0.0, patience - elapsed))[0]:
                 break
-            piece = channel.recv(DIGEST_BYTES - len(found), socket.MSG_DONTWAIT)
+            piece = channel.recv(DIGEST_BYTES - len(digest), socket.MSG_DONTWAIT)
         except BlockingIOError:
             continue
         if not piece:
             break
-        found += piece
-    return time.perf_counter() - begin, found
+        digest += piece
+    return time.perf_counter() - start, digest
 
 
 def main():
-    gc.disable()
+    gc.disable()  # a collection during a call would be measured
     channel = socket.socket(fileno=int(sys.argv[1]))
     for line in sys.stdin:
         key, patience = line.split()
         try:
-            seconds, found = call(channel, bytes.fromhex(key), float(patience))
+            seconds, digest = call(channel, bytes.fromhex(key), float(patience))
         except OSError:
-            seconds, found = 0.0, b""
-        print(seconds, found.hex() or "-", flush=True)
+            seconds, digest = 0.0, b""
+        print(seconds, digest.hex() or "-", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
-"""How the bytes of a tensor are masked and digested, on the host; handover.cu does the same on a GPU. For the judge and for worker.py.
+"""Mask and digest the bytes of a tensor on the host. handover.cu does the same on a GPU.
 
-A mask is XORed to an input, so that the process which holds the answer can have the input on its GPU and not know it before the
-clock runs: the stream of Philox4x64-10 under a key of 16 bytes, as NumPy has it, with the tensor's number in the counter.
+Both the judge and worker.py use this module.
 
-A digest pins an output down, all of it: pieces of 512 bytes are hashed (BLAKE2s), then the hashes together in the same way, until
-one is left. Nobody finds another output, within a tolerance or not, that has the digest sent earlier.
+A mask is XORed to an input. The process that holds the answer can then have the input on its GPU without knowing it
+before the clock runs. The mask is the stream of Philox4x64-10, as NumPy implements it, with a key of 16 bytes and the
+tensor's number in the counter.
+
+A digest commits to a whole output. Pieces of 512 bytes are hashed with BLAKE2s, then the concatenated hashes are
+hashed in the same way, until one hash is left. After a digest was sent, nobody can find another output with the same
+digest, whether within the tolerance or not.
 """
 
 import hashlib
@@ -18,21 +22,30 @@ CHUNK = 1 << 24
 
 
 class Mask:
-    """The stream of one tensor; `apply` goes on where it stopped."""
+    """The mask of one tensor. Each call of `apply` continues the stream where the last one stopped.
+
+    Args:
+        key: The key, 16 bytes.
+        number: Number of the tensor.
+    """
 
     def __init__(self, key: bytes, number: int) -> None:
         words = np.frombuffer(key, "<u8")
         self._stream = np.random.Philox(key=words, counter=[0, 0, 0, number])
 
     def apply(self, data: np.ndarray) -> None:
-        """Mask or unmask uint8 in place; a multiple of 8 bytes, but for the last call."""
+        """Mask or unmask bytes in place.
+
+        Args:
+            data: Array of uint8. Its size must be a multiple of 8, except in the last call.
+        """
         for start in range(0, data.size, CHUNK):
             part = data[start : start + CHUNK]
             part ^= self._stream.random_raw((part.size + 7) // 8).astype("<u8", copy=False).view(np.uint8)[: part.size]
 
 
 def digest(data: bytes | memoryview | np.ndarray) -> bytes:
-    """32 bytes."""
+    """Return the digest of some bytes, 32 bytes long."""
     data = memoryview(data)
     while True:
         hashes = [hashlib.blake2s(data[at : at + PIECE]).digest() for at in range(0, max(1, len(data)), PIECE)]

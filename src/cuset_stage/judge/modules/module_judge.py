@@ -1,13 +1,17 @@
-"""Judge an answer to a `ModuleTask`: KernelBench's protocol, with the answer and the reference in processes apart (trial.py).
+"""Judge an answer to a `ModuleTask` by KernelBench's protocol.
 
-The process that holds the answer is believed in nothing. It is handed the inputs of each call masked, and the key when the judge's clock
-starts; the clock stops with a digest of the outputs, which they must still have when they are handed over; all are compared. So work before
-the call, results kept from other calls, changed clocks and reports are of no use.
+The answer and the reference run in separate processes (trial.py). Nothing that the answer's process reports is
+trusted. It gets the inputs of each call masked. The key follows when the judge's clock starts. The clock stops when a
+digest of the outputs arrives. The outputs must still have this digest when they are handed over later, and all of them
+are compared with the reference. So an answer gains nothing from work before the call, from results kept from other
+calls, or from manipulated clocks and reports.
 
-What this does not protect from:
-- A task whose right outputs are the same for all inputs cannot tell a kept result from a computed one; it is flagged.
-- What a call takes beside the module is taken off: an answer that does that faster, such as by taking the mask off in its own kernel,
-  gains a part of it.
+Two things are not prevented:
+
+- If the right outputs of a task are the same for all inputs, a kept result cannot be told from a computed one. Such
+  tasks are flagged.
+- The time that a call takes beside the module is subtracted. An answer that is faster at this part, for example by
+  unmasking in its own kernel, gains a part of that time.
 """
 
 import os
@@ -45,31 +49,39 @@ from .session import Module, ModuleFailed
 from .trial import Trial
 
 
-PROTOCOL = 8  # raised when the verdicts on modules come about differently
+PROTOCOL = 8  # increase it when the way in which modules are judged changes
 GIB = 2**30
 SCRIPTS = {name: Path(__file__).with_name(name) for name in ("worker.py", "handover.py")}
 HANDOVER = Path(__file__).with_name("handover.cu")
 RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, folder_bytes=128 * GIB, processes=1024)
 BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=4 * GIB, processes=1024)
-JUDGES_OWN_S = 3600.0  # what the judge may take between a module's calls, which does not count as the module's time
+JUDGES_OWN_S = 3600.0  # time that the judge may take between calls; it does not count as the module's time
 EXTENSIONS = "extensions"
-MOST_EXTENSIONS, MOST_PATH = GIB, 2048  # bytes; of the paths of folders, so that no file's is longer than Linux takes
-MOST_DEPTH = 64  # of folders in each other: shutil.copytree calls itself for each
+# In bytes. The limit on the paths of folders keeps the paths of their files below the maximum of Linux.
+MOST_EXTENSIONS, MOST_PATH = GIB, 2048
+MOST_DEPTH = 64  # of nested folders, because shutil.copytree is recursive
 
 
 @dataclass
 class ModuleJudge(Judge):
-    """Judges modules, each held in a process of its own (worker.py).
+    """Judges modules. Each module is held in a process of its own (worker.py).
 
     Args:
-        device: "cuda", or "cpu" where there is no GPU: no speed is measured then.
-        gpus: Where candidates and references run; None with device "cpu" and with compile_only.
-        arch: What extensions are built for, as nvcc has it.
-        seeds: Calls that are compared before any is timed, at least 2.
-        trials, budget_s: Timed calls at most, and seconds after which no further one begins.
-        recorder: Of the GPU's work; None: nothing is said of that.
-        compile_only: End with the build.
-        seed: What inputs are drawn from, with a key of this machine's; None: drawn for every evaluation.
+        device: "cuda", or "cpu" if there is no GPU. No speed is measured on "cpu".
+        gpus: The GPUs on which answers and references run. None with device "cpu" and with `compile_only`.
+        arch: The architecture for which extensions are built, as nvcc names it.
+        limits: Limits of a module's process. `wall_s` is the time for all that it is asked to do.
+        build_limits: Limits of the process that imports an answer to build its extensions.
+        isolation: Isolation of the sandbox.
+        seeds: Number of calls that are compared before any call is timed, at least 2.
+        trials: Maximum number of timed calls.
+        budget_s: Seconds after which no further timed call begins.
+        turns: Keeps builds and timed calls apart.
+        recorder: Records the GPU's work. With None, nothing is reported about it.
+        compile_only: If true, judging ends after the build.
+        seed: Seed of the inputs, used together with a key of this machine. With None, each evaluation draws a new
+            seed.
+        recorded: Task fingerprint -> recorded calls of the task's own module, or None if they cannot be recorded.
     """
 
     device: str = "cuda"
@@ -85,10 +97,14 @@ class ModuleJudge(Judge):
     recorder: Recorder | None = None
     compile_only: bool = False
     seed: int | None = None
-    # Fingerprint of a task -> what calls of its own module were recorded; None where they cannot be.
     recorded: dict[str, Sequence[Activity] | None] = field(default_factory=dict, repr=False)
 
     def settings(self) -> dict[str, Any]:
+        """Return the settings that a verdict depends on. See `Judge.settings`.
+
+        Raises:
+            SandboxError: torch is not installed.
+        """
         try:
             torch = version("torch")
         except PackageNotFoundError:
@@ -106,7 +122,7 @@ class ModuleJudge(Judge):
         return settings
 
     def build(self, task: ModuleTask, code: str) -> Built:
-        """Import the answer without a GPU: that builds its extensions, on the CPUs."""
+        """Import the answer without a GPU. This builds its extensions, on the CPUs."""
         clock = Clock()
         with ExitStack() as stack:
             try:
@@ -132,7 +148,7 @@ class ModuleJudge(Judge):
             return Built(judgement, folder, stack.pop_all()) if continues else Built(judgement)
 
     def _import(self, folder: Path) -> tuple[Verdict, str]:
-        """Whether the answer can be imported, and what it said if not."""
+        """Import the answer in the sandbox. Return the verdict and, if the import fails, the message."""
         try:
             with self.hold(folder, None, self.build_limits) as module:
                 module.find("ModelNew")
@@ -146,16 +162,19 @@ class ModuleJudge(Judge):
                 return Verdict.COMPILE_ERROR, f"importing it ended the process: {failed.first_line}"
             asks_for_gpu = any(sign in failed.error["message"] for sign in ("CUDA", "NVIDIA", "cuda", "driver"))
             if self.device == "cuda" and asks_for_gpu and not failed.build_failed:
-                return Verdict.COMPILED, ""  # whether it builds is seen there
+                return Verdict.COMPILED, ""  # it may need a GPU to be imported; `execute` will tell
             return Verdict.COMPILE_ERROR, failed.first_line
 
     def discard(self, built: Built) -> None:
-        """Remove what `build` left; call it when an answer is judged."""
+        """Remove the files of `build`. Call it after the answer has been judged."""
         if built.held:
             built.held.close()
 
     def execute(self, task: ModuleTask, built: Built, prepared: None = None) -> Judgement:
-        """Call the answer and compare, with the GPU to itself: others on it would change the times, and could end its calls."""
+        """Call the answer, compare its outputs with the reference's, and time it.
+
+        It has the GPU to itself, because other programs on the GPU would change the times and could make calls fail.
+        """
         clock = Clock()
         seed = secrets.randbits(53) if self.seed is None else self.seed
         try:
@@ -174,10 +193,20 @@ class ModuleJudge(Judge):
         recorder: Recorder | None = None,
         reference_of: str | None = None,
     ) -> Module:
-        """`folder/answer.py` in a process of its own. recorder: its work on the GPU is recorded (`Module.leave`). reference_of: see `Module`.
+        """Make a process of its own for `folder/answer.py`. It starts when the returned `Module` is entered.
 
-        Every process has `folder/work` to itself, fresh but for a copy of `folder/extensions`, so that none finds what an earlier
-        one left. The path is the same each time: ninja's files name it. Raises SandboxError when the judge's side failed.
+        Each process gets a new `folder/work` with a copy of `folder/extensions`, so that it finds nothing else that an
+        earlier process left. The path is the same each time because the files of ninja contain it.
+
+        Args:
+            folder: Folder with answer.py.
+            gpu: The GPU, or None to run on the CPU.
+            limits: Limits of the process, those of the judge by default.
+            recorder: If given, the process's work on the GPU is recorded (`Module.leave`).
+            reference_of: See `Module`.
+
+        Raises:
+            SandboxError: The judge's side failed.
         """
         work, limits = folder / "work", limits or self.limits
         try:
@@ -185,7 +214,7 @@ class ModuleJudge(Judge):
             work.mkdir()
             if (folder / EXTENSIONS).is_dir():
                 shutil.copytree(folder / EXTENSIONS, work / EXTENSIONS, symlinks=True, copy_function=_copy_for_all)
-            room = shutil.disk_usage(work).free // 2  # the rest is the judge's, who writes down what is returned
+            room = shutil.disk_usage(work).free // 2  # the other half is for the judge, which saves the outputs
         except OSError as error:
             raise SandboxError(f"{work} cannot be made: {error}") from error
         limits = replace(limits, folder_bytes=max(1, min(limits.folder_bytes or room, room)))
@@ -225,7 +254,16 @@ class ModuleJudge(Judge):
 
     @contextmanager
     def reference(self, task: ModuleTask, gpu: Gpu | None, recorder: Recorder | None = None) -> Iterator[Module]:
-        """The task's own module, imported: what all answers are held against. Raises OracleError when it fails."""
+        """Yield the task's own module, imported. All answers are compared with it.
+
+        Args:
+            task: The task.
+            gpu: The GPU, or None to run on the CPU.
+            recorder: If given, the module's work on the GPU is recorded.
+
+        Raises:
+            OracleError: The module failed.
+        """
         with scratch_folder() as folder:
             (folder / "answer.py").write_text(task.reference, encoding="utf-8", newline="\n")
             with self.hold(folder, gpu, recorder=recorder, reference_of=task.id) as module:
@@ -234,12 +272,18 @@ class ModuleJudge(Judge):
 
 
 def keep_extensions(folder: Path) -> str:
-    """Keep what a build left in `folder/work` for later processes: each starts from a copy of it. What is wrong with it, or ""."""
+    """Move the extensions that a build left in `folder/work` to `folder/extensions`.
+
+    Each later process starts with a copy of them.
+
+    Returns:
+        A message if they cannot be kept because they are too large or too deeply nested, else "".
+    """
     left, kept = folder / "work" / EXTENSIONS, folder / EXTENSIONS
     if not left.is_dir() or left.is_symlink():
         return ""
     for place in (left.parent, left):
-        place.chmod(0o755)  # who may not write to a folder may not move it
+        place.chmod(0o755)  # a folder can only be moved with write permission
     left.rename(kept)
     _own(kept)
     size = 0
@@ -249,13 +293,14 @@ def keep_extensions(folder: Path) -> str:
         for name in (*folders, *files):
             _own(Path(place, name))
             size += os.lstat(os.path.join(place, name)).st_size
-        if size > MOST_EXTENSIONS:  # a copy fills holes, and knows no second names
+        # Apparent sizes are added up, because a copy fills the holes of sparse files and copies hard links twice.
+        if size > MOST_EXTENSIONS:
             return f"leaves in TORCH_EXTENSIONS_DIR files of more than {MOST_EXTENSIONS // GIB} GiB"
     return ""
 
 
 def _own(path: Path) -> None:
-    """Make what a process left the judge's own: its user may be that of another run later, and it may have closed it."""
+    """Make a file the judge's own. A later run may have the same user, and permissions may have been removed."""
     if os.geteuid() == 0:
         os.chown(path, 0, 0, follow_symlinks=False)
     if not path.is_symlink():
@@ -263,7 +308,7 @@ def _own(path: Path) -> None:
 
 
 def _copy_for_all(source: str, target: str) -> None:
-    """A copy that the run's own user may change (ninja appends to its log); only what is a regular file."""
+    """Copy a regular file so that the user of the run may change it (ninja appends to its log). Skip other kinds."""
     if os.path.isfile(source):
         shutil.copy2(source, target)
         os.chmod(target, 0o666)

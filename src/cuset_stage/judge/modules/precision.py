@@ -1,7 +1,8 @@
-"""How exact an output is: whether it was computed with a lower precision than the task's, such as TF32 or half for float32.
+"""Find out whether an output was computed with a lower precision than the task's, such as TF32 or half for float32.
 
-Errors are held against those of the reference itself, both against the reference in float64: another order of a sum, an atomic, a fast
-exponential err more than PyTorch does, but not by 2^-14 of what the output varies by, where TF32's and half's 11 bits begin.
+The error of the answer is compared with the error of the reference. Both errors are measured against the reference in
+float64. Another summation order, atomics or a fast exponential have larger errors than PyTorch. But these errors stay
+below 2^-14 of the output's spread, where the errors of TF32 and half, with their 11 bits, begin.
 """
 
 import math
@@ -13,39 +14,54 @@ import numpy as np
 from .session import Saved
 
 
-# Errors below are none of a lower precision, by dtype. Rounding to half or TF32 errs by 2^-12.3 of a number, in the mean square.
+# By dtype: relative errors below this do not indicate a lower precision. Rounding to half or TF32 has a root mean
+# square error of 2^-12.3 of a number.
 LEAST = {"float32": 2.0**-14, "float64": 2.0**-27}
-TIMES = 10.0  # as large as the reference's own, or larger
-STRICT_TIMES = 4.0
-SMALL_SPREAD = 64.0  # a spread of less than the 64th part of the size is taken as that
+TIMES = 10.0  # an error must also exceed the reference's own error by this factor
+STRICT_TIMES = 4.0  # the only criterion with strictly=True
+SMALL_SPREAD = 64.0  # a spread below 1/64 of the root mean square of the values counts as 1/64 of it
 CHUNK = 1 << 20
 
 
 def lower_precision(
     exact: Sequence[Saved], expected: Sequence[Saved], found: Sequence[Saved], *, strictly: bool = False
 ) -> str | None:
-    """What is to say about outputs of a lower precision than those expected; None where they are as exact.
+    """Check whether outputs have a lower precision than expected.
 
-    strictly: for an answer that is known to use tensor cores: with float32 they are exact when each number is split into several of lower
-    precision, and then as exact as the reference.
+    Args:
+        exact: The reference's outputs in float64, as many as the others. If the reference does not run in float64,
+            this is empty, and nothing is reported.
+        expected: The reference's outputs.
+        found: The answer's outputs.
+        strictly: For an answer that is known to use tensor cores. With float32, these are exact only if each number is
+            split into several numbers of lower precision. The result is then as exact as the reference.
 
-    exact: the reference's in float64, as many as the others, or none where it has none: then nothing is said.
+    Returns:
+        A message about the first output of lower precision, or None.
     """
     for truth, right, got in zip(exact, expected, found, strict=False):
         dtype = right.dtype.removeprefix("torch.")
         if dtype not in LEAST or truth.dtype != "torch.float64" or truth.shape != right.shape:
             continue
-        own, its = (relative_error(truth.path, part.path, dtype) for part in (right, got))
-        if its > (STRICT_TIMES * own if strictly else max(LEAST[dtype], TIMES * own)):
-            return f"{right.name} is off by {its:.2g} of what it varies by, {dtype} by {own:.2g}"
+        reference_error, answer_error = (relative_error(truth.path, part.path, dtype) for part in (right, got))
+        if answer_error > (STRICT_TIMES * reference_error if strictly else max(LEAST[dtype], TIMES * reference_error)):
+            return f"{right.name} is off by {answer_error:.2g} of what it varies by, {dtype} by {reference_error:.2g}"
     return None
 
 
 def relative_error(exact: Path, found: Path, dtype: str) -> float:
-    """Root mean square of the difference over the spread of the exact values, where both are finite; 0 where there are none.
+    """Return the root mean square error divided by the spread of the exact values.
 
-    The spread is their standard deviation, as errors of terms that were added up hide behind a large mean; and not below a share of
-    their size, as the rounding of the sums themselves would then look large.
+    The spread is their standard deviation, because a large mean would hide errors in the terms of a sum. But it is at
+    least 1/`SMALL_SPREAD` of their root mean square, because otherwise the rounding of the sums would look large.
+
+    Args:
+        exact: File with the exact values, in float64.
+        found: File with the values to check.
+        dtype: Their dtype.
+
+    Returns:
+        The relative error over all elements that are finite in both files. 0 if there are none.
     """
     if not exact.stat().st_size:
         return 0.0

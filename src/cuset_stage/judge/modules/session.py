@@ -1,7 +1,8 @@
-"""A module in a sandboxed process of its own, and the judge's talk with it (worker.py is the other end).
+"""Run a module in a sandboxed process of its own, and communicate with it. worker.py is the other end.
 
-What comes out of that process is bytes from somebody who may want to mislead: every reply is checked for its shape, outputs are
-held against the digest that stopped the clock, and whatever is wrong about a reply is the module's fault (`ModuleFailed`).
+The replies of that process are not trusted, because the code in it may want to mislead the judge. The form of every
+reply is checked. Outputs are compared with the digest that stopped the clock. Anything wrong with a reply is the
+module's fault (`ModuleFailed`).
 """
 
 import json
@@ -37,7 +38,14 @@ _BUILD_FAILED = ("Error building extension", "Error compiling objects", "Compila
 
 @dataclass(frozen=True)
 class Saved:
-    """A tensor that a module was given or has returned, and the file with its values, row-major."""
+    """A tensor that a module was given or has returned.
+
+    Attributes:
+        name: Its name in messages.
+        dtype: Its torch dtype, such as "torch.float32".
+        shape: Its shape.
+        path: File with its values, in row-major order.
+    """
 
     name: str
     dtype: str
@@ -46,10 +54,11 @@ class Saved:
 
     @property
     def bytes(self) -> int:
+        """Size of the values in bytes."""
         return math.prod(self.shape) * FILE_BYTES[self.dtype.removeprefix("torch.")]
 
     def distance(self, other: Path) -> Distance:
-        """Compare as KernelBench does: with its tolerance for the torch dtype, and NaN equals nothing."""
+        """Compare with a file as KernelBench does: with its tolerance for the torch dtype. NaN equals nothing."""
         dtype = self.dtype.removeprefix("torch.")
         tolerance = MODULE_TOLERANCES.get(dtype, 0.0)
         return distance(self.path, other, dtype, math.prod(self.shape), tolerance, tolerance, nan_equal=False)
@@ -57,19 +66,32 @@ class Saved:
 
 @dataclass(frozen=True)
 class Content:
-    """The arguments of a call: what worker.py's `encode` says of them, and the tensors among them."""
+    """The arguments of a call.
+
+    Attributes:
+        values: The arguments as `encode` in worker.py encodes them.
+        tensors: The tensors among them.
+    """
 
     values: Mapping[str, Any]
     tensors: Sequence[Saved]
 
     @property
     def arguments(self) -> dict[str, Any]:
+        """The arguments for a request to the worker. The values of tensors are sent separately."""
         return {"values": self.values, "tensors": [{"dtype": t.dtype, "shape": t.shape} for t in self.tensors]}
 
 
 @dataclass(frozen=True)
 class Call:
-    """The result of one call. inputs: a digest of each input tensor, taken after the call."""
+    """The result of one call.
+
+    Attributes:
+        seconds: Time from sending the key until the digest arrived.
+        digest: Digest of the outputs that stopped the clock.
+        outputs: The outputs, once they have been handed over.
+        inputs: Digest of each input tensor, taken after the call.
+    """
 
     seconds: float
     digest: bytes
@@ -78,10 +100,14 @@ class Call:
 
 
 class ModuleFailed(Exception):
-    """The module, or the process that holds it, did not do what was asked.
+    """The module, or the process that holds it, did not do what it was asked to do.
 
-    error: {type, message} as the worker has it, {} where it said nothing. finished: how its process ended. doing: what it was asked
-    for; "start": nothing yet, and no code of the module had run.
+    Attributes:
+        error: {"type", "message"} of the error as the worker reported it. Empty if it reported none.
+        finished: How the process ended.
+        doing: The request in progress. "start" means that there was none yet, and no code of the module had run.
+        late: Whether the time limit was reached.
+        before: Whether it failed before any code of the module had run.
     """
 
     def __init__(self, error: Mapping[str, str], finished: Finished, doing: str) -> None:
@@ -92,30 +118,41 @@ class ModuleFailed(Exception):
     @property
     def build_failed(self) -> bool:
         """True if an extension did not compile."""
-        said = f"{self.error.get('type')}: {self.error.get('message')}"
-        return any(sign in said for sign in _BUILD_FAILED)
+        error_text = f"{self.error.get('type')}: {self.error.get('message')}"
+        return any(sign in error_text for sign in _BUILD_FAILED)
 
     @property
     def first_line(self) -> str:
-        """The compiler's first error line where there is one, else the exception, else how the process ended."""
+        """The compiler's first error line if there is one, else the exception, else how the process ended."""
         if not self.error:
             if self.finished.stopped not in (None, "judge"):
                 return f"stopped at its limit ({self.finished.stopped})"
-            said = (self.finished.stderr.strip() or self.finished.stdout.strip())[-1000:]
-            return f"ended with {self.finished.returncode} before it was done. {said}".strip()
+            output = (self.finished.stderr.strip() or self.finished.stdout.strip())[-1000:]
+            return f"ended with {self.finished.returncode} before it was done. {output}".strip()
         for line in self.error["message"].splitlines():
             if ": error" in line or ": fatal error" in line or line.startswith("error"):
                 return line.strip()
-        known = self.error["type"] == "Problem"
-        return self.error["message"] if known else f"{self.error['type']}: {self.error['message']}"
+        is_problem = self.error["type"] == "Problem"
+        return self.error["message"] if is_problem else f"{self.error['type']}: {self.error['message']}"
 
 
 class Module:
-    """A module in its process. Use it in a `with` block: when that ends, nothing of the process is left.
+    """A module in its process. Use it in a `with` block. When the block ends, the process and its children are gone.
 
-    Methods raise ModuleFailed, and SandboxError where the judge's side failed.
+    Args:
+        process: The process, not started yet.
+        work: Folder in which the process runs.
+        patience_s: Seconds that the module may take for all requests together.
+        reference_of: Id of the task if this is the task's own module. Such a module is trusted. If it fails, this is a
+            failure of the judge's side (OracleError).
 
-    reference_of: the task whose own module it is. That is believed, and when it fails, the judge's side fails: OracleError.
+    Attributes:
+        waited: Seconds that the judge has waited for the module so far.
+
+    Raises:
+        ModuleFailed: Raised by the methods if the module fails.
+        OracleError: Raised by the methods instead if it is a task's own module.
+        SandboxError: Raised by the methods if the judge's side fails.
     """
 
     def __init__(self, process: BackgroundRun, work: Path, patience_s: float, reference_of: str | None = None) -> None:
@@ -145,45 +182,74 @@ class Module:
         self._socket.close()
 
     def find(self, model: str) -> None:
-        """Import the module and look for the class."""
+        """Import the module and check that it has this class."""
         self.ask("find", model=model)
 
     def build(self, model: str, init: Content, *, double: bool = False) -> None:
-        """double: with a copy of the model for float64."""
+        """Construct the model.
+
+        Args:
+            model: Name of its class.
+            init: Arguments of the constructor.
+            double: If true, a copy of the model in float64 is made as well.
+        """
         self.ask("build", init.tensors, model=model, arguments=init.arguments, double=double)
 
     def draw(self, seed: int | None, folder: Path) -> Content:
-        """Only of a task's own module: the arguments that it gives for a seed (None: for the constructor), into a new folder."""
-        with self._checked(self.ask("draw", seed=seed)) as said:
-            arguments = said["arguments"]
+        """Draw arguments from a task's own module. Do not use it for answers.
+
+        Args:
+            seed: Seed for the arguments of a call. None asks for the arguments of the constructor.
+            folder: New folder in which the tensors are saved.
+        """
+        with self._checked(self.ask("draw", seed=seed)) as reply:
+            arguments = reply["arguments"]
             return Content(arguments["values"], self._take(arguments["tensors"], folder))
 
     def call(self, content: Content, seed: int, *, use: str = "model", fresh: bool = False) -> Call:
-        """Hand masked inputs over, then the key and the seed, and wait for the digest of the outputs: that is what is timed.
+        """Call the model and time the call.
 
-        seed: of what the module draws. use, fresh: see worker.py.
+        The masked inputs are sent first. The time runs from sending the key and the seed until the digest of the
+        outputs arrives.
+
+        Args:
+            content: The arguments of the call.
+            seed: Seed for the random numbers that the module itself draws.
+            use: Which model is called, see `Held.call` in worker.py.
+            fresh: Whether the inputs are put into new tensors, see `Held.call` in worker.py.
+
+        Returns:
+            The call without its outputs. `outputs` fetches these.
         """
         key = secrets.token_bytes(handover.KEY_BYTES)
         self.ask("call", content.tensors, key, use=use, fresh=fresh, arguments=content.arguments)
         assert self._clock.stdin and self._clock.stdout
         self._clock.stdin.write(f"{key.hex()}{seed.to_bytes(handover.SEED_BYTES, 'little').hex()} {self._left}\n")
-        seconds, found = self._clock.stdout.readline().split()
+        seconds, digest_hex = self._clock.stdout.readline().split()
         self._spent(float(seconds))
-        digest = bytes.fromhex(found.strip("-"))
+        digest = bytes.fromhex(digest_hex.strip("-"))
         if len(digest) != handover.DIGEST_BYTES:
             raise self.failure()
-        if not any(digest):  # it failed, and says how
+        if not any(digest):  # a digest of zeros means that the call failed; the reply has the error
             self._reply()
         return Call(float(seconds), digest)
 
     def outputs(self, call: Call, folder: Path, most_bytes: int | None = None) -> Call:
-        """The last call with its outputs, saved in a new folder; they are those that it had when the clock stopped.
+        """Fetch the outputs of the last call and save them in a new folder.
 
-        most_bytes: that outputs may have together.
+        The outputs must be the same as when the clock stopped. For an answer, this is checked with the digest.
+
+        Args:
+            call: The last call.
+            folder: New folder for the outputs.
+            most_bytes: Maximum size of all outputs together, or None for no limit.
+
+        Returns:
+            The call with its outputs and the digests of its inputs.
         """
-        with self._checked(self.ask("outputs")) as said:
-            inputs = [str(digest) for digest in said["inputs"]]
-            outputs = self._take(said["outputs"], folder, most_bytes)
+        with self._checked(self.ask("outputs")) as reply:
+            inputs = [str(digest) for digest in reply["inputs"]]
+            outputs = self._take(reply["outputs"], folder, most_bytes)
         if self._reference_of is None and digest_of_all(outputs) != call.digest:
             raise self._problem(
                 "what it returned is not what it was when the call was over: written to later, such as by work on a side stream that "
@@ -192,12 +258,15 @@ class Module:
         return Call(call.seconds, call.digest, outputs, inputs)
 
     def earlier(self) -> list[str]:
-        """Digests of what the first calls returned, as it is now."""
-        with self._checked(self.ask("earlier")) as said:
-            return [str(digest) for digest in said["digests"]]
+        """Return digests of the outputs of the first calls, computed from their present values."""
+        with self._checked(self.ask("earlier")) as reply:
+            return [str(digest) for digest in reply["digests"]]
 
     def leave(self) -> Activity:
-        """Have the process end by itself, and take what was recorded of its work on the GPU: nothing where nothing was."""
+        """Let the process end by itself, and return the record of its work on the GPU.
+
+        The record is empty if nothing was recorded.
+        """
         self.send("leave")
         self._process.end(LEAVING_S)
         record = self._work.parent / "record"
@@ -206,12 +275,19 @@ class Module:
         return read_activity(record)
 
     def ask(self, do: str, tensors: Sequence[Saved] = (), key: bytes | None = None, **more: Any) -> dict[str, Any]:
-        """The reply to a request."""
+        """Send a request and return the reply. The arguments are those of `send`."""
         self.send(do, tensors, key, **more)
         return self._reply()
 
     def send(self, do: str, tensors: Sequence[Saved] = (), key: bytes | None = None, **more: Any) -> None:
-        """A request; the tensors go with it, masked if there is a key."""
+        """Send a request.
+
+        Args:
+            do: Name of a method of `Held` in worker.py, or "leave".
+            tensors: Tensors to send with it.
+            key: If given, the tensors are masked with this key.
+            **more: Further arguments of the method.
+        """
         request = json.dumps({"do": do, **more, "blobs": [saved.bytes for saved in tensors]}).encode()
         self._doing, begin = do, time.monotonic()
         try:
@@ -231,22 +307,22 @@ class Module:
         self._spent(time.monotonic() - begin)
 
     def _reply(self) -> dict[str, Any]:
-        said = self._receive(8)
-        size = int.from_bytes(said, "big")
+        reply = self._receive(8)
+        size = int.from_bytes(reply, "big")
         if size > REPLY_BYTES:
             raise self._garbled()
         try:
-            said = json.loads(self._receive(size))
+            reply = json.loads(self._receive(size))
         except (ValueError, RecursionError):
             raise self._garbled() from None
-        if not isinstance(said, dict):
+        if not isinstance(reply, dict):
             raise self._garbled()
-        if (error := said.get("error")) is not None:
+        if (error := reply.get("error")) is not None:
             names = ("type", "message")
             if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in names):
                 raise self._garbled()
             raise self.failure({name: error[name] for name in names})
-        return said
+        return reply
 
     def _receive(self, size: int) -> bytearray:
         raw = bytearray(size)
@@ -255,10 +331,10 @@ class Module:
         try:
             while view:
                 self._socket.settimeout(max(0.001, self._left - (time.monotonic() - begin)))
-                got = self._socket.recv_into(view)
-                if not got:
+                count = self._socket.recv_into(view)
+                if not count:
                     raise ConnectionError
-                view = view[got:]
+                view = view[count:]
         except OSError as error:
             self._spent(time.monotonic() - begin)
             raise self.failure() from error
@@ -267,18 +343,18 @@ class Module:
 
     @contextmanager
     def _checked(self, said: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """A reply that lacks what is looked for in the block, or has something else there, is the module's fault."""
+        """Yield a reply. If reading it in the block fails because its form is wrong, this is the module's fault."""
         try:
             yield said
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
             raise self._garbled() from None
 
     def _take(self, rows: Any, folder: Path, most_bytes: int | None = None) -> list[Saved]:
-        """The tensors that follow a reply. Raises ValueError for rows that are none."""
+        """Save the tensors that follow a reply. Raise ValueError if `rows` does not describe tensors."""
         folder.mkdir(parents=True)
         if not isinstance(rows, list) or len(rows) > MOST_TENSORS:
             raise ValueError
-        found = []
+        taken = []
         for number, row in enumerate(rows):
             name, dtype, shape = row.get("name", f"input {number}"), row["dtype"], row["shape"]
             if not (isinstance(name, str) and isinstance(dtype, str) and isinstance(shape, list)):
@@ -287,25 +363,25 @@ class Module:
                 raise ValueError
             if dtype.removeprefix("torch.") not in FILE_BYTES:
                 raise self._problem(f"{name[:200]} is {dtype[:100]}, which cannot be compared")
-            found.append(Saved(name[:200], dtype, shape, folder / f"{number}.bin"))
-        if most_bytes is not None and sum(saved.bytes for saved in found) > most_bytes:
-            raise self._problem(f"returns {sum(saved.bytes for saved in found)} bytes, expected at most {most_bytes}")
-        for saved in found:
+            taken.append(Saved(name[:200], dtype, shape, folder / f"{number}.bin"))
+        if most_bytes is not None and sum(saved.bytes for saved in taken) > most_bytes:
+            raise self._problem(f"returns {sum(saved.bytes for saved in taken)} bytes, expected at most {most_bytes}")
+        for saved in taken:
             with saved.path.open("wb") as file:
                 for start in range(0, saved.bytes, CHUNK):
                     file.write(self._receive(min(CHUNK, saved.bytes - start)))
-        return found
+        return taken
 
     def _spent(self, seconds: float) -> None:
         self.waited += seconds
         self._left -= seconds
 
     def failure(self, error: Mapping[str, str] | None = None) -> Exception:
-        """Returns the exception to raise when the process is gone, late, or reports a failure."""
+        """Return the exception to raise when the process is gone, is late, or reports an error. End the process."""
         late = self._left <= 0
-        # where it ended by itself, the socket closes a moment before its end is known
+        # If the process ended by itself, the socket closes a moment before its end is known. So wait for it.
         finished = self._process.end(10.0 if error is None and not late else 0.0)
-        # Late by the judge's clock, whatever kept the supervisor from saying so.
+        # The judge's clock decides, even if the supervisor could not report the timeout.
         if late and (finished.late or not finished.infra):
             finished = replace(finished, stopped="wall", infra=None)
         elif finished.infra:
@@ -317,8 +393,8 @@ class Module:
         failed = ModuleFailed(error or {}, finished, self._doing)
         if self._reference_of is None:
             return failed
-        said = failed.error.get("message", failed.first_line)
-        return OracleError(f"task {self._reference_of}: the reference's {self._doing} failed: {said[-1000:]}")
+        message = failed.error.get("message", failed.first_line)
+        return OracleError(f"task {self._reference_of}: the reference's {self._doing} failed: {message[-1000:]}")
 
     def _problem(self, message: str) -> Exception:
         return self.failure({"type": "Problem", "message": message})
@@ -332,5 +408,5 @@ def _mapped(saved: Saved) -> np.ndarray:
 
 
 def digest_of_all(tensors: Sequence[Saved]) -> bytes:
-    """Returns the digest of a call's tensors as the worker computes it."""
+    """Return the digest of a call's tensors, in the same way as the worker computes it."""
     return handover.digest(b"".join(handover.digest(_mapped(saved)) for saved in tensors))

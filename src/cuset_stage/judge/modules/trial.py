@@ -1,8 +1,12 @@
-"""One answer on one device: called, compared with the reference, and on a GPU timed against it.
+"""Call an answer on one device, compare it with the reference, and time it against the reference on a GPU.
 
-The order matters. The reference says what is right for the first contents while no answer runs. Then the answer is loaded; only then the
-contents of its timed calls are drawn. The reference is timed when the answer's process is dead, which could else slow the GPU down
-meanwhile, or take all of its memory; so is a module that does nothing: what a call takes beside the module.
+The order matters:
+
+1. The reference computes the right outputs for the first inputs while no answer runs.
+2. The answer is loaded. Only then are the inputs of its timed calls drawn.
+3. The reference is timed after the answer's process has ended. Otherwise this process could slow the GPU down or take
+   all of its memory. A call that does nothing is timed then as well: this is the time that a call takes beside the
+   module.
 """
 
 import functools
@@ -33,17 +37,17 @@ from .precision import lower_precision
 from .session import Call, Content, Module, ModuleFailed, Saved
 
 
-FRESH = 2  # calls in tensors of their own, before those that are all given the same tensors with other values
-EXACT = 2  # timed calls whose precision is looked at
-FEWEST = 5  # timed calls
-WARM = 2  # calls of the reference, before the answer is timed, that do not count
-BEFORE = 15  # those after them that do, at most
+FRESH = 2  # first calls with input tensors of their own; later calls reuse the same tensors with other values
+EXACT = 2  # number of timed calls whose precision is checked
+FEWEST = 5  # minimum number of timed calls
+WARM = 2  # warm-up calls of the reference in `time_before`; their times do not count
+BEFORE = 15  # maximum number of calls after the warm-up, whose times count
 KEY_BYTES = 32
-KEPT_BYTES = 16 << 30  # of timed calls, after which no further one is made
-MORE_BYTES = 64 << 20  # that outputs of a timed call may have beyond twice those of the calls before
+KEPT_BYTES = 16 << 30  # when the inputs and outputs of timed calls exceed this, no further call is made
+MORE_BYTES = 64 << 20  # a call may return this much more than twice the largest output of the reference's first calls
 SUSPICIOUS_SPEEDUP = 10.0
-STEADY = 1.2  # times that the reference may differ by before and after
-SURE = 3.0  # standard errors that a time has to be away from nothing
+STEADY = 1.2  # maximum ratio between the reference's times before and after the answer's calls
+SURE = 3.0  # a time must exceed that of a call of nothing by more than this many standard errors
 CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
 )
@@ -55,7 +59,15 @@ NO_FLOAT64 = "task: the reference does not run in float64: a lower precision is 
 
 @dataclass(frozen=True)
 class Asked:
-    """A call that is made of the answer and of the reference. seed: for what the module itself draws."""
+    """A call to make, of the answer and of the reference.
+
+    Attributes:
+        name: Its name in messages.
+        content: The arguments.
+        seed: Seed for the random numbers that the module itself draws.
+        fresh: Whether the inputs are put into new tensors.
+        folder: Folder for its inputs and outputs.
+    """
 
     name: str
     content: Content
@@ -64,15 +76,41 @@ class Asked:
     folder: Path
 
     def of(self, module: Module, who: str, *, use: str = "model", **more: Any) -> Call:
+        """Make this call of a module, and save its outputs in `folder/who`.
+
+        Args:
+            module: The module.
+            who: Name of the folder for the outputs.
+            use: Which model is called, see `Held.call` in worker.py.
+            **more: Further arguments of `Module.outputs`.
+        """
         call = module.call(self.content, self.seed, use=use, fresh=self.fresh)
         return module.outputs(call, self.folder / who, **more)
 
 
 @dataclass
 class Trial:
-    """A built answer on a device; `known` is what is known of it so far. Raises OracleError when the reference fails.
+    """The trial of a built answer on one device. `judge` runs it.
 
-    runner: the ModuleJudge, which holds modules. first: the calls that are compared before any is timed, with the reference's. most: bytes that a call may return.
+    Attributes:
+        runner: The ModuleJudge, which starts the processes of modules.
+        task: The task.
+        built: The built answer.
+        gpu: The GPU, or None on the CPU.
+        clock: Measures the judge's own time.
+        seed: Seed of all inputs.
+        known: The judgement so far.
+        counts: "answer", "reference" and "nothing" -> NVML counters over all of their timed calls.
+        expected: Name of a timed call -> the reference's call.
+        files: Scratch folder for inputs and outputs.
+        right: The reference's process.
+        init: Arguments of the constructors.
+        first: The calls that are compared before any call is timed, each with the reference's call.
+        most: Maximum number of bytes that a call may return.
+        earlier: Seconds of a call of the reference before the answer runs (`time_before`).
+
+    Raises:
+        OracleError: Raised by the methods if the reference fails.
     """
 
     runner: Any
@@ -82,20 +120,21 @@ class Trial:
     clock: Clock
     seed: int
     known: Judgement = field(init=False)
-    counts: dict[str, Counted | None] = field(default_factory=dict, init=False)  # by NVML, over all timed calls
-    expected: dict[str, Call] = field(default_factory=dict, init=False)  # of timed calls
+    counts: dict[str, Counted | None] = field(default_factory=dict, init=False)
+    expected: dict[str, Call] = field(default_factory=dict, init=False)
 
     def judge(self) -> Judgement:
+        """Run the trial and return the judgement."""
         self.known = self.built.judgement
         with scratch_folder() as self.files, self.runner.reference(self.task, self.gpu) as self.right:
             with self.clock.excluded():
                 self.init = self.right.draw(None, self.files / "init")
                 self.right.build("Model", self.init, double=True)
-                asked = [self.draw(number) for number in range(self.runner.seeds)]
-                expected = [one.of(self.right, "expected") for one in asked]
+                requests = [self.draw(number) for number in range(self.runner.seeds)]
+                expected = [request.of(self.right, "expected") for request in requests]
             if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
                 self.note([CONSTANT])
-            self.first = list(zip(asked, expected, strict=True))
+            self.first = list(zip(requests, expected, strict=True))
             self.most = 2 * max(sum(saved.bytes for saved in call.outputs) for call in expected) + MORE_BYTES
             with self.clock.waiting(self.runner.turns.timing() if self.gpu else nullcontext()):
                 with self.clock.excluded():
@@ -104,11 +143,12 @@ class Trial:
         return self.known
 
     def try_answer(self) -> None:
+        """Call the answer. Then, after its process has ended, compare and time its timed calls."""
         try:
             with self.runner.hold(self.built.product, self.gpu) as answer:
                 try:
-                    found = self.call_first(answer)
-                    timed = self.call_timed(answer, found) if self.known.passed else []
+                    first_calls = self.call_first(answer)
+                    timed = self.call_timed(answer, first_calls) if self.known.passed else []
                 finally:
                     self.clock.exclude(answer.waited)
                     self.note(run_s=answer.waited)
@@ -130,7 +170,7 @@ class Trial:
                 self.ask_the_gpu(self.runner.recorder)
 
     def draw(self, number: int, name: str = "call {}") -> Asked:
-        """The arguments of call `number`, new ones."""
+        """Draw new arguments for call number `number`. `name` is the pattern of the call's name."""
 
         def seed(what: str) -> int:
             text = f"{self.seed} {self.task.id} {number} {what}"
@@ -141,56 +181,72 @@ class Trial:
         return Asked(name.format(number), content, seed("call"), number < FRESH, folder)
 
     def time_nothing(self, one: Asked) -> float:
-        """Seconds of a call in which the reference does nothing."""
+        """Return the seconds of a call that does nothing, made of the reference's process."""
         seconds = self.right.call(one.content, one.seed, use="nothing").seconds
-        self.right.ask("inputs")  # as with outputs
+        self.right.ask("inputs")  # between two calls, do the same as after a call with outputs
         return seconds
 
     def time_before(self, one: Asked, right: Call) -> float:
-        """Seconds of a call of the reference, without what a call of nothing takes, before the answer is called.
+        """Time the reference before the answer is called.
 
-        Done as in `compare_timed`, as what lies between two calls changes their time, and several times, as single calls of a small module
-        differ by more than STEADY. The model itself is called as often as the answer: this is a copy.
+        The calls are made in the same way as in `compare_timed`, because what happens between two calls changes their
+        time. Several calls are made, because single calls of a small module differ by more than `STEADY`. A copy of
+        the model is called, so that the model itself is called as often as the answer.
+
+        Args:
+            one: The call.
+            right: The reference's call with its outputs.
+
+        Returns:
+            Seconds of a call of the reference, without the time of a call that does nothing.
         """
         times, begin = [], time.monotonic()
         for number in range(WARM + (BEFORE if self.gpu else 1)):
             if number >= WARM + FEWEST and time.monotonic() - begin > self.runner.budget_s / 8:
                 break
-            found = one.of(self.right, "before", use="copy")
-            compare_call(one.name, right, found)
+            call = one.of(self.right, "before", use="copy")
+            compare_call(one.name, right, call)
             rmtree(one.folder / "before")
-            times.append(found.seconds)
+            times.append(call.seconds)
         times = times[WARM:]
         return _apart([self.time_nothing(one) for _ in times], times)
 
     def call_first(self, answer: Module) -> list[Call]:
-        """The calls that are compared as they come, up to the first that is wrong."""
+        """Load the answer and make the first calls. Compare each at once, and stop at the first that is wrong."""
         answer.find("ModelNew")
         answer.build("ModelNew", self.init)
-        found = []
-        for one, right in self.first:
-            found.append(one.of(answer, "found", most_bytes=self.most))
-            self.compare(one, right, found[-1])
+        calls = []
+        for request, right in self.first:
+            calls.append(request.of(answer, "found", most_bytes=self.most))
+            self.compare(request, right, calls[-1])
             if not self.known.passed:
                 break
-        return found
+        return calls
 
     def call_timed(self, answer: Module, first: Sequence[Call]) -> list[tuple[Asked, Call]]:
-        """The calls that are compared when the answer's process is gone."""
-        asked, calls, kept, begin = [], [], 0, time.monotonic()
-        # All contents first: nothing but the answer is to work while the GPU's counters run.
+        """Make the timed calls of the answer. They are compared later, when its process has ended.
+
+        Args:
+            answer: The answer's process.
+            first: The calls of `call_first`. Later calls must not have overwritten their outputs.
+
+        Returns:
+            The timed calls, with what was asked.
+        """
+        requests, calls, kept, begin = [], [], 0, time.monotonic()
+        # All inputs are drawn first, so that only the answer works while the GPU's counters run.
         with self.clock.excluded():
             for number in range(max(FEWEST, self.runner.trials if self.gpu else 0)):
                 if number >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.runner.budget_s):
                     break
-                asked.append(self.draw(self.runner.seeds + number, "call {}, timed"))
-                kept += sum(saved.bytes for saved in asked[-1].content.tensors)
+                requests.append(self.draw(self.runner.seeds + number, "call {}, timed"))
+                kept += sum(saved.bytes for saved in requests[-1].content.tensors)
         begin = time.monotonic()
         with counting(self.gpu) as counted:
-            for one in asked:
+            for request in requests:
                 if len(calls) >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.runner.budget_s):
                     break
-                calls.append((one, one.of(answer, "found", most_bytes=self.most)))
+                calls.append((request, request.of(answer, "found", most_bytes=self.most)))
                 kept += sum(saved.bytes for saved in calls[-1][1].outputs)
             self.counts["answer"] = counted()
         if answer.earlier() != [call.digest.hex() for call in first[:FRESH]]:
@@ -198,57 +254,73 @@ class Trial:
         return calls
 
     def compare_timed(self, timed: Sequence[tuple[Asked, Call]]) -> tuple[list[float], list[float], list[float]]:
-        """Compare the outputs of timed calls with the reference. Returns seconds of calls of nothing, of the reference and of the answer."""
+        """Compare the outputs of the timed calls with the reference's, and time the reference.
+
+        Returns:
+            The seconds of each call of nothing, of the reference and of the answer.
+        """
         reference = []
         with counting(self.gpu) as counted:
-            for one, found in timed:
-                right = self.expected[one.name] = one.of(self.right, "expected")
-                reference.append(right.seconds)
+            for request, call in timed:
+                expected_call = self.expected[request.name] = request.of(self.right, "expected")
+                reference.append(expected_call.seconds)
                 if self.known.passed:
-                    self.compare(one, right, found)
+                    self.compare(request, expected_call, call)
             self.counts["reference"] = counted()
         with counting(self.gpu) as counted:
-            nothing = [self.time_nothing(one) for one, _ in timed]
+            nothing = [self.time_nothing(request) for request, _ in timed]
             self.counts["nothing"] = counted()
-        return nothing, reference, [found.seconds for _, found in timed]
+        return nothing, reference, [call.seconds for _, call in timed]
 
     def look_at_precision(self, timed: Sequence[tuple[Asked, Call]], *, strictly: bool) -> None:
-        """Check the precision of some timed calls, which the answer cannot foresee. All of them have been compared with the reference."""
-        for one, found in random.SystemRandom().sample(timed, EXACT):
-            exact = one.of(self.right, "exact", use="double").outputs
+        """Check the precision of `EXACT` timed calls, chosen at random so that the answer cannot foresee them.
+
+        All timed calls have been compared with the reference before.
+
+        Args:
+            timed: The timed calls.
+            strictly: See `lower_precision`.
+        """
+        for request, call in random.SystemRandom().sample(timed, EXACT):
+            exact = request.of(self.right, "exact", use="double").outputs
             if not exact:
                 self.note([NO_FLOAT64])
-            if lower := lower_precision(exact, self.expected[one.name].outputs, found.outputs, strictly=strictly):
-                self.note([LOWER], message=lower, speedup=None)
+            if message := lower_precision(exact, self.expected[request.name].outputs, call.outputs, strictly=strictly):
+                self.note([LOWER], message=message, speedup=None)
                 break
 
     def ask_the_gpu(self, recorder: Recorder) -> None:
-        """The second opinion on an answer that is right; none where the reference's calls cannot be recorded either. An answer can tell that
-        its calls are recorded, so they have to be right as well: else other kernels could run in the calls that are timed."""
+        """Record calls of a right answer on the GPU, and add the second opinion that follows from the record.
+
+        There is none if the reference's calls cannot be recorded either. An answer can detect that its calls are
+        recorded. So the recorded calls must be right as well. Otherwise it could run other kernels in the timed calls.
+        """
 
         def calls(module: Module, model: str) -> list[Activity] | None:
+            """Return the record of each of the first calls. None if a call is wrong or its record is missing."""
             module.build(model, self.init)
             right = True
-            for one, call in self.first:
-                found = one.of(module, f"recorded {model}", most_bytes=self.most)
-                right = right and not compare_call(one.name, call, found)[1]
+            for request, call in self.first:
+                found = request.of(module, f"recorded {model}", most_bytes=self.most)
+                right = right and not compare_call(request.name, call, found)[1]
             return calls_of(module.leave(), len(self.first)) if right else None
 
-        recorded, name = self.runner.recorded, self.task.fingerprint
-        if name not in recorded:
-            recorded[name] = None
+        recorded, fingerprint = self.runner.recorded, self.task.fingerprint
+        if fingerprint not in recorded:
+            recorded[fingerprint] = None
             with suppress(OracleError), self.runner.reference(self.task, self.gpu, recorder) as right:
-                recorded[name] = calls(right, "Model")
-        if (own := recorded[name]) is not None:
+                recorded[fingerprint] = calls(right, "Model")
+        if (reference_calls := recorded[fingerprint]) is not None:
             try:
                 with self.runner.hold(self.built.product, self.gpu, recorder=recorder) as answer:
                     answer.find("ModelNew")
                     found = calls(answer, "ModelNew")
             except ModuleFailed:
                 found = None
-            self.note(**second_opinion(found, own, self.known.kernel_s))
+            self.note(**second_opinion(found, reference_calls, self.known.kernel_s))
 
     def compare(self, one: Asked, right: Call, found: Call) -> None:
+        """Compare a call of the answer with the reference's call, and add the result to the judgement."""
         case, message = compare_call(one.name, right, found)
         cases = (*self.known.cases, case)
         self.note(cases=cases, verdict=case.verdict, message=shorten(f"{one.name}: {message}" if message else ""))
@@ -256,29 +328,32 @@ class Trial:
             self.note(case=one.name)
 
     def note(self, flags: Iterable[str] = (), **changes: Any) -> None:
-        """Update the judgement with these changes and add flags to it."""
+        """Change fields of the judgement, and add flags to it."""
         self.known = replace(self.known, flags=tuple(dict.fromkeys((*self.known.flags, *flags))), **changes)
 
     def failed(self, failed: ModuleFailed) -> None:
-        """The verdict on an answer whose process did not do what was asked of it."""
-        said, line = failed.error.get("message", ""), shorten(failed.first_line)
+        """Set the verdict on an answer whose process did not do what it was asked to do."""
+        error_text, line = failed.error.get("message", ""), shorten(failed.first_line)
         if failed.before:
             self.known = infra_error(f"torch cannot be imported in the sandbox: {line}", self.known)
-        elif self.gpu and self.runner.gpus and (lost := self.runner.gpus.blame(self.gpu, failed.finished, said)):
+        elif self.gpu and self.runner.gpus and (lost := self.runner.gpus.blame(self.gpu, failed.finished, error_text)):
             self.known = infra_error(lost, self.known)
         elif failed.late:
             self.note(verdict=Verdict.TIMEOUT, message=f"not done within {self.runner.limits.wall_s:g} s")
         elif (failed.doing == "find" and failed.error) or failed.build_failed:
             self.note(verdict=Verdict.COMPILE_ERROR, message=line, compiled=False)
         else:
-            wrong = failed.error.get("type") == "Problem"
-            self.note(verdict=Verdict.MISMATCH if wrong else Verdict.RUNTIME_ERROR, message=line)
+            is_problem = failed.error.get("type") == "Problem"
+            self.note(verdict=Verdict.MISMATCH if is_problem else Verdict.RUNTIME_ERROR, message=line)
 
 
 @functools.cache
 def _key(cache: Path) -> bytes:
-    """What inputs are drawn from beside the seed: 32 bytes that no answer can read, drawn once for each cache. An answer could guess a seed
-    that somebody has given, or read it on the judge's command line (Landlock), and compute ahead."""
+    """Return the secret key from which inputs are drawn in addition to the seed.
+
+    It has 32 bytes, is drawn once per cache, and cannot be read by an answer. Without it, an answer could guess a seed
+    that the user has given, or read it from the judge's command line (with Landlock), and compute results in advance.
+    """
     path = cache / "inputs.key"
     with file_lock(path):
         if path.stat().st_size != KEY_BYTES:
@@ -287,13 +362,22 @@ def _key(cache: Path) -> bytes:
 
 
 def _alike(one: Sequence[Saved], other: Sequence[Saved]) -> bool:
-    """True if the outputs of two calls would pass for each other."""
+    """Return whether the outputs of one call would pass as those of the other."""
     parts = [[(row.dtype, row.shape) for row in rows] for rows in (one, other)]
     return parts[0] == parts[1] and all(a.distance(b.path).close for a, b in zip(one, other, strict=True))
 
 
 def compare_call(name: str, right: Call, found: Call) -> tuple[CaseResult, str]:
-    """The result of one call, up to the first output that differs, and what is wrong ("": nothing)."""
+    """Compare a call with the reference's call, up to the first output that differs.
+
+    Args:
+        name: Name of the call.
+        right: The reference's call.
+        found: The call to compare.
+
+    Returns:
+        The result, and a message that says what is wrong ("" if nothing is).
+    """
     worst: list[float | None] = [None, None]  # absolute and relative
 
     def result(message: str = "") -> tuple[CaseResult, str]:
@@ -306,14 +390,14 @@ def compare_call(name: str, right: Call, found: Call) -> tuple[CaseResult, str]:
             return result(f"{row.name} is {got.dtype} {got.shape}, expected {row.dtype} {row.shape}")
     worst = [0.0, 0.0]
     for row, got in zip(right.outputs, found.outputs, strict=True):
-        off = row.distance(got.path)
-        worst = [max(worst[0], off.max_abs), max(worst[1], off.max_rel)]
-        if not off.close:
+        difference = row.distance(got.path)
+        worst = [max(worst[0], difference.max_abs), max(worst[1], difference.max_rel)]
+        if not difference.close:
             dtype = row.dtype.removeprefix("torch.")
-            index, expected, actual = element_at(off.first_wrong, row.shape, row.path, got.path, dtype)
+            index, expected, actual = element_at(difference.first_wrong, row.shape, row.path, got.path, dtype)
             return result(
                 f"{row.name}{list(index)} is {actual}, expected {expected}; "
-                f"largest error {off.max_abs:.6g}, relative {off.max_rel:.6g}"
+                f"largest error {difference.max_abs:.6g}, relative {difference.max_rel:.6g}"
             )
     if found.inputs != right.inputs:
         changed = [n for n, (one, other) in enumerate(zip(right.inputs, found.inputs, strict=False)) if one != other]
@@ -322,32 +406,42 @@ def compare_call(name: str, right: Call, found: Call) -> tuple[CaseResult, str]:
 
 
 def _apart(nothing: Sequence[float], times: Sequence[float]) -> float:
-    """Seconds of a module's calls beside those of a module that does nothing."""
+    """Return the median seconds of a module's calls minus the median seconds of calls of nothing."""
     return median(times) - median(nothing)
 
 
 def speed(
     earlier: float, nothing: Sequence[float], reference: Sequence[float], answer: Sequence[float]
 ) -> dict[str, Any]:
-    """speedup, reference_s, kernel_s and flags by the seconds of timed calls. No speed-up where noise could make it, or where the
-    reference took another time before the answer's calls than after them.
+    """Compute the speed-up from the seconds of timed calls.
 
-    What a call takes beside the module is that of a module that does nothing, and taken off both. earlier: seconds of the reference
-    without that, before the answer was called.
+    The time that a call takes beside the module is the time of a call of nothing. It is subtracted from both. There is
+    no speed-up if it could come from noise, or if the reference's time before the answer's calls differs from its time
+    after them.
+
+    Args:
+        earlier: Seconds of the reference before the answer was called, with the time of a call of nothing subtracted.
+        nothing: Seconds of calls of nothing.
+        reference: Seconds of calls of the reference.
+        answer: Seconds of calls of the answer.
+
+    Returns:
+        Changes to the judgement: flags, and either a message or speedup, reference_s and kernel_s.
     """
-    own, its = _apart(nothing, reference), _apart(nothing, answer)
-    sure = SURE * math.hypot(_error(nothing), max(_error(reference), _error(answer)))
-    if min(own, its) <= sure:
-        said = f"{own:.3g} s for the reference and {its:.3g} s for the answer, beside {median(nothing):.3g} s of a call (± {sure:.2g} s)"
-        return {"flags": [NOISE], "message": said}
-    if max(earlier, own) > STEADY * min(earlier, own):  # an answer may have slowed it down, or others use the GPU
-        said = f"the reference took {earlier:.3g} s before the answer's calls and {own:.3g} s after them"
-        return {"flags": [UNSTEADY], "message": said}
-    flags = [f"speed-up over {SUSPICIOUS_SPEEDUP:g}x"] if own / its > SUSPICIOUS_SPEEDUP else []
-    return {"flags": flags, "speedup": own / its, "reference_s": own, "kernel_s": its}
+    reference_s, answer_s = _apart(nothing, reference), _apart(nothing, answer)
+    margin_s = SURE * math.hypot(_error(nothing), max(_error(reference), _error(answer)))
+    if min(reference_s, answer_s) <= margin_s:
+        message = f"{reference_s:.3g} s for the reference and {answer_s:.3g} s for the answer, beside {median(nothing):.3g} s of a call (± {margin_s:.2g} s)"
+        return {"flags": [NOISE], "message": message}
+    # The answer may have slowed the reference down, or others use the GPU.
+    if max(earlier, reference_s) > STEADY * min(earlier, reference_s):
+        message = f"the reference took {earlier:.3g} s before the answer's calls and {reference_s:.3g} s after them"
+        return {"flags": [UNSTEADY], "message": message}
+    flags = [f"speed-up over {SUSPICIOUS_SPEEDUP:g}x"] if reference_s / answer_s > SUSPICIOUS_SPEEDUP else []
+    return {"flags": flags, "speedup": reference_s / answer_s, "reference_s": reference_s, "kernel_s": answer_s}
 
 
 def _error(times: Sequence[float]) -> float:
-    """The standard error of the median, by the median absolute deviation."""
+    """Return the standard error of the median, estimated from the median absolute deviation."""
     middle = median(times)
     return 1.2533 * 1.4826 * median(abs(time - middle) for time in times) / math.sqrt(len(times))

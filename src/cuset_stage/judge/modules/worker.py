@@ -1,12 +1,15 @@
-"""Holds one Python module in the sandbox: imports it, is handed its inputs, calls it, hands over what it returned.
+"""Hold one Python module in the sandbox: import it, receive its inputs, call it, and hand over its outputs.
 
-A script of its own (`python worker.py`), with torch and NumPy. Its stdin is the judge's socket (session.py). The answer and the
-task's own module run in different processes. This is the answer's process: nothing that it says is believed. So nothing here is
-guarded from the answer: the judge has the time, and checks all else.
+This is a script of its own (`python worker.py`) that needs torch and NumPy. Its stdin is the judge's socket
+(session.py). The answer and the task's own module run in different processes.
 
-A message from the judge is JSON ("do": one of the methods of `Held`, or "leave"), then raw tensors; so is the reply. Only in a call the judge
-sends a key and a seed alone, which take the mask off the inputs and seed what the module draws, and is answered with a digest of the
-outputs alone.
+The judge does not trust anything that an answer's process reports. So nothing here is protected from the answer: the
+judge takes the time itself and checks all else.
+
+A message from the judge is JSON ("do" is the name of a method of `Held`, or "leave"), followed by raw tensors. The
+reply has the same form. A call has one more step: the judge sends only a key and a seed. The key takes the mask off
+the inputs, and the seed is for the random numbers that the module draws. The reply to them is only a digest of the
+outputs.
 """
 
 import contextlib
@@ -21,21 +24,22 @@ import sys
 
 
 INIT_SEED = 42  # KernelBench's
-KEPT_CALLS = 2  # the first, whose outputs later calls may not write over
+KEPT_CALLS = 2  # the outputs of so many first calls are kept, to see whether later calls overwrite them
 
 
 class Problem(Exception):
-    """The module does not do what is asked; the message is for people."""
+    """The module does not do what it is asked to do. The message is for the user."""
 
 
 class Channel:
-    """The socket to the judge."""
+    """The socket to the judge, which is the stdin of this process."""
 
     def __init__(self):
         self.socket = socket.socket(fileno=os.dup(0))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
     def read(self, size):
+        """Receive exactly `size` bytes. The process ends if the judge has closed the socket."""
         raw = bytearray(size)
         view = memoryview(raw)
         while view:
@@ -43,18 +47,19 @@ class Channel:
         return raw
 
     def message(self):
-        """What is asked for, and raw tensors."""
-        asked = json.loads(self.read(int.from_bytes(self.read(8), "big")))
-        return asked, [self.read(size) for size in asked.pop("blobs", ())]
+        """Receive a message: the request, and the raw tensors that follow it."""
+        request = json.loads(self.read(int.from_bytes(self.read(8), "big")))
+        return request, [self.read(size) for size in request.pop("blobs", ())]
 
     def send(self, said, blobs=()):
+        """Send a JSON object, and raw tensors after it."""
         raw = json.dumps(said).encode()
         self.socket.sendall(len(raw).to_bytes(8, "big") + raw)
         for blob in blobs:
             self.socket.sendall(blob)
 
     def key(self, size):
-        """Waited for without sleep, as it comes at once."""
+        """Receive the key by polling without sleep, because it comes at once and the clock is running."""
         key = b""
         while len(key) < size:
             try:
@@ -69,7 +74,11 @@ def leave():
 
 
 class Held:
-    """The module of answer.py on its device; every method but `call` is something that the judge may ask for."""
+    """The module of answer.py on its device.
+
+    The methods in the first part are the requests that the judge makes. Each returns the reply and an iterable of the
+    raw tensors that follow it.
+    """
 
     def __init__(self, device, torch, channel):
         import handover
@@ -89,7 +98,7 @@ class Held:
     # ------------------------------------------------------------------------------------------------ what is asked
 
     def find(self, model, blobs=()):
-        """Import answer.py, from a file, because Triton reads the source of what it compiles."""
+        """Import answer.py. It must be a file because Triton reads the source of what it compiles."""
         spec = importlib.util.spec_from_file_location("answer", "answer.py")
         self.module = importlib.util.module_from_spec(spec)
         sys.modules["answer"] = self.module
@@ -99,7 +108,10 @@ class Held:
         return {}, ()
 
     def build(self, model, arguments, double, blobs=()):
-        """Construct the model; seeded alike for both sides, so that equal code draws equal weights."""
+        """Construct the model, and with `double` a copy of it in float64.
+
+        Answer and reference use the same seed, so that equal code draws equal weights.
+        """
         tensors = [self.host(row, raw) for row, raw in zip(arguments["tensors"], blobs, strict=True)]
         values = self.decode(arguments["values"], tensors)
         self.seed(INIT_SEED)
@@ -111,11 +123,11 @@ class Held:
                     self.models["double"] = copy.deepcopy(made).double()
         self.models["model"] = made
         gc.collect()
-        gc.freeze()  # no call has to look through what is there by now
+        gc.freeze()  # so that collections during calls do not scan the objects that exist now
         return {}, ()
 
     def draw(self, seed, blobs=()):
-        """The arguments that the task's own module gives for a seed; None: those of the constructor."""
+        """Draw arguments from the task's own module: those of a call for a seed, those of the constructor for None."""
         self.seed(INIT_SEED if seed is None else seed)
         make, tensors = self.module.get_init_inputs if seed is None else self.module.get_inputs, []
         values = self.encode(make(), "get_init_inputs" if seed is None else "get_inputs", tensors)
@@ -123,11 +135,16 @@ class Held:
         return {"arguments": {"values": values, "tensors": rows}}, [self.raw(tensor) for tensor in tensors]
 
     def call(self, use, fresh, arguments, blobs=()):
-        """Take masked inputs, say that they are there, wait for the key, call, and reply with a digest.
+        """Take masked inputs, confirm them, wait for the key, make the call, and reply with a digest of the outputs.
 
-        use: "model"; "copy": a copy of it, so that the model keeps nothing of the call (itself where it cannot be copied); "double": the
-        same with float64, nothing where that does not work; or "nothing": what the last call returned is handed over again.
-        fresh: in new tensors; else in those of the call before, where their shapes are the same.
+        Args:
+            use: "model" calls the model. "copy" calls a copy of it, so that the call leaves no trace in the model. If
+                the model cannot be copied, it is called itself. "double" calls the copy in float64, and has no outputs
+                if that does not work. "nothing" calls nothing, and the last call's outputs count as outputs again.
+            fresh: If true, the inputs are put into new tensors. If false, they are put into the tensors of the call
+                before if shapes and dtypes are the same.
+            arguments: The encoded arguments.
+            blobs: The masked values of the input tensors.
         """
         torch, rows = self.torch, arguments["tensors"]
         if use == "copy" and use not in self.models:
@@ -149,13 +166,14 @@ class Held:
                     device=self.device,
                 )
             self.library.handover_forget()
-            self.flush.zero_()  # all calls find the same in the cache
+            self.flush.zero_()  # so that every call starts with the same content of the L2 cache
             torch.cuda.synchronize()
         self.channel.send({})
         size, problem = self.handover.KEY_BYTES, None
         key = self.channel.key(size + self.handover.SEED_BYTES)
         try:
-            for generator in self.generators:  # what a call draws is drawn alike on both sides, and not ahead
+            # Seeding only now gives both sides the same random numbers, and none can be drawn before the call.
+            for generator in self.generators:
                 generator.manual_seed(int.from_bytes(key[size:], "little"))
             for number, tensor in enumerate(self.given):
                 self.unmask(tensor, number, key[:size])
@@ -180,35 +198,37 @@ class Held:
         return None, ()
 
     def outputs(self, blobs=()):
-        """What the last call returned, and digests of its inputs as they are by now."""
-        said, _ = self.inputs()
+        """Return the outputs of the last call, and digests of the present values of its inputs."""
+        reply, _ = self.inputs()
         rows = [{"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)} for name, tensor in self.named]
-        return {"outputs": rows, **said}, (self.raw(tensor) for _, tensor in self.named)
+        return {"outputs": rows, **reply}, (self.raw(tensor) for _, tensor in self.named)
 
     def inputs(self, blobs=()):
+        """Return digests of the present values of the last call's inputs."""
         if self.library:
             self.torch.cuda.synchronize()
         return {"inputs": [self.digest([tensor]).hex() for tensor in self.given]}, ()
 
     def earlier(self, blobs=()):
-        """Digests of what the first calls returned, as it is by now."""
+        """Return digests of the present values of what the first calls returned."""
         return {"digests": [self.digest([tensor for _, tensor in named]).hex() for named in self.kept]}, ()
 
     # -------------------------------------------------------------------------------------------------------- parts
 
     def seed(self, seed):
-        """Every generator that is not given a seed of its own, but numpy's default_rng(): an audit finds those."""
+        """Seed all generators without a seed of their own, except NumPy's default_rng(), which an audit finds."""
         self.torch.manual_seed(seed)
         random.seed(seed)
         sys.modules["numpy"].random.seed(seed % 2**32)
 
     def host(self, row, raw):
-        kind = self.dtypes[row["dtype"]]
-        flat = self.torch.frombuffer(raw, dtype=kind) if raw else self.torch.empty(0, dtype=kind)
+        """Make a tensor on the host from its description and raw values."""
+        dtype = self.dtypes[row["dtype"]]
+        flat = self.torch.frombuffer(raw, dtype=dtype) if raw else self.torch.empty(0, dtype=dtype)
         return flat.reshape(row["shape"])
 
     def encode(self, value, place, tensors):
-        """JSON for an argument, {kind: value}; a tensor is collected, and stands as its place among them."""
+        """Encode an argument for JSON as {kind: value}. A tensor is appended to `tensors` and encoded as its index."""
         if isinstance(value, self.torch.Tensor):
             tensors.append(value)
             return {"tensor": len(tensors) - 1}
@@ -221,11 +241,11 @@ class Held:
             return {"list" if isinstance(value, list) else "tuple": items}
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": {key: self.encode(item, place, tensors) for key, item in value.items()}}
-        kind = type(value).__name__
-        raise TypeError(f"{place}: a value of type {kind}; expected tensors, numbers, text, lists or dicts")
+        type_name = type(value).__name__
+        raise TypeError(f"{place}: a value of type {type_name}; expected tensors, numbers, text, lists or dicts")
 
     def decode(self, item, tensors):
-        """What `encode` encoded."""
+        """Decode what `encode` has encoded."""
         ((kind, value),) = item.items()
         if kind in ("list", "tuple"):
             items = [self.decode(part, tensors) for part in value]
@@ -235,7 +255,11 @@ class Held:
         return tensors[value] if kind == "tensor" else self.dtypes[value] if kind == "dtype" else value
 
     def flatten(self, value, name="output"):
-        """Names and tensors of what forward returned; raises Problem for what is no dense tensor on the device."""
+        """Return the names and tensors of what forward returned, as a list of pairs.
+
+        Raises:
+            Problem: Something in it is not a dense tensor on the device.
+        """
         torch = self.torch
         if isinstance(value, list | tuple):
             return [pair for i, item in enumerate(value) for pair in self.flatten(item, f"{name}[{i}]")]
@@ -251,14 +275,16 @@ class Held:
         return [(name, value)]
 
     def flat(self, tensor):
-        """The bytes of a tensor, row-major; on a GPU at an address that handover.cu takes."""
+        """Return the bytes of a tensor in row-major order, on a GPU at an address aligned as handover.cu needs it."""
         flat = tensor.detach().contiguous().reshape(-1)
         return (flat.clone() if self.library and flat.data_ptr() % 16 else flat).view(self.torch.uint8)
 
     def raw(self, tensor):
+        """Return the bytes of a tensor on the host."""
         return memoryview(self.flat(tensor).cpu().numpy())
 
     def unmask(self, tensor, number, key):
+        """Take the mask off an input tensor, in place."""
         flat = self.flat(tensor)
         if not self.library:
             self.handover.Mask(key, number).apply(flat.numpy())
@@ -268,7 +294,7 @@ class Held:
         self.check(self.library.handover_unmask(place, count, self.size(number), low, high, self.stream()))
 
     def digest(self, tensors):
-        """Of the digests of all of them."""
+        """Return the digest of the digests of all tensors."""
         flats = [self.flat(tensor) for tensor in tensors]
         if not self.library:
             return self.handover.digest(b"".join(self.handover.digest(flat.numpy()) for flat in flats))
@@ -283,7 +309,10 @@ class Held:
         return bytes(roots[-size:].cpu().numpy())
 
     def wait(self):
-        """For the caller's stream alone: so that launches of what is to come do not hide in what is under way."""
+        """Wait for the current stream only.
+
+        Otherwise the launches that follow could be hidden behind work that still runs.
+        """
         if self.library:
             self.torch.cuda.current_stream().synchronize()
 
@@ -304,19 +333,19 @@ def main():
     import torch
 
     held = Held(sys.argv[1], torch, channel)
-    channel.send({"torch": torch.__version__})  # from here on, what fails is the module's
+    channel.send({"torch": torch.__version__})  # every failure after this is the module's fault
     while True:
-        asked, blobs = channel.message()
-        do = asked.pop("do")
+        request, blobs = channel.message()
+        do = request.pop("do")
         if do == "leave":
             break
         try:
-            said, raw = getattr(held, do)(**asked, blobs=blobs)
+            reply, raw = getattr(held, do)(**request, blobs=blobs)
         except BaseException as error:
             channel.send({"error": {"type": type(error).__name__, "message": str(error)[-20000:]}})
         else:
-            if said is not None:
-                channel.send(said, raw)
+            if reply is not None:
+                channel.send(reply, raw)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-"""The process between the judge and what it runs, started as `python -I -S __main__.py`: it takes one run after another.
+"""The supervisor: the process between the judge and the programs it runs. It takes one run after another.
 
-A fork of it watches each run (loop.py), alone in its process (one thread, the standard library), so that it can be the reaper of every
-orphan the program leaves, and may fork safely. Starting Python for each run would take longer than all the rest. The judge has as many
-of these processes as it has runs at a time (supervision.py).
+It is started as `python -I -S __main__.py`. For each run it forks, and the fork starts and watches the program
+(loop.py). The fork has a process to itself (one thread, standard library only), so that it can reap every orphan the
+program leaves and may fork safely. A fork is used because starting Python for each run would take longer than
+everything else. The judge has as many supervisors as it has runs at the same time (supervision.py).
 
-stdin is a socket: a request comes in, its length before it and with that, where it is not empty, the program's stdin; an answer goes out,
-its length before it. Both are as `marshal` writes them: the two ends are the same Python. When it closes, the judge is gone, and the fork
-kills what it watches. What is left of a fork that was killed itself comes to this process, which ends it and goes: the judge then finds the
-socket closed instead of an answer.
+stdin is a socket. A request comes in with its length before it. If the program's stdin is not empty, its descriptor
+comes with the length. An answer goes out, also with its length before it. Both are written by `marshal`, since both
+ends are the same Python. If the socket closes, the judge is gone, and the fork kills what it watches. If a fork is
+killed, what it leaves is reparented to this process, which kills it and exits. The judge then finds the socket closed
+and no answer.
 
-`__main__.py probe` tries instead whether Landlock and seccomp hold here, and says what does not on stderr; `__main__.py memory` prints
-"cgroup v2" where a control group counts the memory of runs, else nothing.
+`__main__.py probe` instead tests whether Landlock and seccomp hold on this machine, and says on stderr what does not.
+`__main__.py memory` prints "cgroup v2" if a control group counts the memory of runs, else nothing.
 """
 
 import marshal
@@ -30,10 +32,10 @@ from tree import kill_all
 
 
 def serve() -> None:
-    """Until the judge is gone, or a supervisor was killed."""
+    """Take runs until the judge is gone or a fork was killed."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the judge decides; when it goes, its socket closes
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the judge's thread that started this may have blocked some
+        signal.signal(number, signal.SIG_IGN)  # only the judge ends this process, by closing its socket
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the judge's thread that started this may have blocked signals
     become_subreaper()
     channel = socket.socket(fileno=0)
     group = enter_group()
@@ -45,6 +47,12 @@ def serve() -> None:
 
 
 def answer_runs(channel: socket.socket, group: Group | None) -> None:
+    """Fork for each request from the socket. Return if the judge is gone, a fork failed or processes are left.
+
+    Args:
+        channel: The socket to the judge.
+        group: The control group that counts the memory of runs, or None.
+    """
     while True:
         head, stdin, _, _ = socket.recv_fds(channel, 8, 1)
         if not head:
@@ -63,7 +71,7 @@ def answer_runs(channel: socket.socket, group: Group | None) -> None:
 
 
 def supervise(channel: socket.socket, request: dict, group: Group | None) -> None:
-    """In the fork: one run, and its answer. Never returns; the exit status is 0 when the judge has been answered."""
+    """Do one run in the fork and send its answer. Never returns. The exit status is 0 if the judge got an answer."""
     status = 1
     try:
         become_subreaper()

@@ -1,7 +1,8 @@
-"""A control group (version 2) around a supervisor and its runs, where this user may make one: the kernel counts all of their memory.
+"""A control group (version 2) around a supervisor and its runs, in which the kernel counts all of their memory.
 
-A run is counted from what is used when it begins. It does not enter a group of its own: moving a process takes the kernel longer than
-starting one.
+It is used where this user may make one. One group serves all runs of a supervisor, and a run is counted from what is
+used when it begins. A run does not get its own group, because the kernel takes longer to move a process than to start
+one.
 """
 
 import contextlib
@@ -12,12 +13,21 @@ from collections.abc import Iterator
 from tree import table
 
 
-SLACK = 64 * 2**20  # what the kernel holds a run to lies above its limit: we stop it there first, and say why
+# The kernel's limit lies this much above the run's. So the supervisor stops the run first, and can say why.
+SLACK = 64 * 2**20
 _TRIAL, _NO_LIMIT = 8 * 2**20, 2**60
 
 
 class Group:
-    """A group below `parent` that this process enters. Raises OSError where that does not work, or nothing is counted then."""
+    """A control group that this process is in.
+
+    Args:
+        parent: Path of the group below which this one is made.
+        home: Path of the group that this process is in now, and goes back to in `leave`.
+
+    Raises:
+        OSError: The group cannot be made or entered, or it counts nothing.
+    """
 
     def __init__(self, parent: str, home: str) -> None:
         self._home, self.path = home, f"{parent}/cuset-{os.getpid()}"
@@ -27,7 +37,7 @@ class Group:
             with contextlib.suppress(FileNotFoundError):  # a kernel that has no swap
                 self._write("memory.swap.max", 0)
             _enter(self.path)
-            block = b"1" * _TRIAL
+            block = b"1" * _TRIAL  # memory that the group must count
             if self._current() < len(block):
                 raise OSError(0, f"{self.path} counts nothing")
         except OSError:
@@ -43,30 +53,39 @@ class Group:
             control.write(str(value))
 
     def _used(self) -> int:
-        """Bytes that cannot be had back: memory, shared memory, file systems in memory, page tables, data in flight."""
+        """Return the bytes that the kernel cannot reclaim.
+
+        These are memory, shared memory, file systems in memory, page tables and data in flight.
+        """
         stat = {name: int(value) for name, value in table(f"{self.path}/memory.stat").items()}
         cached = stat[b"file"] - stat[b"shmem"] + stat.get(b"slab_reclaimable", 0)
         return self._current() + stat.get(b"swap", 0) - cached
 
     def _endings(self) -> int:
-        """How often this group's own limit made the kernel end a process."""
+        """Return how often the kernel has ended a process because of this group's own limit."""
         return int(table(f"{self.path}/memory.events")[b"oom"])
 
     def begin(self, most: float) -> None:
-        """Start the account of a new run, which the kernel holds to this many bytes beyond what is used now."""
+        """Start the account of a new run.
+
+        Args:
+            most: Bytes beyond what is used now at which the kernel ends processes. May be infinite.
+        """
         self._before, self._endings_before = self._used(), self._endings()
-        # it fails where so much is used, and cannot be had back: the run is held to its limit by us
+        # This fails if more is in use and cannot be reclaimed. Then only the supervisor holds the run to its limit.
         with contextlib.suppress(OSError):
             self._write("memory.max", min(self._before + most, _NO_LIMIT))
 
     def used(self) -> int:
+        """Return the bytes used by the current run."""
         return self._used() - self._before
 
     def overran(self) -> bool:
-        """True if the kernel has ended a process of the run at its limit."""
+        """Return True if the kernel has ended a process of the run at its limit."""
         return self._endings() > self._endings_before
 
     def leave(self) -> None:
+        """Go back to the former group and remove this one."""
         with contextlib.suppress(OSError):
             _enter(self._home)
         with contextlib.suppress(OSError):
@@ -74,12 +93,16 @@ class Group:
 
 
 def _enter(group: str) -> None:
+    """Move this process to a group."""
     with open(os.open(f"{group}/cgroup.procs", os.O_WRONLY), "w") as control:
         control.write("0")
 
 
 def enter_group() -> Group | None:
-    """A group for this process and what it starts, or None where none is to be had. What killed judges have left goes."""
+    """Return a group for this process and what it starts, or None if it can have none.
+
+    Groups that killed supervisors have left are removed.
+    """
     with contextlib.suppress(OSError):
         for parent, home in _places():
             for left in glob.glob(f"{parent}/cuset-*"):
@@ -92,33 +115,33 @@ def enter_group() -> Group | None:
 
 
 def _places() -> Iterator[tuple[str, str]]:
-    """(a group that may have others below it, this process's group).
+    """Yield pairs of paths: a group in which this process may make another, and the group that it is in.
 
-    Only those have others below them that share their memory out; one above may be ours, too.
+    Only groups that pass the memory controller on to groups below them qualify. The one above may also be ours.
     """
-    own = None
+    own_path = None
     with open("/proc/self/cgroup") as file:
         for line in file:
             if line.startswith("0::"):
-                own = line.rstrip("\n").removeprefix("0::")
+                own_path = line.rstrip("\n").removeprefix("0::")
     with open("/proc/self/mountinfo") as file:
         for line in file:
             mount, _, system = line.partition(" - ")
-            if own is None or system.split()[0] != "cgroup2":
+            if own_path is None or system.split()[0] != "cgroup2":
                 continue
             root, point = mount.split()[3:5]
-            home = place = os.path.normpath(f"{point}/{os.path.relpath(own, root)}")
+            home = place = os.path.normpath(f"{point}/{os.path.relpath(own_path, root)}")
             while place.startswith(point):
                 with contextlib.suppress(OSError), open(f"{place}/cgroup.subtree_control") as control:
                     if "memory" in control.read().split():
                         yield place, home
-                if _is_limited(place):
+                if _is_limited(place):  # a group above would not have this limit
                     break
                 place = os.path.dirname(place)
 
 
 def _is_limited(group: str) -> bool:
-    """True if somebody has given the group less than the machine's memory; its processes must then not leave it."""
+    """Return True if the group has a memory limit. Its processes must then not leave it."""
     with contextlib.suppress(OSError), open(f"{group}/memory.max") as control:
         return control.read().strip() != "max"
     return False

@@ -1,4 +1,8 @@
-"""Start the program, watch it, end it and everything it started, and say what happened."""
+"""One run: start the program, watch it, end it with everything it started, and report what happened.
+
+This runs in a fork of the supervisor (see __main__.py). Its main thread looks at the program's processes again and
+again. A second thread, `Run.guard`, holds the time limit also while such a look is blocked.
+"""
 
 import contextlib
 import errno
@@ -16,15 +20,17 @@ from confine import ALLOW_ALL, become_program, build_filter
 from group import SLACK, Group
 
 
-# between two looks at the processes: quick at first, since most programs are short
+# Pause between two looks at the processes. It is short at first, since most programs are short.
 SHORTEST_S, LONGEST_S = 0.002, 0.02
-GUARD_S = 0.1  # between two questions for the time and the memory of the largest process
-SET_UP_S = 60.0  # what bubblewrap may take before the program begins
-# counting files may take a twentieth of the time, and more where it takes so long that a second would pass unseen
+GUARD_S = 0.1  # pause between two checks of the time and of the largest process's memory
+SET_UP_S = 60.0  # time that bubblewrap gets before the program begins
+# Counting files may take a twentieth of the time. It may take more if otherwise more than a second passed between
+# counts.
 SLOW_FACTOR, LONGEST_UNSEEN_S = 20, 1.0
-# In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and run it.
-# bubblewrap makes of a death by signal N the exit code 128 + N, which a program may return as well; a shell says on its stderr, which is
-# REPORT, that a signal came. (A shell knows descriptors of one digit; there are few yet.)
+# A shell script that runs in bubblewrap as the program's user. If the command can be run, it reports that everything
+# is set up, and runs it. It is needed because bubblewrap turns a death by signal N into the exit code 128 + N, which a
+# program may also return. A shell says on its stderr, which is REPORT here, that a signal came. (A shell knows only
+# descriptors of one digit. At this point there are few, so one digit is enough.)
 BEGIN = (
     'command -v -- "$0" >/dev/null || exec "$0"; exec 9>&2 2>&REPORT REPORT>&-; echo >&2; '
     '(exec "$0" "$@" 2>&9 9>&-); exit $?'
@@ -32,7 +38,7 @@ BEGIN = (
 
 
 class OutOfTime(Exception):
-    """The time limit has passed."""
+    """The time limit of the run has passed."""
 
 
 def _interrupt(number: int, frame: object) -> None:
@@ -40,9 +46,13 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 class CappedFile:
-    """A file without a name that a program writes to; when it grows past the cap, its middle is thrown away.
+    """An unnamed file that a program writes to. If it grows past the cap, its middle is discarded.
 
-    The program gets the descriptor in append mode, so that it goes on at the new end after the file was cut.
+    The descriptor is in append mode, so that the program continues at the new end after the file was cut.
+
+    Args:
+        folder: Where the file is made.
+        cap: Bytes to keep.
     """
 
     def __init__(self, folder: str, cap: int) -> None:
@@ -51,10 +61,10 @@ class CappedFile:
         os.unlink(path)
         self.cap, self.half = cap, max(1, cap // 2)
         self.head = self.tail = b""
-        self.cut = 0  # bytes that were in the file and are no more
+        self.cut = 0  # bytes that were cut from the file, including the head and tail that are kept
 
     def trim(self, slack: int = 1 << 20) -> None:
-        """Keep the first and the last half of the cap when more than `slack` beyond it is on disk."""
+        """Cut the file to the first and last half of the cap if it is more than `slack` bytes larger than the cap."""
         size = os.fstat(self.fd).st_size
         if size > self.cap + slack:
             self.head = self.head or os.pread(self.fd, self.half, 0)
@@ -63,7 +73,7 @@ class CappedFile:
             self.cut += size
 
     def text(self) -> str:
-        """What was written, or its head and tail with a line between them that counts what is missing."""
+        """Return what was written, or its head and tail with a line between them that counts the missing bytes."""
         self.trim(0)
         rest = os.pread(self.fd, self.cap, 0)
         if self.cut:
@@ -73,7 +83,25 @@ class CappedFile:
 
 
 class Run:
-    """One program, from start to the last process it left."""
+    """One program, from its start to the end of the last process it left.
+
+    Call `prepare`, `start` and `watch` in this order, then `tree.kill_all`, then `outcome`.
+
+    Args:
+        request: The request, as `process.run_sandboxed` makes it.
+        group: The control group that counts the memory, or None.
+
+    Attributes:
+        most: The limits. Infinity means unlimited.
+        stopped: The limit at which the program was stopped, or None.
+        ended: pid -> wait status of the processes that have been reaped.
+        pid: The program, or bubblewrap around it.
+        report: The socket on which the child says that the program begins, or why not.
+        begin: The time.monotonic() at which the program began.
+        seconds: The wall time of the program.
+        slowest_look: Seconds that the longest look took.
+        own: The number of the sandbox's processes below this one (bubblewrap and its shell), which do not count.
+    """
 
     def __init__(self, request: dict, group: Group | None) -> None:
         self.request = request
@@ -94,13 +122,17 @@ class Run:
             contained=bool(request["prefix"]),
             network=request["network"] and bool(request["prefix"]),
         )
-        self.own = 2 if request["prefix"] else 0  # bubblewrap and its shell
+        self.own = 2 if request["prefix"] else 0
         self.processes = self.most["processes"] + self.own
         self.threads = request["threads"] + self.own
         self.group = group
 
     def prepare(self) -> None:
-        """What has to be there before the program's first process."""
+        """Make what must exist before the program's first process.
+
+        Raises:
+            OSError: The kernel lists no children of a process, or a file cannot be copied.
+        """
         if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
             raise OSError(errno.ENOSYS, "this kernel lists no children of a process (CONFIG_PROC_CHILDREN)", "/proc")
         if self.group is not None:
@@ -111,45 +143,49 @@ class Run:
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copyfile(source, target)
             os.chmod(target, 0o555 if os.access(source, os.X_OK) else 0o444)
-        # the folders, as yet all of our making, are the program's own user's
+        # Give the folders to the program's user. That is safe now, because nobody but the judge has made any of them.
         for place, folders, _ in os.walk(folder) if uid is not None else ():
             for name in (".", *folders):
                 os.chown(os.path.join(place, name), uid, uid, follow_symlinks=False)
 
     def start(self) -> str | None:
-        """Fork and exec, and wait until the program begins; the reason when it does not."""
-        # what the child says, see become_program and BEGIN; a socket can be opened by no path of /proc
+        """Fork and exec, and wait until the program begins. Return None, or the reason if it does not begin."""
+        # On this channel the child reports (see become_program and BEGIN). It is a socket, because no path of /proc
+        # opens a socket, so the program cannot reach it.
         self.report, report = (end.detach() for end in socket.socketpair())
-        own: list[int] = []
+        kept_open: list[int] = []
         if prefix := self.request["prefix"]:
             filter_end, writing_end = os.pipe()
             os.write(writing_end, build_filter(contained=True, network=self.request["network"]) or ALLOW_ALL)
             os.close(writing_end)
-            own = [filter_end, report]
+            kept_open = [filter_end, report]
             prefix[1:1] = ["--seccomp", str(filter_end)]
             prefix += [self.request["shell"], "-c", BEGIN.replace("REPORT", str(report))]
-        # as root: however many processes and sessions there are, this one runs first
+        # As root, this process gets real-time priority. It then runs first, however many processes and sessions exist.
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
         self.pid = os.fork()
         if self.pid == 0:
-            become_program(self.request, self.stdout.fd, self.stderr.fd, report, own)
-        for fd in {report, *own, *self.request["stdin"]}:
+            become_program(self.request, self.stdout.fd, self.stderr.fd, report, kept_open)
+        for fd in {report, *kept_open, *self.request["stdin"]}:
             os.close(fd)
         if not select.select([self.report], [], [], SET_UP_S)[0]:
             return f"bubblewrap did not start the program within {SET_UP_S:.0f} s"
-        said = os.read(self.report, 1)
-        if said not in (b"", b"\n"):
-            return (said + os.read(self.report, 4096)).decode(errors="replace")
-        if prefix and not said:
+        # A newline comes from BEGIN and means success. Without bubblewrap, the end of file does: exec has closed the
+        # socket. Anything else is an error message.
+        first_byte = os.read(self.report, 1)
+        if first_byte not in (b"", b"\n"):
+            return (first_byte + os.read(self.report, 4096)).decode(errors="replace")
+        if prefix and not first_byte:
             return f"bubblewrap did not start the program: {self.stderr.text().strip()[-500:]}"
         self.begin = time.monotonic()
         return None
 
     def watch(self) -> None:
-        """Until the program ends, a limit is passed, or the judge closes its end of the socket: it wants this to stop, or is gone.
+        """Watch until the program ends, a limit is passed, or the judge closes its end of the socket.
 
-        A look may take as long as the program makes it; the time limit interrupts it, or ends what it waits for (`guard`).
+        The judge closes it to stop the run, or because it is gone. The program can make a look take long. The time
+        limit then interrupts the look by SIGALRM, or ends what it waits for (`guard`).
         """
         signal.signal(signal.SIGALRM, _interrupt)
         guard = threading.Thread(target=self.guard, daemon=True)
@@ -170,7 +206,7 @@ class Run:
                     break
                 signal.sigtimedwait([signal.SIGCHLD], pause)
                 pause = min(LONGEST_S, pause * 1.5)
-            # still inside: an alarm before this is caught, and none comes after it
+            # Still inside the try block: an alarm before this line is caught, and none can come after it.
             signal.signal(signal.SIGALRM, signal.SIG_IGN)
         except OutOfTime:
             signal.signal(signal.SIGALRM, signal.SIG_IGN)
@@ -184,11 +220,12 @@ class Run:
         self.seconds = time.monotonic() - self.begin
 
     def guard(self) -> None:
-        """End the program when its time is over, or when one process has more memory than all may have, even while a look waits.
+        """Kill the program if its time is over, or if one process has more memory than all may have. Runs as a thread.
 
-        A look at mappings and exact sums waits for locks that the program may hold, and no alarm interrupts that. This needs none of them.
+        It works even while a look is blocked. A look reads mappings and exact sums, waits for locks that the program
+        may hold, and cannot be interrupted by an alarm then. This thread needs none of those locks.
         """
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])  # it is for the look
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])  # the alarm must reach the thread that looks
         latest = self.begin + self.most["wall_s"] + GUARD_S
         while not self.ended_watch.wait(GUARD_S):
             pids = tree.descendants(4 * self.processes)
@@ -203,12 +240,13 @@ class Run:
                     os.kill(pid, signal.SIGKILL)
 
     def look(self) -> str | None:
-        """Whether a limit is passed now: its name, or None."""
+        """Return the name of a limit that is passed now, "judge" if the judge's socket says something, or None."""
         if select.select([0], [], [], 0)[0]:
             return "judge"
         most = self.most
         now = time.monotonic()
-        pids = tree.descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
+        # Up to four times the limit, because this list includes zombies, which do not count as processes.
+        pids = tree.descendants(4 * self.processes)
         if len(pids) > 4 * self.processes:
             return "processes"
         usage = tree.measure(pids)
@@ -229,19 +267,26 @@ class Run:
         return None
 
     def memory(self, usage: tree.Usage) -> float:
-        """Bytes of all processes: the control group's account, else what /proc shows, exactly where a quick sum is too high. Data in flight,
-        of which a group counts only those of some families, come on top.
+        """Return the bytes that all processes use.
+
+        They are the control group's account, or else what /proc shows. In the second case a quick sum is made first,
+        and the exact one only if the quick one is above the limit. Data in flight are added in both cases, because a
+        group counts them for some families of sockets only.
         """
         if self.group is not None:
             return self.group.used() + self.in_flight
         own, shared = usage.own, usage.shared
         if own + max(shared, self.hidden_memory) + self.in_flight + usage.files > self.most["memory_bytes"]:
             own, shared = tree.shared_fairly(usage.threads_of[self.own :]) or (own, shared)
-        # hidden files are in `shared` as far as they are mapped
+        # The maximum, not the sum: `shared` already includes hidden files as far as they are mapped.
         return own + max(shared, self.hidden_memory) + self.in_flight
 
     def outcome(self) -> tuple[int | None, str | None, str | None]:
-        """(exit code as subprocess has it: negative is a signal, the limit that stopped it, what of ours failed): all but one are None."""
+        """Return how the program ended, as a tuple of which all but one entry are None.
+
+        The entries are the exit code (-N for signal N), the limit that stopped the program, and a failure of the
+        judge.
+        """
         if self.group is not None and self.group.overran():
             return None, "memory", None
         if self.stopped is not None:
@@ -257,13 +302,19 @@ class Run:
 
 
 def _cpu_seconds() -> float:
+    """Return the CPU seconds of the processes that have been reaped."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def run(request: dict, group: Group | None) -> dict:
-    """The whole of one run; the answer as a dictionary. group: the control group that counts its memory."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # waited for, so that none is missed
+    """Do one run and return the answer: the fields of `Finished` as a dictionary.
+
+    Args:
+        request: The request, as `process.run_sandboxed` makes it.
+        group: The control group that counts the memory of the run, or None.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # blocked, so that sigtimedwait misses none
     starved_before = tree.starved()
     current = Run(request, group)
     try:
@@ -279,10 +330,10 @@ def run(request: dict, group: Group | None) -> dict:
         problem = f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
     elif problem is None:
         code, stopped, problem = current.outcome()
-    short = tree.starved() > starved_before
-    if code == -signal.SIGKILL and short:
+    starved = tree.starved() > starved_before
+    if code == -signal.SIGKILL and starved:
         if 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > current.most["memory_bytes"]:
-            code, stopped = None, "memory"  # one process had more than all may have, and took it before we looked
+            code, stopped = None, "memory"  # one process took more than the limit between two looks
         else:
             problem = "the kernel killed it for want of memory: this machine has less than its limit allows, or is shared by many"
     return {
@@ -292,6 +343,6 @@ def run(request: dict, group: Group | None) -> dict:
         "stdout": current.stdout.text(),
         "stderr": current.stderr.text(),
         "infra": problem,
-        "starved": short,
+        "starved": starved,
         "look_s": current.slowest_look,
     }
