@@ -90,6 +90,9 @@ def test_a_files_mistakes_name_the_file(tmp_path):
     file.write_text("a: [")
     with pytest.raises(SettingsError, match="not YAML"):
         Example.read([str(file)])
+    file.write_text("source: s\nper_gpu: 1\nsource: t\n")
+    with pytest.raises(SettingsError, match=rf"{file}: not YAML: the key source stands twice\n.*line 1"):
+        Example.read([str(file)])
     with pytest.raises(SettingsError, match=r"gone\.yaml: cannot be read: No such file"):
         Example.read(["gone.yaml"])
 

@@ -10,6 +10,7 @@ import re
 import tempfile
 import types
 import typing
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -250,6 +251,12 @@ class _Loader(yaml.SafeLoader):
 
     llamafactory-cli reads recipes with OmegaConf. That is not used here, because it would refuse `${` in a value.
     """
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if twice := [key for key, count in Counter(keys).items() if count > 1]:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {twice[0]} stands twice", node.start_mark)
+        return super().construct_mapping(node, deep)
 
 
 _Loader.add_implicit_resolver(

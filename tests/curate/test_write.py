@@ -19,7 +19,7 @@ from written_tasks import Writers, put_kernels, recorded
 from cuset_stage.curate.proofs import Proofs
 from cuset_stage.curate.questions import ANSWERER, read_draft, read_reference
 from cuset_stage.curate.rows import RowError
-from cuset_stage.curate.settings import WriteSettings
+from cuset_stage.curate.settings import ProofSettings, WriteSettings
 
 
 ROW_NORMS, HISTOGRAM = recorded("row_norms"), recorded("histogram")
@@ -268,3 +268,20 @@ def test_cases_that_cannot_be_made_or_tell_nothing_are_told(tmp_path, old, new, 
     by_chance = draft(HISTOGRAM.replace(drawn, f"np.random.default_rng().{drawn.removeprefix('rng.')}"))
     with pytest.raises(RowError, match="make_inputs makes other inputs each time"):
         proofs.check_reference(by_chance, read_reference(recorded("histogram_second"), False))
+
+
+def test_what_failed_at_a_limit_is_tried_again_under_another(tmp_path, monkeypatch):
+    tried = []
+
+    def judged(settings, *_):
+        tried.append(settings.time_limit)
+        raise RowError("timeout", "it took too long")
+
+    monkeypatch.setattr("cuset_stage.curate.proofs.judged", judged)
+    settings = [WriteSettings(folder=tmp_path, compile_only=True, time_limit=limit) for limit in (None, None, 120)]
+    proofs = [Proofs(tmp_path, each.proof) for each in settings]
+    monkeypatch.setattr(ProofSettings, "runs_on_gpus", True)
+    for each in proofs:
+        with pytest.raises(RowError, match="it took too long"):
+            each.run(draft(HISTOGRAM), None)
+    assert tried == [None, 120]

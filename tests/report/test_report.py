@@ -18,7 +18,7 @@ from scipy import stats
 from cuset_stage.report import ReportError, build_report, collect, print_report, write_report
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
-from cuset_stage.report.tables import comparison_table, family_table, main_table, speed_table, timing_table
+from cuset_stage.report.tables import comparison_table, conclusion, family_table, main_table, speed_table, timing_table
 from cuset_stage.report.write import report_markdown as render_markdown
 
 
@@ -51,6 +51,21 @@ def test_cudabenchs_unit_is_the_operation(write):
     rate = report.rates["sft", Rule.FIRST, 1, "passed"]
     assert rate.value == 0.2 and rate.high - rate.low == pytest.approx(0.5)
     assert "The operation is the unit" in render_markdown(report) and "t test: p" in render_markdown(report)
+
+
+def test_the_finding_has_the_sign_of_what_is_tested(write):
+    """One operation of twenty tasks is one observation: the method that passes the nine others is the better one."""
+    tasks = [f"0-{size}" for size in range(20)] + [f"{operation}-0" for operation in range(1, 10)]
+    told = {"tasks": {"path": "bench.jsonl", "format": "cudabench"}}
+
+    def of(method: str, first: bool) -> Path:
+        verdicts = {task: [P if task.startswith("0-") is first else M] for task in tasks}
+        return write(method, verdicts, change=lambda row: row | {"family": row["task"].partition("-")[0]}, **told)
+
+    report = build_report(collect([of("sft", True), of("cuset", False)]), ks=(1,))
+    passed = next(comparison for comparison in report.comparisons if comparison.criterion == "passed")
+    assert passed.counts.only_first == 9 and passed.counts.only_second == 20
+    assert conclusion(passed) == "cuset passes more tasks than sft"
 
 
 def test_main_table_by_hand(write, capsys):

@@ -137,6 +137,11 @@ class Proofs:
             return {"verified": verified}
 
         parts = ["run", draft.record, draft.program, self._settings.times, self._settings.mutants]
+        # A program that failed at a limit is tried again under another one.
+        limits = {
+            key: getattr(self._settings, key) for key in ("thorough", "time_limit", "memory_limit", "gpu_memory")
+        }
+        parts += [limits] if any(limits.values()) else []
         return self._kept(parts, find if self._settings.runs_on_gpus else None).get("verified")
 
     def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any] | None] | None) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class Pipeline:
             if built.product is not None:
                 ready = self._prepare(job.task)
         except Exception as error:
-            judgement = infra_error(describe(error))
+            judgement = infra_error(describe(error), built and built.judgement)
         if ready is None:
             self._end(job, built, judgement)
         else:

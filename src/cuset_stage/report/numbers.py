@@ -32,6 +32,7 @@ class Comparison:
         counts: counts of tasks, on first samples.
         p_value: p-value of McNemar's test, or for CUDABench of the t test over its operations.
         adjusted: p-value adjusted by Holm's method over the comparisons of this criterion.
+        gap: mean difference, first minus second, that the t test is on. None under McNemar's test.
         differences: pass@k of the first run minus that of the second by (rule, k), with a paired bootstrap interval.
     """
 
@@ -41,6 +42,7 @@ class Comparison:
     counts: McNemar
     p_value: float
     adjusted: float
+    gap: float | None
     differences: Mapping[tuple[Rule, int], Estimate | None]
 
 
@@ -120,21 +122,23 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None) -> 
     comparisons: list[Comparison] = []
     for criterion in reversed(collection.criteria):
         tested_pairs = [(a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)]
-        counts, p_values, columns = [], [], {}
+        counts, p_values, mean_gaps, columns = [], [], [], {}
         for a, b in tested_pairs:
             first, second = a.outcomes(criterion), b.outcomes(criterion)
             counts.append(mcnemar_exact(first[:, 0], second[:, 0]))
             if collection.clusters is None:
                 p_values.append(counts[-1].p_value)
+                mean_gaps.append(None)
             else:
                 gaps = pd.Series(first[:, 0] - second[:, 0]).groupby(collection.clusters).mean()
                 mean = crossed(gaps.to_numpy()[None])
                 p_values.append(1.0 if mean is None else mean.p_value)
+                mean_gaps.append(0.0 if mean is None else mean.value)
             for rule, k in itertools.product(Rule, ks):
                 if min(a.width, b.width) >= k:
                     columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
         estimates = _estimates(columns, collection, bounds=(-1.0, 1.0))
-        for (a, b), *tested in zip(tested_pairs, counts, p_values, holm(p_values), strict=True):
+        for (a, b), *tested in zip(tested_pairs, counts, p_values, holm(p_values), mean_gaps, strict=True):
             differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
             comparisons.append(Comparison(a.label, b.label, criterion, *tested, differences))
     return comparisons

@@ -90,13 +90,14 @@ def conclusion(comparison: Comparison) -> str:
     """
     counts, pair = comparison.counts, (comparison.first, comparison.second)
     if comparison.adjusted < 0.05:
-        better, worse = pair if counts.only_first > counts.only_second else pair[::-1]
+        gap = counts.only_first - counts.only_second if comparison.gap is None else comparison.gap
+        better, worse = pair if gap > 0 else pair[::-1]
         return f"{better} {'compiles' if comparison.criterion == 'compiled' else 'passes'} more tasks than {worse}"
     discordant = counts.only_first + counts.only_second
     if not discordant + counts.both + counts.neither:
         return "no task in common"
-    # The two-sided p-value of n discordant tasks is at least 2^(1 - n).
-    if 2.0 ** (1 - discordant) >= 0.05:
+    # The two-sided p-value of McNemar's test on n discordant tasks is at least 2^(1 - n).
+    if comparison.gap is None and 2.0 ** (1 - discordant) >= 0.05:
         return f"no difference shown; {counted(discordant, 'discordant task')}, too few to show one"
     return "no difference shown"
 

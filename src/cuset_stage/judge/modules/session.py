@@ -225,7 +225,9 @@ class Module:
         self.ask("call", content.tensors, key, use=use, fresh=fresh, arguments=content.arguments)
         assert self._clock.stdin and self._clock.stdout
         self._clock.stdin.write(f"{key.hex()}{seed.to_bytes(handover.SEED_BYTES, 'little').hex()} {self._left}\n")
-        seconds, digest_hex = self._clock.stdout.readline().split()
+        if not (measured := self._clock.stdout.readline()):
+            raise SandboxError("the process that times calls has ended")
+        seconds, digest_hex = measured.split()
         self._spent(float(seconds))
         digest = bytes.fromhex(digest_hex.strip("-"))
         if len(digest) != handover.DIGEST_BYTES:
