@@ -15,7 +15,7 @@ BUILT = (
     *("cuset_kernels.json", "cuset_kernels_hard.json", "cuset_kernels_eval.json"),
     *("cuset_train_tasks.jsonl", "cuset_mini.jsonl", "cuset_mini_2.jsonl", "cuset_pairs.jsonl"),
 )
-"""What scripts/build_data.py makes of the sources in data/: a wheel has these files, a checkout builds them."""
+"""Files that scripts/build_data.py makes from the sources in data/. A wheel contains them; a checkout builds them."""
 KERNELS = "cuset_kernels"
 
 

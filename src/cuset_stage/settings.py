@@ -54,10 +54,10 @@ Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 """A list of names: `a,b` on the command line, a list or `a,b` in YAML."""
 
 Numbers = Annotated[tuple[NonNegativeInt, ...], BeforeValidator(split_names)]
-"""A list of integers, at least 0 (of `0-3` pydantic makes -3): `0,1` on the command line, a list in YAML."""
+"""A list of integers of at least 0: `0,1` on the command line, a list in YAML. The bound catches `0-3`, which pydantic reads as -3."""
 
 PositiveNumbers = Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)]
-"""The same, at least 1."""
+"""Like `Numbers`, with integers of at least 1."""
 
 QuantizationBit = Annotated[
     Literal[4, 8] | None,
@@ -129,7 +129,7 @@ class Keys(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     retired: ClassVar[Mapping[str, str]] = {}
-    """Keys of earlier versions: what became of each, and what to use instead."""
+    """Keys of earlier versions, each with what became of it and what to use instead."""
 
     @model_validator(mode="before")
     @classmethod

@@ -18,12 +18,13 @@ BINS = 2**16  # number of bins of the log odds
 LOWEST, HIGHEST = -40.0, 20.0  # a bin is 0.0009 wide; values outside go to the first or last bin
 COARSE = 1024  # bins of a resample; each has at most 1/1024 of the mean mass of the two distributions, ties aside
 READINGS = ("centre", "majority", "any")
-"""When a window is on a structure: its middle token is, more than half of its tokens are, or one of them is."""
+"""When a window counts as being on a structure: if its middle token is, if most of its tokens are, or if any token is."""
 _TOGETHER = 64  # clusters that are added to the resamples by one matrix product
 
 
 Interval = dict[str, float | None]
-"""value, and low and high, the ends of its 95% interval; these are None without a second cluster, all three where there is no value."""
+"""An estimate as a dict: `value`, and `low` and `high`, the ends of its 95 % interval. Both ends are None if there is only one cluster,
+and all three if there is no value."""
 
 
 def _interval(value: float | None, low: float | None = None, high: float | None = None) -> Interval:

@@ -48,14 +48,14 @@ class TaskSettings(Settings):
 
 
 COMMANDS: dict[str, type[Settings]] = {}
-"""The settings of every command, such as "report" or "curate prove"; the documentation is made from it."""
+"""The settings class of every command, such as "report" or "curate prove". The documentation is generated from it."""
 
 
 GONE = {
     "miniature": "miniature went after version 0.1; commit 0d53fef0 has it (docs/methods.md, Small models from nothing).",
     "version": "version went after version 0.1; `cuset --version` prints it.",
 }
-"""Commands of earlier versions: what to use instead."""
+"""Commands of earlier versions, and what to use instead."""
 
 
 class Group(TyperGroup):

@@ -20,7 +20,7 @@ _TAKEN = {
     "return_dict",
     "return_tensors",
 }
-"""Arguments of `apply_chat_template` that a prompt needs as they are."""
+"""Arguments of `apply_chat_template` that this module sets itself, so users cannot pass them."""
 
 
 class Prompt(NamedTuple):

@@ -58,7 +58,7 @@ CUSET_KEYS = {  # fields of `ObjectiveSettings` that define CuSeT's own loss -> 
     "normalization": "cuset_normalization",
 }
 GONE = ("power", "prift_prob", "prift_mass")
-"""Objectives of version 0.1, which docs/objectives.md has as rules of one's own."""
+"""Objectives of version 0.1 that were removed. docs/objectives.md shows each as a rule that users write themselves."""
 
 
 class Tokens:

@@ -20,7 +20,7 @@ from .rows import Pair
 IGNORE_INDEX = -100
 Row = dict[str, list[int]]
 Score = Callable[[Iterable[Row]], Iterator[NDArray[np.float32]]]
-"""Rows with input_ids and labels -> log p of each supervised token, as `analysis.token_probabilities` has it."""
+"""A function from rows with input_ids and labels to log p of each supervised token, as `analysis.token_probabilities` returns it."""
 
 
 @dataclass(frozen=True)

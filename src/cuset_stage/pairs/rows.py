@@ -20,7 +20,7 @@ from ..text import InputError
 
 
 BUNDLED = {"cuset_mini": "cuset_pairs.jsonl"}
-"""Name -> the pair file in data/."""
+"""The bundled pair files in data/, by name."""
 TASKS = "cuset_mini.jsonl"  # the file in data/ with the prompts of the bundled pairs
 ALTERNATIVE = "alternative"  # the kind of a pair that consists of a task's two right programs
 FLOOR = frozenset({"equivalent", ALTERNATIVE})

@@ -18,12 +18,13 @@ JUDGE = {
     *("gpus", "toolkit", "arch", "flags", "isolation", "torch", "extract", "cuset_stage", "compile_only", "thorough"),
     *("level", "samples a task", "generation.max_tokens", "generation.temperature", "generation.top_p"),
 }
-"""Settings of the judge and of sampling, not of the method, whose difference is noted; the limits as well."""
+"""Settings of the judge and of sampling. If runs differ in one of them or in a limit, the report notes it. A method's settings are not
+among them."""
 NO_SETTINGS = {
     *("type", "format", "run", "method", "findings", "notes", "audited"),
     *("tasks.ids", "tasks.count", "tasks.set_size", "answers.levels"),
 }
-"""Of a header, with what a column of the tables says."""
+"""Keys of a results file's header that are no settings, and those that a column of the tables shows already."""
 
 
 def counted(count: int, noun: str) -> str:

@@ -18,7 +18,7 @@ from .statistics import Estimate, McNemar, Rule, crossed, estimate_means, fast_p
 
 FAST_P = (0.0, 1.0, 2.0)
 Rates = dict[tuple[str, Rule, int, str], Estimate | None]
-"""(run's label, rule, k, criterion) -> pass@k; None for a run with fewer than k samples a task, or not judged on the criterion."""
+"""pass@k by (run's label, rule, k, criterion). It is None if the run has fewer than k samples a task, or was not judged by the criterion."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ CSV_TABLES = (
     *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "speed", "timing"),
     *("flags", "audit", "settings"),
 )
-"""All that may be written, as csv/NAME.csv."""
+"""Names of all tables that a report may have. Each is written to csv/NAME.csv."""
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:

@@ -21,8 +21,8 @@ from .folders import cache_root
 
 LEASE_PAUSE_S = 0.005
 _asking: defaultdict[frozenset[tuple[str, int]], threading.Lock] = defaultdict(threading.Lock)
-"""Of the threads that wait for the same places on GPUs, one asks: each time it makes dozens of system calls, and after each it takes the
-interpreter from threads that work."""
+"""A lock per set of places on GPUs. Only one of the threads that wait for the same places asks for them, because asking takes dozens of
+system calls, and after each of them it takes the interpreter from threads that work."""
 
 
 @dataclass(frozen=True)

@@ -76,4 +76,4 @@ COMPILE_LIMITS = Limits(
     output_bytes=MIB // 4,
     address_space_bytes=16 * GIB,
 )
-"""For one run of nvcc. Reference programs take 1 to 7 s and less than 1 GiB."""
+"""Limits of one run of nvcc. Reference programs take 1 to 7 s and less than 1 GiB."""

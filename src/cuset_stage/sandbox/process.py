@@ -33,7 +33,7 @@ from .supervision import Finished, alone, supervise
 
 
 FIRST_USER, USERS = 60578, 600
-"""User ids that systemd's table of ranges leaves to nobody: one for each run that is on at a time."""
+"""The range of user ids for programs, which systemd's table of ranges assigns to nobody. Each run has one of them to itself."""
 _TAIL_CHARS = 2000
 
 

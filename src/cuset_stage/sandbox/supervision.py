@@ -28,7 +28,7 @@ from .limits import Limits, SandboxError
 
 SUPERVISOR = (sys.executable, "-I", "-S", str(Path(__file__).parent / "supervisor" / "__main__.py"))
 PATIENCE_S = 90.0
-"""What the supervisor may need beyond the program's own time: copies before, the end of everything after."""
+"""Time that the supervisor may take beyond the program's own: to copy files before, and to end all processes after."""
 GPU_QUERY_S = 1.0
 STOP_QUERY_S = 0.05
 _KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it

@@ -59,7 +59,7 @@ class Span(NamedTuple):
 
 
 Extents = dict[str, list[tuple[int, int]]]
-"""Where the spans of each kind are."""
+"""(begin, end) of the spans of each kind, as character offsets."""
 
 
 def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from .tables import collect, score_table, tables_of
 
 NAMED = 6  # maximum number of unfinished runs that the summary names
 Lines = Mapping[str, Mapping[float, Crossed]]
-"""Model -> values of a key with function Pass@1 there."""
+"""Functional Pass@1 at each value of a key, by model."""
 
 
 def write_report(settings: StudySettings) -> list[Path]:

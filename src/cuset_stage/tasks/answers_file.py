@@ -26,7 +26,7 @@ ChosenTasks = Annotated[
     dict[Literal["split", "only", "limit"], Text | Texts | Count],
     Field(description='an object with split, only or limit, such as {"limit": 10}'),
 ]
-"""Which tasks of their set a model was asked, where these are not all; `tasks.choose_tasks` takes the keys."""
+"""The keys by which `tasks.choose_tasks` chose the tasks that a model was asked, if these are not all tasks of the set."""
 
 
 class AnswersError(InputError):
