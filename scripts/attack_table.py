@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Runs every attack of tests/sandbox against the sandbox and writes what came of it.
+"""Run every attack of tests/sandbox against the sandbox and record the outcomes.
 
-    python scripts/attack_table.py --json benchmarks/attacks.json          # in both ways, and on the GPU when there is one
+    python scripts/attack_table.py --json benchmarks/attacks.json    # both isolations, and the GPU if there is one
     python scripts/attack_table.py --only fork_bomb --isolation landlock
-    python scripts/attack_table.py --cheats --json benchmarks/cheats.json  # tests/helpers/cheats.py, against the judge of modules
+    python scripts/attack_table.py --cheats --json benchmarks/cheats.json    # cheats for the judge of modules
 
-Needs nvcc. attacks.json and gpu_attacks.json say what each attack does and which verdicts are right. It is contained when its verdict
-is one of them, and afterwards no process and no file of it is left, every original has its old content, no secret has come out, no
-connection arrived and nothing was written elsewhere. A cheat is contained when its verdict is one of those that it may get, and it has no
-speed-up for what is not faster; those that need a GPU run there, the others without.
+Needs nvcc. attacks.json and gpu_attacks.json describe each attack and list the verdicts that are right for it. An
+attack is contained if its verdict is one of these and if, afterwards, none of its processes and files is left, every
+original file has its old content, no secret has come out, no connection has arrived, and nothing has been written
+elsewhere.
+
+A cheat (tests/helpers/cheats.py) is an answer that tries to fool the judge of modules. It is contained if its verdict
+is one that it may get and if it got no speed-up for work that is not faster. Cheats that need a GPU run only if there
+is one, and those for the CPU only if there is none.
 """
 
 from __future__ import annotations
@@ -61,16 +65,25 @@ TESTS = Path(__file__).resolve().parent.parent / "tests"
 ATTACKS = TESTS / "sandbox"
 OUTPUT, SIZE = "data/out.bin", 32
 TOKEN = "CUSET_TEST_TOKEN"
-PATIENCE_S = 300.0  # for what has no limit of its own: the machine may be busy
+PATIENCE_S = 300.0  # wall time for runs without a limit of their own; long, because the machine may be busy
 EIGHT_FLOATS = bytes.fromhex("0000803f0000004000004040000080400000a0400000c0400000e04000000041")  # 1 to 8
 
 
 @dataclass(frozen=True)
 class Attack:
-    """One row of the table.
+    """An attack of attacks.json or gpu_attacks.json.
 
-    source: what to compile, for attacks on the compiler; @REFERENCE@ and @OPEN@ are files with the secret, closed to others and open.
-    program: the name in attacks.cu when it is another; after: the one that runs before. slow: not in the default run of the tests.
+    Attributes:
+        name: name of the attack.
+        group: class of attacks that it belongs to. Attacks of the group "device" need a GPU.
+        what: what the attack does, for the table.
+        verdicts: the verdicts that are right for it.
+        limits: fields of `Limits` that differ from the defaults.
+        source: source to compile, for attacks on the compiler. @REFERENCE@ and @OPEN@ stand for two files with the
+            secret. Other users cannot read the first and can read the second.
+        program: name of the program in attacks.cu, if it is not the attack's name.
+        after: name of a program that runs before this one.
+        slow: whether the default run of the tests leaves it out.
     """
 
     name: str
@@ -86,8 +99,18 @@ class Attack:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one attack. problems: everything that was not as it should be; empty when it was contained. look_s: the slowest look of
-    the watcher at the program's memory and files."""
+    """The outcome of one attack.
+
+    Attributes:
+        name, group, what: as in the attack.
+        isolation: the isolation that it ran under.
+        verdict: the sandbox's or the judge's verdict.
+        seconds: wall time.
+        contained: whether there are no problems.
+        problems: everything that was not as it should be, empty if the attack was contained.
+        message: explanation of the verdict, cut to 300 characters.
+        look_s: seconds of the watcher's slowest look at the program's memory and files.
+    """
 
     name: str
     group: str
@@ -111,27 +134,35 @@ def load_attacks(file: str = "attacks.json") -> list[Attack]:
 
 
 def has_own_user(isolation: Isolation) -> bool:
-    """Whether a program gets a user id that nobody else has."""
+    """Return whether a program gets a user id that nobody else has."""
     how = bubblewrap_here() if isolation is Isolation.BUBBLEWRAP else None
     return os.geteuid() == 0 and (how is None or how.own_user)
 
 
 def is_safe_here(attack: Attack, isolation: Isolation) -> bool:
-    """Whether the attack may be tried: a fork bomb only where the kernel itself counts, not just our watcher."""
+    """Return whether the attack may be tried.
+
+    A fork bomb may run only where the kernel itself limits processes, and not just our watcher.
+    """
     return not attack.name.startswith("fork_bomb") or os.geteuid() != 0 or has_own_user(isolation)
 
 
 def system_v_objects() -> set[str]:
-    """Those with the attack's key, such as "shm 3"."""
-    found = set()
+    """Return the System V objects that have the attack's key, such as "shm 3"."""
+    objects = set()
     for listing in Path("/proc/sysvipc").glob("*"):
         rows = [line.split() for line in listing.read_text().splitlines()[1:]]
-        found |= {f"{listing.name} {row[1]}" for row in rows if row[0] == str(0x43555345)}
-    return found
+        objects |= {f"{listing.name} {row[1]}" for row in rows if row[0] == str(0x43555345)}
+    return objects
 
 
 class Range:
-    """The place where attacks are run: secrets to steal, a listener to reach, a folder open to everybody."""
+    """The place where attacks are run.
+
+    It has secrets to steal, listeners to reach (TCP, UDP, Unix sockets and named pipes), and a folder that is open to
+    everybody. The pipes and one socket are below /opt, if that is writable, because the sandbox's read-only mount of
+    system folders does not close them.
+    """
 
     def __init__(self, folder: Path, arch: str = "sm_90") -> None:
         self.arch = arch
@@ -157,7 +188,7 @@ class Range:
             os.chmod(self.below_system / name, 0o666)
             self.pipes.append(os.open(self.below_system / name, os.O_RDWR | os.O_NONBLOCK))
         os.write(self.pipes[1], b"x")
-        special_files.cache_clear()
+        special_files.cache_clear()  # the sandbox has to find the pipes and sockets that were made here
         self.tcp = socket.create_server(("127.0.0.1", 0))
         self.port = self.tcp.getsockname()[1]
         self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -178,10 +209,10 @@ class Range:
 
     @functools.cache  # noqa: B019  one range a process
     def binary(self, file: str) -> Path:
-        """The binary of all attacks in a file, compiled once."""
+        """Return the binary of all attacks in a file. It is compiled once."""
         limits = replace(COMPILE_LIMITS, wall_s=PATIENCE_S)
         source = (ATTACKS / file).read_text(encoding="utf-8")
-        # Without the GPU's half it takes less than half the time.
+        # Compiling for the host alone takes less than half the time.
         for_host = () if "__global__" in source else ("-x", "c++")
         compiler = Compiler(arch=self.arch, flags=("-O1", "-std=c++17", *for_host), limits=limits)
         compiled = compiler.compile(source)
@@ -190,7 +221,7 @@ class Range:
         return compiled.binary
 
     def arrivals(self) -> int:
-        """Connections and datagrams that came in since the last call."""
+        """Return the number of connections, datagrams and bytes in the pipe that came in since the last call."""
         count = 0
         for listener in (self.tcp, self.udp, *self.unix):
             with suppress(BlockingIOError):
@@ -202,28 +233,33 @@ class Range:
         return count
 
     def processes(self) -> list[str]:
-        """Processes that run in the scratch folder, come from it, or were started with it in their environment."""
-        found = []
+        """Return the processes that an attack has left.
+
+        They run in the scratch folder, come from it, or have it in their environment or arguments.
+        """
+        leftovers = []
         for process in psutil.process_iter():
             try:
                 environment = process.environ()
                 traces = [process.exe(), process.cwd(), *environment.values(), *process.cmdline()]
-            except (psutil.Error, OSError):  # the folder it is in may be too deep to be named
+            except (psutil.Error, OSError):  # the process's folder may be too deep for a path
                 continue
-            own = process.pid == os.getpid() or environment.get("CUSET_SCRATCH") == str(self.scratch)  # of the judge
-            if not own and any(str(self.scratch) in trace for trace in traces):
-                found.append(f"{process.pid} {process.name()}")
-        return found
+            # This script and the judge's helper processes are meant to be there.
+            is_ours = process.pid == os.getpid() or environment.get("CUSET_SCRATCH") == str(self.scratch)
+            if not is_ours and any(str(self.scratch) in trace for trace in traces):
+                leftovers.append(f"{process.pid} {process.name()}")
+        return leftovers
 
     def escaped(self) -> list[str]:
+        """Return the files that an attack wrote outside of its sandbox, and remove them."""
         places = [self.victim, Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), self.scratch]
-        found = [path for place in places if (path := place / "cuset-escaped").exists()]
-        for path in found:
+        paths = [path for place in places if (path := place / "cuset-escaped").exists()]
+        for path in paths:
             path.unlink()
-        return [str(path) for path in found]
+        return [str(path) for path in paths]
 
     def run(self, attack: Attack, isolation: Isolation, gpu: Gpu | None = None) -> Outcome:
-        """Run one attack and look at everything it could have done."""
+        """Run one attack, then check everything that it could have done."""
         originals = [self.reference, self.opened, self.input]
         if attack.source is None:
             originals.append(self.binary("gpu_attacks.cu" if attack.group == "device" else "attacks.cu"))
@@ -239,7 +275,7 @@ class Range:
         seconds = time.perf_counter() - begin
         wrong = f"verdict {verdict}, expected {' or '.join(attack.verdicts)}: {message[:200]}"
         arrived = self.arrivals()
-        left = {
+        leftovers = {
             "processes left": self.processes(),
             "files left": [str(path) for path in self.scratch.iterdir()],
             "written outside": self.escaped(),
@@ -249,11 +285,12 @@ class Range:
         problems += ["a secret came out"] if stolen else []
         problems += [f"{arrived} messages arrived at a listener"] if arrived else []
         problems += ["an original was changed"] if list(map(file_sha256, originals)) != hashes else []
-        problems += [f"{what}: {', '.join(found)}" for what, found in left.items() if found]
+        problems += [f"{what}: {', '.join(items)}" for what, items in leftovers.items() if items]
         row = (attack.name, attack.group, attack.what, str(isolation), verdict, round(seconds, 3), not problems)
         return Outcome(*row, tuple(problems), message[:300], round(look_s, 3))
 
     def _compile(self, attack: Attack, isolation: Isolation) -> tuple[str, str, bool]:
+        """Compile an attack on the compiler and return verdict, message, and whether the secret came out."""
         limits = Limits(**{**asdict(COMPILE_LIMITS), "wall_s": PATIENCE_S, **attack.limits})
         source = attack.source.replace("@REFERENCE@", str(self.reference)).replace("@OPEN@", str(self.opened))
         compiled = Compiler(arch=self.arch, isolation=isolation, limits=limits).compile(source)
@@ -264,18 +301,19 @@ class Range:
     def _execute(
         self, binary: Path, name: str, isolation: Isolation, gpu: Gpu | None, limits: Limits
     ) -> tuple[str, str, bool, float]:
+        """Run a program and return verdict, message, whether the secret came out, and the slowest look in seconds."""
         request = self.cases / "attack.txt"
         request.write_text(f"{name}\n{self.reference}\n{self.port}\n{self.victim}\n{self.below_system}\n")
         files = {"inputs": {"data/attack.txt": request, "data/input.bin": self.input}, "outputs": {OUTPUT: (SIZE,)}}
         with run_program(binary, **files, limits=limits, isolation=isolation, gpu=gpu) as ran:
-            came_out = "".join(path.read_bytes().decode(errors="replace") for path in ran.outputs.values())
-            stolen = self.secret in came_out + ran.finished.stdout + ran.finished.stderr
+            output_text = "".join(path.read_bytes().decode(errors="replace") for path in ran.outputs.values())
+            stolen = self.secret in output_text + ran.finished.stdout + ran.finished.stderr
             return str(ran.verdict or "ok"), ran.message, stolen, ran.finished.look_s
 
 
 @contextmanager
 def attack_range(arch: str = "sm_90") -> Iterator[Range]:
-    """A Range in a folder that the users of programs can pass through; it goes at the end."""
+    """Yield a `Range` in a folder that the users of programs can pass through. It is removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix="attack-range-"))
     place = Range(folder, arch)
     environment = {"CUSET_SCRATCH": str(place.scratch), "CUSET_CACHE": str(folder / "cache"), TOKEN: place.secret}
@@ -293,7 +331,7 @@ def attack_range(arch: str = "sm_90") -> Iterator[Range]:
 
 
 def try_on_gpu(place: Range, attack: Attack, isolation: Isolation, gpus: list[Gpu]) -> Outcome:
-    """The attack, and a right program after it on the same GPU."""
+    """Run the attack, then a right program on the same GPU, which must not suffer from the attack."""
     with lease_gpu(gpus) as gpu:
         outcome = place.run(attack, isolation, gpu)
         after = place.run(GOOD_ON_GPU, isolation, gpu).problems
@@ -303,7 +341,7 @@ def try_on_gpu(place: Range, attack: Attack, isolation: Isolation, gpus: list[Gp
 
 
 def try_attacks(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterator[Outcome]:
-    """All attacks, or those named; those on the device where there is a GPU."""
+    """Yield the outcomes of all attacks, or of those in `only`. Attacks on the device run only if there is a GPU."""
     attacks = load_attacks() + (load_attacks("gpu_attacks.json") if gpus else [])
     if unknown := set(only) - {attack.name for attack in attacks}:
         raise SystemExit(f"no such attack: {', '.join(sorted(unknown))}")
@@ -322,7 +360,11 @@ def try_attacks(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Itera
 
 
 def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterator[Outcome]:
-    """On the GPU those that need one, without it the others."""
+    """Yield the outcomes of an honest answer and of all cheats, or of those named in `only`.
+
+    With a GPU these are the cheats that need one, without a GPU those for the CPU. Cheats whose `gpu` is None run in
+    both cases.
+    """
     sys.path.insert(0, str(TESTS / "helpers"))
     import cheats
 
@@ -353,12 +395,15 @@ def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterat
         problems = [] if judged.verdict in cheat.verdicts else [f"verdict {judged.verdict}: {judged.message[:200]}"]
         if judged.speedup and judged.speedup > cheats.PAID:
             problems.append(f"paid: a speed-up of {judged.speedup:.2f}")
-        said = "; ".join((*judged.flags, judged.message, f"speed-up {judged.speedup:.2f}" if judged.speedup else ""))
+        remarks = "; ".join(
+            (*judged.flags, judged.message, f"speed-up {judged.speedup:.2f}" if judged.speedup else "")
+        )
         row = (cheat.name, cheat.group, cheat.what, str(isolation), str(judged.verdict))
-        yield Outcome(*row, round(time.perf_counter() - begin, 3), not problems, tuple(problems), said[:300])
+        yield Outcome(*row, round(time.perf_counter() - begin, 3), not problems, tuple(problems), remarks[:300])
 
 
 def write_table(path: Path, outcomes: list[Outcome], isolations: list[Isolation], gpus: list[Gpu]) -> None:
+    """Write the outcomes and the facts about the machine on which they depend as JSON."""
     record = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "kernel": platform.release().split("-")[0],

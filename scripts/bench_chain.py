@@ -1,16 +1,22 @@
-"""The chain on one GPU, from recipe to verdicts: training, sampling, judging and loading, with plain `stage: sft` beside ours.
+"""Measure the chain from recipe to verdicts on one GPU, with `stage: sft` beside ours.
 
-    python scripts/bench_chain.py MODEL CUDABENCH                      # writes benchmarks/chain_CARD.json; 20 minutes on an H100
+    python scripts/bench_chain.py MODEL CUDABENCH    # writes benchmarks/chain_CARD.json; 20 minutes on an H100
     python scripts/bench_chain.py MODEL CUDABENCH --parts train --rounds 5
-    python scripts/bench_chain.py outputs/tiny CUDABENCH --smoke --out /tmp    # on a CPU: that it runs
+    python scripts/bench_chain.py outputs/tiny CUDABENCH --smoke --out /tmp    # smoke run on a CPU
 
-MODEL: a Hugging Face folder. CUDABENCH: a clone. Training is LoRA on `cuset_kernels` with the keys in KEYS, alike in both stages; ours and
-sft take turns, a run a turn. Its tokens are non-padding input tokens per second of wall time between the first and the last entry of the
-log, which has an entry each ten steps. A run before all others counts them, because counting makes each step wait for the GPU. "Not slower"
-means that the lower end of the ratio's 95 % interval (t over the logarithms of the turns' ratios) is at least 0.97. Sampling counts the
-tokens of answers over the command's time, loading included; `load_s` is the same command for one token. Judging begins with an empty cache;
-its rows stay in outputs/chain_results.jsonl, with the times of each. `total_s` is three epochs of 5,000 rows of 1,000 tokens, 500 answers,
-verdicts and two loadings.
+The chain is training, sampling, judging and loading. MODEL is a Hugging Face folder, CUDABENCH a clone of the
+benchmark.
+
+Training is LoRA on `cuset_kernels` with the keys in KEYS, which are the same in both stages. The two stages take
+turns, one run per turn. Training speed is non-padding input tokens per second of wall time between the first and the
+last log entry (one entry every ten steps). A separate run counts the tokens first, because counting makes each step
+wait for the GPU. "Not slower" means that the lower end of the ratio's 95 % interval (Student's t on the logarithms of
+the turns' ratios) is at least 0.97.
+
+Sampling speed is the answers' tokens over the command's time, loading included. `load_s` is the time of the same
+command for one token. Judging begins with an empty cache. Its rows, with the times of each sample, stay in
+outputs/chain_results.jsonl. `total_s` is the time for three epochs of 5,000 rows of 1,000 tokens, sampling 500
+answers, judging them, and loading twice.
 """
 
 import argparse
@@ -53,7 +59,17 @@ WORK_TOKENS, ANSWERS = 3 * 5000 * 1000, 500
 
 
 def train(stage: str, options: argparse.Namespace, folder: Path, **keys: Any) -> list[tuple[float, str]]:
-    """Seconds since the start and text of each entry of the log of a run under a stage."""
+    """Train under a stage and return the log's entries with a loss, as (seconds since the start, line).
+
+    Args:
+        stage: "cuset" or "sft".
+        options: the script's options.
+        folder: where the recipe and the output go.
+        **keys: further keys of the recipe.
+
+    Raises:
+        SystemExit: the run failed or logged fewer than two entries. The message is the end of its output.
+    """
     recipe = yaml.safe_load((ROOT / "yaml_configs" / "baselines" / "sft_qwen7b.yaml").read_text())
     recipe = {key: value for key, value in recipe.items() if not key.startswith("cuset_")}
     recipe |= KEYS | {"stage": stage, "model_name_or_path": str(options.model), "max_steps": options.steps}
@@ -88,13 +104,16 @@ def train(stage: str, options: argparse.Namespace, folder: Path, **keys: Any) ->
 
 
 def timed(stage: str, tokens: float, options: argparse.Namespace, folder: Path) -> dict[str, float]:
-    """Tokens a second, of `tokens` between the first entry of the log and the last, and seconds until the first."""
+    """Train once and return tokens per second and the seconds until the first log entry.
+
+    `tokens` is the number of tokens between the first and the last log entry.
+    """
     entries = train(stage, options, folder)
     return {"tokens_s": tokens / (entries[-1][0] - entries[0][0]), "until_first_entry_s": entries[0][0]}
 
 
 def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
-    """Sampling, loading and judging, in seconds."""
+    """Return the seconds of loading, sampling and judging, and the number and rate of sampled tokens."""
     seconds, file = {}, folder / "answers.jsonl"
     results = ROOT / "outputs" / "chain_results.jsonl"
     results.unlink(missing_ok=True)
@@ -125,13 +144,17 @@ def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
 
 
 def ratio(ours: list[float], theirs: list[float]) -> dict[str, float]:
-    """Ours over theirs, the geometric mean of the turns' ratios with its 95 % interval."""
+    """Return ours over theirs as `ratio`, `low` and `high`.
+
+    This is the geometric mean of the turns' ratios with its 95 % interval. With a single turn the ends of the interval
+    are NaN.
+    """
     logs = [math.log(one / other) for one, other in zip(ours, theirs, strict=True)]
     mean, half = statistics.mean(logs), math.nan
     if len(logs) > 1:
         half = stats.t.ppf(0.975, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
-    found = {"ratio": mean, "low": mean - half, "high": mean + half}
-    return {name: round(math.exp(value), 4) for name, value in found.items()}
+    log_ends = {"ratio": mean, "low": mean - half, "high": mean + half}
+    return {name: round(math.exp(value), 4) for name, value in log_ends.items()}
 
 
 def main() -> None:
@@ -168,19 +191,19 @@ def main() -> None:
                     runs[stage].append(timed(stage, counts[-1] - counts[0], options, folder))
                     print(stage, runs[stage][-1], flush=True)
             for key, stage in (("ours", "cuset"), ("sft", "sft")):
-                found = {name: [run[name] for run in runs[stage]] for name in runs[stage][0]}
-                medians = {f"train_{name}": statistics.median(values) for name, values in found.items()}
-                record.setdefault(key, {}).update(medians, train_runs=found["tokens_s"])
+                series = {name: [run[name] for run in runs[stage]] for name in runs[stage][0]}
+                medians = {f"train_{name}": statistics.median(values) for name, values in series.items()}
+                record.setdefault(key, {}).update(medians, train_runs=series["tokens_s"])
             record["keys"] = KEYS | json.loads(options.keys)
             record["training"] = ratio(record["ours"]["train_runs"], record["sft"]["train_runs"])
         if "answers" in options.parts:
             measured = answers(options, folder)
-            for key in ("ours", "sft"):  # LLaMA-Factory has no part of its own for these
+            for key in ("ours", "sft"):  # LLaMA-Factory has nothing for these parts, so both chains use ours
                 record.setdefault(key, {}).update(measured)
-    for one in (record["ours"], record["sft"]):
-        if {"train_tokens_s", "judge_s"} <= one.keys():
-            sampled = one["sample_s"] - one["load_s"]
-            one["total_s"] = WORK_TOKENS / one["train_tokens_s"] + sampled + one["judge_s"] + 2 * one["load_s"]
+    for chain in (record["ours"], record["sft"]):
+        if {"train_tokens_s", "judge_s"} <= chain.keys():
+            sampled = chain["sample_s"] - chain["load_s"]
+            chain["total_s"] = WORK_TOKENS / chain["train_tokens_s"] + sampled + chain["judge_s"] + 2 * chain["load_s"]
     output.write_text(json.dumps(record, indent=1) + "\n")
     print(json.dumps({key: record[key] for key in ("ours", "sft", "training") if key in record}, indent=1))
 

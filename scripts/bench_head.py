@@ -4,25 +4,28 @@
     python scripts/bench_head.py --peers PEERS --skip QuACK  # peers from a folder, one of them left out
     python scripts/bench_head.py --device cpu --tiny --out /tmp/head    # smoke run
 
-Forward and backward of 4096 supervised tokens at the shapes of Qwen2.5 7B and 1.5B, bf16, with a frozen head (gradient of the
-hidden states) and a trained one (gradient of its weight too), one GPU, one process. Peers that compute a loss per token get CuSeT
-on top of it in plain code (`cuset_weights`); the others compute plain cross-entropy.
+Each case is forward and backward of 4096 supervised tokens in bf16, at the shapes of Qwen2.5 7B and 1.5B, on one GPU
+in one process. The head is frozen (only the hidden states get a gradient) or trained (its weight gets one, too). Peers
+that return a loss per token get CuSeT on top of it in plain code (`cuset_weights`). The others compute plain
+cross-entropy.
 
-Times are medians, with the extremes, over rounds in which the methods take turns in random order, of CUDA events around calls back
-to back. A turn lasts 0.4 s and the second half of it is timed: the GPU is then at the clock that its power limit allows for that
-method, as in training. Memory is the peak above inputs and returned gradients. Errors are |loss - oracle| / oracle and the same of
-norms for each gradient; the oracle is the readable loss on float64 logits of the same bf16 inputs.
+Times are measured with CUDA events around calls back to back. They are medians, with minimum and maximum, over rounds
+in which the methods take turns in random order. A turn lasts 0.4 s and only its second half is timed. By then the GPU
+is at the clock that its power limit allows for that method, as in training. Memory is the peak above inputs and
+returned gradients. Errors are |loss - oracle| / oracle, and the same of norms for each gradient. The oracle is the
+readable loss on float64 logits of the same bf16 inputs.
 
-Four targets in five are likely ones, as in fine-tuning, and half the tokens are CUDA. No confidence is within a quarter of tau, where
-rounding would decide whether a token counts. A peer that is not installed, or fails, is listed with the reason. PEERS is a folder of
-installed wheels that come before the environment's, since LLaMA-Factory pins TRL 0.24; QuACK wants it to be called site-packages:
+Four targets in five are likely ones, as in fine-tuning, and half the tokens are CUDA. No confidence is within a
+quarter of tau from tau, because there rounding would decide whether a token counts. A peer that is not installed or
+that fails is listed with the reason. PEERS is a folder of installed wheels that are imported before the environment's
+packages, since LLaMA-Factory pins TRL 0.24. QuACK needs this folder to be called site-packages:
 
     pip install --no-deps --target PEERS trl==1.16.0 liger-kernel==0.8.5 cut-cross-entropy==25.1.1 quack-kernels==0.6.5
     pip install --no-deps --target PEERS nvidia-cutlass-dsl{,-libs-base,-libs-core,-libs-cu13}==4.7.1 apache-tvm-ffi==0.1.15.post2 \\
         torch-c-dlpack-ext einops
 
-The second line is what QuACK compiles with, and Liger's scaled cross-entropy on Hopper GPUs. Started again, the script measures the
-cases that its JSON does not hold yet.
+QuACK compiles with the packages of the second line, and so does Liger's scaled cross-entropy on Hopper GPUs. When it
+is started again, the script measures only the cases that its JSON does not hold yet.
 """
 
 import argparse
@@ -51,13 +54,22 @@ SHAPES = ((3584, 152064), (1536, 151936))  # hidden and vocabulary size of Qwen2
 ROWS = 4096
 TAU, LAM, WINDOW = 0.1, 1.0, 256
 PEERS = ("trl", "liger-kernel", "quack-kernels", "nvidia-cutlass-dsl", "cut-cross-entropy", "triton", "torch")
-CHUNK_ROWS = 1024  # of the chunked methods that leave it to the caller
-HALF_TURN_MS = 200  # untimed, and then timed, in each round
-CPU_ONCE_MS = 1
+CHUNK_ROWS = 1024  # for the chunked methods that leave it to the caller
+HALF_TURN_MS = 200  # in each round a method runs this long untimed and then as long timed
+CPU_ONCE_MS = 1  # so short that a method usually runs once
 
 
 class Inputs:
-    """Hidden states that predict most of the labels, [1, rows + 1, hidden_size], and a head [vocab_size, hidden_size]."""
+    """The inputs of one case, with hidden states that predict most of the labels.
+
+    Attributes:
+        hidden: [1, rows + 1, hidden_size], requires a gradient.
+        weight: the head's weight, [vocab_size, hidden_size]. It requires a gradient if the head is trained.
+        labels, cuda_mask, sample_ids: [1, rows + 1]. Samples have 512 tokens.
+        base_hidden: the hidden states of a base model, of the same shape as `hidden`.
+        target, is_cuda, sample: labels, CUDA mask and sample ids of the supervised tokens, [rows].
+        confident_share: the share of tokens whose confidence is above tau.
+    """
 
     def __init__(self, rows: int, hidden_size: int, vocab_size: int, is_trained: bool, device: str):
         generator = torch.Generator(device).manual_seed(0)
@@ -65,7 +77,8 @@ class Inputs:
         like = {"device": device, "generator": generator}
         weight = (hidden_size**-0.5 * torch.randn(vocab_size, hidden_size, **like)).to(dtype)
         labels = torch.randint(0, vocab_size, (rows + 1,), **like)
-        # A head's row has length 1, so a token's logit is how far its row stands out of the noise: near the log of the vocabulary.
+        # A row of the head has length 1 and the noise in the hidden states has variance 1. So `strength` is the margin
+        # of the label's logit. Around the log of the vocabulary size the label becomes likely.
         strength = math.log(vocab_size) + 1.0 + 2.5 * torch.randn(rows + 1, 1, **like)
         noise = torch.randn(rows + 1, hidden_size, **like)
         hidden = (noise + weight[labels.roll(-1)].float() * strength).to(dtype)
@@ -74,7 +87,7 @@ class Inputs:
                            for h, y in zip(hidden[:-1].split(256), labels[1:].split(256), strict=True)])  # fmt: skip
         is_clear = (p < 0.75 * TAU) | (p > 1.25 * TAU)
         source = torch.where(is_clear, torch.arange(rows, device=device), is_clear.nonzero()[0])
-        # Tokens that are not clear become copies of one that is.
+        # Tokens with a confidence near tau become copies of one that is clear.
         hidden[:-1], labels[1:] = hidden[source], labels[source + 1]
         self.confident_share = (p[source] > TAU).float().mean().item()
         self.hidden, self.labels = hidden[None].requires_grad_(), labels[None]
@@ -82,27 +95,37 @@ class Inputs:
         self.cuda_mask = torch.randint(0, 2, (1, rows + 1), **like)
         self.sample_ids = 1 + (torch.arange(rows + 1, device=device) // 512)[None]
         self.base_hidden = (self.hidden.detach() + 0.1 * torch.randn(1, rows + 1, hidden_size, **like)).to(dtype)
-        # A copy, as QuACK takes aligned memory only.
+        # `target` is a copy, because QuACK takes aligned memory only.
         self.target, self.is_cuda, self.sample = labels[1:].clone(), self.cuda_mask[0, 1:], self.sample_ids[0, 1:]
 
     @property
     def rows(self) -> torch.Tensor:
+        """The hidden states that predict `target`, [rows, hidden_size]."""
         return self.hidden[0, :-1]
 
     @property
     def batch(self) -> tuple[torch.Tensor, ...]:
+        """The arguments that describe the tokens in `objective_loss` and the fused losses."""
         return self.labels, self.cuda_mask, self.sample_ids
 
     def take_gradients(self) -> dict[str, torch.Tensor | None]:
+        """Return the gradients and reset them."""
         taken = {"hidden": self.hidden.grad, "weight": self.weight.grad}
         self.hidden.grad = self.weight.grad = None
         return taken
 
 
 def cuset_weights(nll: torch.Tensor, x: Inputs) -> torch.Tensor:
-    """The constant factor of each token's loss under CuSeT, as one would write it on any head that gives losses per token.
+    """Return the constant factor of each token's loss under CuSeT.
 
-    nll: [rows], negative log-likelihoods of the targets; returns [rows].
+    It is written as one would write it for any head that returns losses per token.
+
+    Args:
+        nll: negative log-likelihoods of the targets, [rows].
+        x: the inputs, for the samples and the CUDA mask.
+
+    Returns:
+        The factors, [rows].
     """
     p = (-nll.detach().float()).exp()
     t = torch.arange(p.numel(), device=p.device)
@@ -112,18 +135,20 @@ def cuset_weights(nll: torch.Tensor, x: Inputs) -> torch.Tensor:
     right = torch.where(is_short, end, torch.minimum(end, t + (WINDOW + 1) // 2))
     prefix = F.pad(p.double().cumsum(0), (1, 0))
     window_mean = ((prefix[right] - prefix[left]) / (right - left)).float()
-    # Samples are numbered from 1; there are no more of them than tokens.
+    # Samples are numbered from 1, and there are at most as many samples as tokens.
     region = torch.full((p.numel() + 1,), torch.inf, device=p.device).scatter_reduce(0, x.sample, window_mean, "amin")
     return (1 - region[x.sample]) * ((p > TAU) + LAM * x.is_cuda)
 
 
-# ---- methods: from inputs to a function that leaves gradients in them and returns the loss; None: there is none
+# ---- methods: each makes a function that takes the inputs, leaves the gradients in them and returns the loss
 
 
 def products(number: int) -> Callable:
-    """The matrix products alone: logits and gradient of the hidden states; three: that of the weight, too; four: the logits twice.
+    """Return a function that makes the method of the matrix products alone, without a loss. Its time is a lower bound.
 
-    Fewer than four do for a trained head only if logits are kept, or if no other token decides what a token weighs.
+    Two products are the logits and the gradient of the hidden states. Three include the gradient of the weight, and
+    four compute the logits twice. A trained head needs four, unless the logits are kept or the weight of a token does
+    not depend on other tokens.
     """
 
     def run(x: Inputs) -> None:
@@ -141,6 +166,8 @@ def products(number: int) -> Callable:
 
 
 def scalar(loss_of: Callable[[Inputs], torch.Tensor]) -> Callable[[Inputs], torch.Tensor]:
+    """Make a method of a function that returns a scalar loss with an autograd graph."""
+
     def run(x: Inputs) -> torch.Tensor:
         loss = loss_of(x)
         loss.backward()
@@ -150,7 +177,10 @@ def scalar(loss_of: Callable[[Inputs], torch.Tensor]) -> Callable[[Inputs], torc
 
 
 def with_cuset(nll_of: Callable[[Inputs], torch.Tensor]) -> Callable[[Inputs], torch.Tensor]:
-    """CuSeT on a head that gives the negative log-likelihood of each token, [rows], and takes a gradient for each."""
+    """Make a method that puts CuSeT on a head.
+
+    The head returns the negative log-likelihood of each token, [rows], and its backward takes a gradient for each.
+    """
 
     def loss(x: Inputs) -> torch.Tensor:
         nll = nll_of(x)
@@ -160,20 +190,22 @@ def with_cuset(nll_of: Callable[[Inputs], torch.Tensor]) -> Callable[[Inputs], t
 
 
 def logits_float32() -> Callable:
-    """LLaMA-Factory's way: logits in bf16, upcast, cross-entropy."""
+    """Make the method of LLaMA-Factory: logits in bf16, upcast to float32, cross-entropy."""
     return scalar(lambda x: F.cross_entropy(F.linear(x.rows, x.weight).float(), x.target))
 
 
 def readable() -> Callable:
+    """Make the method that computes the readable CuSeT loss from all logits."""
     settings = ObjectiveSettings(tau=TAU, lam=LAM, window=WINDOW)
     return scalar(lambda x: objective_loss(F.linear(x.hidden, x.weight), *x.batch, settings))
 
 
 def compiled_chunks() -> Callable:
-    """A chunked softmax as one would write it today, under torch.compile.
+    """Make a method with a chunked softmax under torch.compile, as one would write it today.
 
-    With a frozen head the weights scale rows of the gradient once all chunks are through. The gradient of the head's weight wants them
-    before: the losses take a pass of their own.
+    With a frozen head, the tokens' weights can scale the rows of the gradient after the last chunk. The gradient of
+    the head's weight sums over tokens and needs the weights before, so a trained head needs a first pass for the
+    losses.
     """
 
     @torch.compile
@@ -186,8 +218,8 @@ def compiled_chunks() -> Callable:
         logits = (rows @ weight.t()).float()
         lse = logits.logsumexp(-1, keepdim=True)
         onehot = torch.arange(weight.size(0), device=rows.device) == target[:, None]
-        of_logits = (((logits - lse).exp() - onehot.float()) * scale[:, None]).to(rows.dtype)
-        return (lse - logits.gather(1, target[:, None]))[:, 0], of_logits, of_logits @ weight
+        logits_grad = (((logits - lse).exp() - onehot.float()) * scale[:, None]).to(rows.dtype)
+        return (lse - logits.gather(1, target[:, None]))[:, 0], logits_grad, logits_grad @ weight
 
     def run(x: Inputs) -> torch.Tensor:
         chunks = [slice(start, start + CHUNK_ROWS) for start in range(0, x.target.numel(), CHUNK_ROWS)]
@@ -199,14 +231,14 @@ def compiled_chunks() -> Callable:
                 for part in chunks:
                     nll[part] = losses(x.rows[part], weight, x.target[part])
                 factor = cuset_weights(nll, x) / number
-                of_weight = torch.zeros(weight.shape, device=weight.device)
+                weight_grad = torch.zeros(weight.shape, device=weight.device)
             for part in chunks:
                 scale = factor[part] if is_trained else torch.ones_like(nll[part])
-                nll[part], of_logits, gradient[0, :-1][part] = gradients(x.rows[part], weight, x.target[part], scale)
+                nll[part], logits_grad, gradient[0, :-1][part] = gradients(x.rows[part], weight, x.target[part], scale)
                 if is_trained:
-                    of_weight += of_logits.t() @ x.rows[part]
+                    weight_grad += logits_grad.t() @ x.rows[part]
             if is_trained:
-                x.weight.grad = of_weight.to(weight.dtype)
+                x.weight.grad = weight_grad.to(weight.dtype)
             else:
                 factor = cuset_weights(nll, x) / number
                 gradient[0, :-1] *= factor[:, None]
@@ -217,14 +249,14 @@ def compiled_chunks() -> Callable:
 
 
 def trl_head() -> Callable:
-    """TRL's `add_fused_lm_head` on a model whose decoder has already run."""
+    """Make a method of TRL's `add_fused_lm_head` on a model whose decoder has already run."""
     from trl.trainer.utils import add_fused_lm_head
 
     class HeadOnly(torch.nn.Module):
         config = SimpleNamespace(get_text_config=SimpleNamespace)
 
         def forward(self, labels):
-            """Replaced below."""
+            """Do nothing: `add_fused_lm_head` replaces this method."""
 
         def base_model(self, **_):
             return SimpleNamespace(last_hidden_state=self.x.hidden)
@@ -243,6 +275,7 @@ def trl_head() -> Callable:
 
 
 def liger(per_token: bool = False, **options) -> Callable:
+    """Make a method of Liger's linear cross-entropy, which returns a loss per token for CuSeT or the mean."""
     from liger_kernel.transformers.functional import liger_fused_linear_cross_entropy as head
 
     if per_token:
@@ -269,6 +302,7 @@ def quack() -> Callable:
 
 
 def ours(objective: str) -> Callable:
+    """Return a function that makes the method of our fused loss with this objective."""
     settings = ObjectiveSettings(objective=objective)
 
     def loss(x: Inputs) -> torch.Tensor:
@@ -283,7 +317,7 @@ def ours_cuset() -> Callable:
 
 
 CUSET, PLAIN, OTHER = "CuSeT", "cross-entropy", "another"
-METHODS = {  # name -> the loss it computes, and what makes it
+METHODS = {  # name -> (the loss that it computes, function that makes the method)
     "two products": (None, products(2)),
     "three products": (None, products(3)),
     "four products": (None, products(4)),
@@ -307,29 +341,30 @@ BOUNDS = {"frozen": ("two products",), "trained": ("three products", "four produ
 
 
 def methods_of(head: str, skip: list[str]) -> dict[str, tuple]:
+    """Return the methods without those to skip and without the lower bounds of the other kind of head."""
     skip = [*skip, *(name for other, names in BOUNDS.items() if other != head for name in names)]
     return {name: method for name, method in METHODS.items() if not any(part in name for part in skip)}
 
 
 def oracle(objective: str, x: Inputs) -> dict[str, torch.Tensor | None]:
-    """The readable loss of float64 logits, and its gradients, by autograd."""
+    """Return the readable loss of float64 logits, and its gradients by autograd (None for a frozen weight)."""
     hidden, weight = x.hidden.detach().double().requires_grad_(), x.weight.detach().double()
     weight.requires_grad_(x.weight.requires_grad)
     loss = objective_loss(hidden @ weight.t(), *x.batch, ObjectiveSettings(objective, TAU, LAM, WINDOW))
     loss.backward()
-    of_weight = None if weight.grad is None else weight.grad.float()
-    return {"loss": loss.detach(), "hidden": hidden.grad.float(), "weight": of_weight}
+    weight_grad = None if weight.grad is None else weight.grad.float()
+    return {"loss": loss.detach(), "hidden": hidden.grad.float(), "weight": weight_grad}
 
 
 def errors(got: dict[str, torch.Tensor | None], want: dict[str, torch.Tensor | None]) -> dict[str, float]:
-    """||got - want|| / ||want|| of the loss and of each gradient that there is."""
+    """Return ||got - want|| / ||want|| of the loss and of each gradient that is wanted."""
     norm = torch.linalg.vector_norm
     return {name: (norm(got[name].float() - value.float()) / norm(value.float())).item()
             for name, value in want.items() if value is not None}  # fmt: skip
 
 
 def stopwatch(run: Callable, x: Inputs, calls: int = 1) -> float:
-    """Milliseconds of a call, as the mean of several back to back, as a training loop would make them."""
+    """Return the milliseconds of a call, as the mean of calls back to back, as a training loop makes them."""
     if not x.hidden.is_cuda:
         start = time.perf_counter()
         for _ in range(calls):
@@ -347,7 +382,10 @@ def stopwatch(run: Callable, x: Inputs, calls: int = 1) -> float:
 
 
 def first_calls(run: Callable, x: Inputs, want: dict[str, torch.Tensor] | None) -> dict:
-    """Extra memory and errors, after a call that compiles, tunes and allocates workspaces."""
+    """Return extra memory and errors, measured after a call that compiles, tunes and allocates workspaces.
+
+    `want` is the oracle's loss and gradients. Without it, no errors are computed.
+    """
     run(x)
     x.take_gradients()
     is_cuda = x.hidden.is_cuda
@@ -366,27 +404,33 @@ def first_calls(run: Callable, x: Inputs, want: dict[str, torch.Tensor] | None) 
 
 
 def measure(x: Inputs, methods: dict[str, tuple], rounds: int) -> dict[str, dict]:
-    """{method: {"loss", "ms", "ms_min", "ms_max", "extra_gib", "error"}, or {"absent": why}}. The methods take turns, so that clocks and heat
-    treat them alike."""
-    wanted = {PLAIN: oracle("sft", x), CUSET: oracle("cuset", x)}
+    """Measure all methods on the same inputs.
+
+    The methods take turns in random order, so that clocks and heat affect them equally.
+
+    Returns:
+        For each method a dict with "loss", "ms", "ms_min", "ms_max", "extra_gib" and "error". A method that failed has
+        only "absent", the reason.
+    """
+    oracles = {PLAIN: oracle("sft", x), CUSET: oracle("cuset", x)}
     results, runs = {}, {}
     for name, (loss, make) in methods.items():
         try:
             run = make()
-            results[name] = {"loss": loss} | first_calls(run, x, wanted.get(loss))
+            results[name] = {"loss": loss} | first_calls(run, x, oracles.get(loss))
             runs[name] = run
         except Exception as error:  # a peer that fails must not end the comparison
             results[name] = {"absent": f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"[:160]}
             x.take_gradients()
             if x.hidden.is_cuda:
-                torch.cuda.synchronize()  # raises where the method has broken CUDA for all: start again with --skip
+                torch.cuda.synchronize()  # raises if the method broke the CUDA context: start again with --skip
                 torch.cuda.empty_cache()
-    del wanted
+    del oracles
     half_turn = HALF_TURN_MS if x.hidden.is_cuda else CPU_ONCE_MS
     calls = {name: max(1, math.ceil(half_turn / stopwatch(run, x, 2))) for name, run in runs.items()}
     times, order, shuffle = {name: [] for name in runs}, list(runs), random.Random(0).shuffle
     for _ in range(rounds):
-        shuffle(order)  # the GPU is hotter after some methods than after others
+        shuffle(order)  # because the GPU is hotter after some methods than after others
         for name in order:
             stopwatch(runs[name], x, calls[name])
             times[name].append(stopwatch(runs[name], x, calls[name]))
@@ -418,7 +462,7 @@ def main() -> None:
         "gpu": gpu,
         "card": card,
         "cuda": torch.version.cuda,
-        "versions": {found.name: found.version for found in distributions() if found.name in PEERS},
+        "versions": {package.name: package.version for package in distributions() if package.name in PEERS},
         "dtype": "bfloat16" if args.device == "cuda" else "float32",
         "what": f"forward and backward; ms: median over rounds of the mean of calls that last {HALF_TURN_MS} ms together, after as many untimed ones; extra_gib: peak above inputs and gradients; error: of loss and gradients against float64, relative norms",
         "rounds": args.rounds,
@@ -429,7 +473,7 @@ def main() -> None:
     for hidden_size, vocab_size in shapes:
         for head in BOUNDS:
             case = {"head": head, "rows": rows, "hidden_size": hidden_size, "vocab_size": vocab_size}
-            if any(case.items() <= old.items() for old in report["cases"]):
+            if any(case.items() <= finished.items() for finished in report["cases"]):
                 continue
             x = Inputs(rows, hidden_size, vocab_size, head == "trained", args.device)
             case["confident_share"] = round(x.confident_share, 3)

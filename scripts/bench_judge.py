@@ -1,18 +1,19 @@
-"""How fast a task set's own programs are judged: one at a time without caches, and compiled in parallel with them.
+"""Measure how fast a task set's own programs are judged: one at a time without caches, and in parallel with caches.
 
     python scripts/bench_judge.py data/kernels --samples 64 --alone 2 --per-gpu 16 --output outputs/judge.json
     python scripts/bench_judge.py TASKS.jsonl --options '{"no_gpu": true}'    # programs for the CPU, anywhere
 
-Every sample has a different source (by a comment), so that caches help only where they should: with inputs, which are made once a task,
-and with programs that were compiled before. Runs over the same samples:
+Every sample has a different source (by a comment). So caches help only where they should: with inputs, which are made
+once per task, and with programs that were compiled before. There are four runs over the same samples:
 
-    alone   --alone of them, one at a time, caches emptied before each: nvcc, inputs and reference every time
-    single  what `cuset evaluate` does by default: one program at a time on each GPU; empty caches
+    alone   --alone of them, one at a time, with caches emptied before each: nvcc, inputs and reference every time
+    single  the default of `cuset evaluate`, one program at a time on each GPU, beginning with empty caches
     cold    the same with --per-gpu programs at a time on each GPU
     warm    the same as cold, with the caches of that run
 
-The JSON has samples a second of each and the ratios to `alone`. own_ms is the judge's own time a sample (`Judgement.overhead_s`):
-wall time without nvcc, without the program from the moment its sandbox is up until it ends, and without waiting for the GPU.
+The JSON has the samples per second of each run and the ratios to `alone`. own_ms is the judge's own time per sample
+(`Judgement.overhead_s`): wall time without nvcc, without the program (from when its sandbox is up until it ends), and
+without waiting for the GPU.
 """
 
 import argparse
@@ -44,10 +45,11 @@ from cuset_stage.tasks import ProgramTask, load_tasks
 def empty_caches() -> None:
     for name in ("programs", "cases"):
         shutil.rmtree(Path(os.environ["CUSET_CACHE"]) / name, ignore_errors=True)
-    compile_library.cache_clear()  # it remembers where a library lies that is gone now
+    compile_library.cache_clear()  # it remembers the path of a library that has been removed
 
 
 def run_alone(spec: JudgeSpec, jobs: list[Job]) -> dict[str, Any]:
+    """Judge the jobs one at a time, each with a new judge and empty caches. Only the judging is timed."""
     judged, seconds = [], 0.0
     for job in tqdm(jobs, desc="alone"):
         empty_caches()
@@ -59,6 +61,7 @@ def run_alone(spec: JudgeSpec, jobs: list[Job]) -> dict[str, Any]:
 
 
 def run_pipeline(spec: JudgeSpec, jobs: list[Job], at_a_time: int, name: str) -> dict[str, Any]:
+    """Judge the jobs as `cuset evaluate` does, with `at_a_time` compilations in parallel."""
     pipeline = Bench(spec, "cuda").pipeline(jobs=at_a_time)
     begin = time.perf_counter()
     judged = [judgement for _, judgement in tqdm(pipeline.run(jobs), total=len(jobs), desc=name)]
@@ -68,16 +71,17 @@ def run_pipeline(spec: JudgeSpec, jobs: list[Job], at_a_time: int, name: str) ->
 
 
 def summary(judged: list[Judgement], seconds: float) -> dict[str, Any]:
-    own = sorted(1e3 * judgement.overhead_s for judgement in judged)
+    """Return the speed, the verdicts and the times per sample of a run that took `seconds`."""
+    overheads_ms = sorted(1e3 * judgement.overhead_s for judgement in judged)
     return {
         "samples": len(judged),
         "seconds": round(seconds, 3),
         "samples_per_s": round(len(judged) / seconds, 3),
         "verdicts": dict(Counter(str(judgement.verdict) for judgement in judged)),
         "own_ms": {
-            "median": round(statistics.median(own), 1),
-            "p95": round(own[max(0, math.ceil(0.95 * len(own)) - 1)], 1),
-            "max": round(own[-1], 1),
+            "median": round(statistics.median(overheads_ms), 1),
+            "p95": round(overheads_ms[max(0, math.ceil(0.95 * len(overheads_ms)) - 1)], 1),
+            "max": round(overheads_ms[-1], 1),
         },
         "compile_s_median": round(statistics.median(judgement.compile_s or 0.0 for judgement in judged), 3),
         "run_s_median": round(statistics.median(judgement.run_s or 0.0 for judgement in judged), 3),

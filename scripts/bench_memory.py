@@ -1,12 +1,13 @@
-"""Measure the peak GPU memory of training under stage: cuset, for each size of model, tuning method and length.
+"""Measure the peak GPU memory of training under stage: cuset, for each model size, tuning method and length.
 
     python scripts/bench_memory.py --json benchmarks/memory_h200.json
     python scripts/bench_memory.py --json benchmarks/memory_h200.json --only 7b
 
-Models have the shapes of Qwen2.5 (1.5B, 7B, 32B) and Qwen3 (14B) and random weights. Each row is a run of bench_step.py: the paper's
-recipe, batch 1, rows packed to the full length. `peak_gib` is what tensors took at most, `reserved_gib` what PyTorch held of the GPU;
-the CUDA context is on top of both. `cuset init memory_gib=` chooses by a formula that the tests hold to this file. Rows are written as
-they are measured; rows that the file holds are not measured again.
+Models have random weights and the shapes of Qwen2.5 (1.5B, 7B, 32B) and Qwen3 (14B). Each row is a run of
+bench_step.py: the paper's recipe with batch size 1 and rows packed to the full length. `peak_gib` is the peak of
+memory in tensors, `reserved_gib` the peak of memory that PyTorch held. The CUDA context comes on top of both. The tests
+compare the formula of `cuset init memory_gib=` with this file. Each row is written as soon as it is measured, and rows
+that the file already has are not measured again.
 """
 
 import argparse

@@ -1,14 +1,18 @@
-"""The paper's recipe over 1, 2, 4 and 8 GPUs: tokens a second, start and memory under `stage: sft` and `stage: cuset`, in turns.
+"""Measure the paper's recipe on 1, 2, 4 and 8 GPUs: speed, start and memory under `stage: sft` and `stage: cuset`.
 
-    python scripts/bench_scaling.py --json benchmarks/scaling_h200.json --real WEIGHTS      # on each count of GPUs that is here
-    python scripts/bench_scaling.py --ranks 1 --shapes tiny --kinds packed --json /tmp/scaling.json    # on a CPU: that it runs
+    python scripts/bench_scaling.py --json benchmarks/scaling_h200.json --real WEIGHTS    # as far as there are GPUs
+    python scripts/bench_scaling.py --ranks 1 --shapes tiny --kinds packed --json /tmp/scaling.json    # on a CPU
 
-Settings are yaml_configs/cuset_qwen7b.yaml's, its DeepSpeed ZeRO-2 included on one GPU too, with one row a GPU and step: a row of the bundled
-data as it is, or rows packed to 4096 tokens. Models have random weights of a shape of bench_step.py, or are WEIGHTS, a Hugging Face
-folder. Tokens are non-padding ones after the first ten steps; `start_s` is what the first ten took, `spread` the largest over the
-smallest of the runs, `losses` those of the first steps. A row is written when its last run has ended; a file that has rows is
-continued. `compared`: cuset over sft (`ratio`), and each stage's tokens a second over as many times those of one GPU (`efficiency_...`).
-`same_step`: losses of WEIGHTS under `stage: cuset` where each step has the same eight rows, shared out over the GPUs and accumulation.
+Settings are those of yaml_configs/cuset_qwen7b.yaml, including DeepSpeed ZeRO-2 even on one GPU. Each GPU gets one row
+per step: a row of the bundled data as it is, or rows packed to 4096 tokens. Models have random weights and a shape of
+bench_step.py, or are WEIGHTS, a Hugging Face folder. The two stages take turns.
+
+In the JSON, tokens are non-padding tokens after the first ten steps, `start_s` is the time until these ten steps are
+done, `spread` is the fastest run's rate over the slowest's, and `losses` are those of the first steps. `compared` has
+the rate of cuset over that of sft (`ratio`), and each stage's rate on N GPUs over N times its rate on one
+(`efficiency_...`). `same_step` has the losses of WEIGHTS under `stage: cuset` when each step has the same eight rows,
+distributed over GPUs and gradient accumulation. Rows are written as soon as their last run has ended, and a file that
+has rows already is continued.
 """
 
 import argparse
@@ -28,7 +32,20 @@ ZERO_2 = {"deepspeed": "yaml_configs/deepspeed/ds_z2_config.json"}
 
 
 def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: int, **keys: object) -> dict:
-    """One training of 10 + `steps` steps. Ends the script where it fails."""
+    """Train for 10 + `steps` steps and return what `bench_step.measure` returns.
+
+    Args:
+        model: the model's folder.
+        shape: its shape in bench_step.py. "tiny" trains on a CPU.
+        ranks: the number of GPUs.
+        packed: whether rows are packed to 4096 tokens.
+        stage: "cuset" or "sft".
+        steps: the number of steps after the first ten.
+        **keys: further keys of the recipe.
+
+    Raises:
+        SystemExit: the training failed.
+    """
     options = {"model": model, "shape": shape, "cutoff_len": 4096, "ranks": ranks, "steps": steps, "warm_up": 10}
     keys |= {**KEYS, **(ZERO_2 if torch.cuda.is_available() else {}), "stage": stage, "packing": packed}
     result = measure(SimpleNamespace(**options, memory_gib=0), keys)
@@ -38,24 +55,30 @@ def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: in
 
 
 def row_of(runs: list[dict], **about) -> dict:
-    each = [round(one["tokens"] / one["seconds"], 1) for one in runs]
-    row = {**about, "tokens_s": statistics.median(each), "each": each}
-    row |= {"spread": round(max(each) / min(each), 4), "start_s": round(runs[0]["start_s"], 2)}
-    row |= {"peak_gib": max((one["peak_gib"] for one in runs if "peak_gib" in one), default=None)}
+    """Return the JSON's row for the runs of one configuration, with `about` as its first keys."""
+    rates = [round(result["tokens"] / result["seconds"], 1) for result in runs]
+    row = {**about, "tokens_s": statistics.median(rates), "each": rates}
+    row |= {"spread": round(max(rates) / min(rates), 4), "start_s": round(runs[0]["start_s"], 2)}
+    row |= {"peak_gib": max((result["peak_gib"] for result in runs if "peak_gib" in result), default=None)}
     return row | {"losses": runs[0]["losses"]}
 
 
 def compare(rows: list[dict]) -> list[dict]:
-    """Cuset's tokens a second over sft's with the 95 % interval of the turns' ratios, and each stage's over as many times those of one GPU."""
-    of = {(row["model"], row["packed"], row["ranks"], row["stage"]): row for row in rows}
+    """Compare the stages on each model, kind of rows and number of GPUs.
+
+    Returns:
+        For each of these cuset's tokens per second over sft's, with the 95 % interval of the turns' ratios, and for
+        each stage its tokens per second over `ranks` times those on one GPU, if one GPU was measured.
+    """
+    row_by_key = {(row["model"], row["packed"], row["ranks"], row["stage"]): row for row in rows}
     compared = []
-    for model, packed, ranks in dict.fromkeys(key[:3] for key in of):
-        found = ratio(*(of[model, packed, ranks, stage]["each"] for stage in STAGES))
+    for model, packed, ranks in dict.fromkeys(key[:3] for key in row_by_key):
+        comparison = ratio(*(row_by_key[model, packed, ranks, stage]["each"] for stage in STAGES))
         for stage in STAGES:
-            if alone := of.get((model, packed, 1, stage)):
-                each = of[model, packed, ranks, stage]["tokens_s"]
-                found[f"efficiency_{stage}"] = round(each / ranks / alone["tokens_s"], 4)
-        compared.append({"model": model, "packed": packed, "ranks": ranks, **found})
+            if one_gpu := row_by_key.get((model, packed, 1, stage)):
+                tokens_s = row_by_key[model, packed, ranks, stage]["tokens_s"]
+                comparison[f"efficiency_{stage}"] = round(tokens_s / ranks / one_gpu["tokens_s"], 4)
+        compared.append({"model": model, "packed": packed, "ranks": ranks, **comparison})
     return compared
 
 
@@ -90,7 +113,7 @@ def main() -> None:
                 for turn in range(options.turns):
                     for stage in STAGES[:: 1 if turn % 2 == 0 else -1]:
                         runs[stage].append(run(path, shape, ranks, kind == "packed", stage, options.steps))
-                record["rows"] += [row_of(of_stage, stage=stage, **about) for stage, of_stage in runs.items()]
+                record["rows"] += [row_of(stage_runs, stage=stage, **about) for stage, stage_runs in runs.items()]
                 record["compared"] = compare(record["rows"])
                 options.json.write_text(json.dumps(record, indent=1) + "\n")
                 print(json.dumps(record["rows"][-2:]), flush=True)

@@ -1,14 +1,16 @@
-"""Measure whole training steps through LLaMA-Factory on one GPU: seconds a step and peak memory, methods side by side.
+"""Measure whole training steps through LLaMA-Factory: seconds per step and peak memory, methods side by side.
 
     python scripts/bench_step.py --json benchmarks/step_7b_h200.json --runs sft cuset
     python scripts/bench_step.py --json benchmarks/fits_18gib_h200.json --runs sft cuset --memory-gib 18
     python scripts/bench_step.py --json benchmarks/step_7b_zero2_h200x2.json --runs sft cuset --ranks 2
 
-The model has Qwen2.5-7B's shape and random weights, made once and kept in --model. Settings are yaml_configs/cuset_qwen7b.yaml's, on
-rows packed to --cutoff-len tokens; with several --ranks under its DeepSpeed ZeRO-2, on one GPU without. Each run is a process that calls LLaMA-Factory's run_exp with
-an additional callback, which waits for the GPU and takes the time at the start and end of each step; the first steps are not counted. Processes
-differ by a percent or two: a run may be named several times, and the median of its times is what counts. Name runs that are
-compared in both orders (sft cuset cuset sft), so that drift affects both alike.
+The model has Qwen2.5-7B's shape (or --shape) and random weights. It is made once and kept in --model. Settings are
+those of yaml_configs/cuset_qwen7b.yaml, on rows packed to --cutoff-len tokens. Its key `deepspeed` is left out.
+
+Each run is a process that calls LLaMA-Factory's run_exp with an additional callback. The callback waits for the GPU
+and takes the time at the start and end of each step. The first steps are not counted. Processes differ by a percent or
+two. So a run may be named several times, and the median of its times counts. Name runs to be compared in both orders
+(sft cuset cuset sft), so that drift affects both equally.
 """
 
 import argparse
@@ -35,7 +37,7 @@ ROOT = Path(__file__).parent.parent
 def shape(
     width: int, feed_forward: int, layers: int, heads: int, key_value_heads: int, vocab_size: int, **more
 ) -> dict:
-    """As a model's config.json says it."""
+    """Return sizes of a model under the names that they have in its config.json."""
     sizes = {"hidden_size": width, "intermediate_size": feed_forward, "num_hidden_layers": layers}
     sizes |= {"num_attention_heads": heads, "num_key_value_heads": key_value_heads, "vocab_size": vocab_size}
     return {**sizes, **more}
@@ -67,6 +69,7 @@ RUNS = {
 
 
 def make_model(path: Path, shape: str) -> None:
+    """Write a model with random weights and a tokenizer to `path`, unless there is one. `shape` is a key of SHAPES."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -85,6 +88,7 @@ def make_model(path: Path, shape: str) -> None:
 
 
 def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
+    """Return the recipe of a run: the paper's settings, changed for a short run, with `keys` on top."""
     settings = yaml.safe_load((ROOT / "yaml_configs" / "cuset_qwen7b.yaml").read_text(encoding="utf-8"))
     for key in [
         "deepspeed",
@@ -100,7 +104,7 @@ def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
     settings |= {
         "model_name_or_path": str(args.model),
         "dataset_dir": str(ROOT / "data"),
-        "max_samples": 2000,  # of which no run sees more
+        "max_samples": 2000,  # no run sees more rows
         "cutoff_len": args.cutoff_len,
         "packing": True,
         "output_dir": str(folder / "out"),
@@ -117,6 +121,14 @@ def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
 
 
 def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
+    """Train in this process and write times, memory and losses as JSON. With several ranks, rank 0 writes.
+
+    Args:
+        file: the recipe as JSON.
+        memory_gib: cap of the process's GPU memory. 0 means no cap.
+        warm_up: number of first steps that are not counted.
+        output: the file to write.
+    """
     import torch
     from llamafactory.train.tuner import run_exp
     from transformers import TrainerCallback
@@ -127,8 +139,8 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
         torch.cuda.set_per_process_memory_fraction(memory_gib / total)
 
     class Timer(TrainerCallback):
-        seconds: list[float] = []  # noqa: RUF012 - one run a process
-        ends: list[tuple[float, float]] = []  # noqa: RUF012 - of each step: when, and input tokens until then
+        seconds: list[float] = []  # noqa: RUF012 - one run per process
+        ends: list[tuple[float, float]] = []  # noqa: RUF012 - for each step its end and the input tokens until then
 
         def now(self) -> float:
             if has_gpu:
@@ -167,11 +179,20 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
 
 
 def measure(args: argparse.Namespace, keys: dict) -> dict:
+    """Run one training in a process of its own.
+
+    Args:
+        args: model, shape, cutoff_len, ranks, steps, warm_up and memory_gib, as on the command line.
+        keys: the run's keys of the recipe, `stage` among them.
+
+    Returns:
+        What `child` has written, or a dict with "error", the last line of the process's output that names an error.
+    """
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "recipe.json").write_text(json.dumps(recipe(args, keys, folder)))
         launcher = [sys.executable]
-        if args.ranks > 1 or keys.get("deepspeed"):  # LLaMA-Factory's DeepSpeed wants torchrun on one GPU, too
+        if args.ranks > 1 or keys.get("deepspeed"):  # LLaMA-Factory's DeepSpeed needs torchrun, even on one GPU
             launcher = [
                 sys.executable,
                 "-m",
@@ -182,18 +203,21 @@ def measure(args: argparse.Namespace, keys: dict) -> dict:
             ]
         command = [*launcher, __file__, "--child", str(folder), "--memory-gib", str(args.memory_gib)]
         command += ["--warm-up", str(args.warm_up)]
-        cache = Path(tempfile.gettempdir()) / "bench_step_cache"  # rows are tokenised once for all runs
+        cache = Path(tempfile.gettempdir()) / "bench_step_cache"  # so that rows are tokenised once for all runs
         environment = {**os.environ, "HF_DATASETS_CACHE": str(cache), "HF_HUB_OFFLINE": "1"}
-        environment |= attention.OFF_IN_SFT  # as it is under stage: cuset where it is wrong
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
-        if done.returncode == 0:
+        environment |= attention.OFF_IN_SFT  # `stage: cuset` turns cuDNN attention off on GPUs where it is faulty
+        process = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
+        if process.returncode == 0:
             return json.loads((folder / "result.json").read_text())
-        lines = [line for line in done.stderr.splitlines() if "Error" in line] or done.stderr.splitlines()[-1:]
-        return {"error": lines[-1][:300] if lines else f"exit {done.returncode}"}
+        lines = [line for line in process.stderr.splitlines() if "Error" in line] or process.stderr.splitlines()[-1:]
+        return {"error": lines[-1][:300] if lines else f"exit {process.returncode}"}
 
 
 def combine(before: dict, result: dict) -> dict:
-    """What a run named several times has measured: the median of its times, the extremes of the rest."""
+    """Combine the results of a run that is named several times: the median of its times and the extremes of the rest.
+
+    A result with an error stays, whichever of the two it is.
+    """
     if "error" in before or "error" in result:
         return before if "error" in before else result
     times = [*before.get("each", [before["seconds_per_step"]]), result["seconds_per_step"]]
@@ -247,7 +271,7 @@ def main() -> None:
             f"| {name} | {result['seconds_per_step']:.3f} | {peak:.2f} | {reserved:.2f} | {result['loss']:.4f} |",
             flush=True,
         )
-        if args.json:  # after each run: a later one may be cut off
+        if args.json:  # after each run, because a later one may be cut off
             args.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 

@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""Builds the rows, task sets and pairs of data/ from their sources: operations/, kernels/ and pairs.jsonl. Standard library only.
+"""Build the rows, task sets and pairs of data/ from their sources: operations/, kernels/ and pairs.jsonl.
 
-    python scripts/build_data.py          # does nothing where the built files are newer than their sources
+    python scripts/build_data.py          # does nothing if the built files are newer than their sources
     python scripts/build_data.py --force
 
-Every program stands once in the repository. What is built is not committed: scripts/setup.sh builds it, so does the wheel, and the package
-runs this script where a built file is missing. A second process waits for the first one.
+It needs the standard library only. Every program is in the repository once, so the built files are not committed.
+scripts/setup.sh and the build of the wheel run this script, and so does the package when a built file is missing. A
+second process waits for the first one.
 
-An operation is one computation at five fixed sizes: task.json (title, family, inputs, outputs, cases), prompt.md with the sizes as
-{placeholders}, reference.py, simple.cu (what an engineer writes first), kernel.cu (another right program, faster) and, for most training
-operations, given.cu, which is written for a prompt that hands out headers and helpers for files of floats. A program defines each size
-once, on a line of its own, with the first case's value; what stands above `//@given` are helpers of its own that a prompt may hand out.
+An operation is one computation at five fixed sizes. Its folder has these files:
+
+    task.json      title, family, inputs, outputs, cases
+    prompt.md      the prompt, with the sizes as {placeholders}
+    reference.py   the right outputs, in NumPy
+    simple.cu      the program that an engineer writes first
+    kernel.cu      another right program, faster
+    given.cu       for most training operations: a program for prompts that hand out headers and helpers for float files
+
+A program defines each size once, on a line of its own, with the value of the first case. The lines above `//@given`
+are the program's own helpers, which a prompt may hand out.
 """
 
 from __future__ import annotations
@@ -35,10 +43,10 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 BUILT = runpy.run_path(str(DATA.parent / "src" / "cuset_stage" / "bundled.py"))["BUILT"]
 PROGRAMS = ("simple.cu", "kernel.cu")
 CASES = "abcde"
-WORDINGS = ("bare", "prompt", "detailed")  # of a harder task, with more and more of the way to the answer
+WORDINGS = ("bare", "prompt", "detailed")  # of a harder task; each says more about how to solve it
 PAIR_KEYS = ("kind", "change", "verdict")
 GIVEN = "//@given\n"
-HELD_OUT = 100  # operations to develop with, and as many for cuset-mini
+HELD_OUT = 100  # operations for development, and as many for cuset-mini
 FRAMES = tomllib.loads((DATA / "operations" / "frames.toml").read_text(encoding="utf-8"))
 NAMES = json.loads(gzip.decompress((DATA / "operations" / "names.json.gz").read_bytes()))
 C_TYPES = {
@@ -46,7 +54,7 @@ C_TYPES = {
     "int16": ("short", "2 bytes"), "uint16": ("unsigned short", "2 bytes"), "int32": ("int", "4 bytes"), "uint32": ("unsigned int", "4 bytes"),
     "int64": ("long long", "8 bytes"), "uint64": ("unsigned long long", "8 bytes"),
 }  # fmt: skip
-FAMILIES = (  # of data/kernels, in the order of its tasks
+FAMILIES = (  # of data/kernels, in the order in which the task sets have them
     "element-wise", "reduction", "scan", "matrix product", "transpose", "stencil", "convolution", "normalisation", "softmax",
     "histogram", "sort", "sparse", "attention", "random numbers", "image", "physics", "losses", "optimisers", "graphs", "point clouds",
     "signal", "wavelets", "finance", "strings", "graphics", "dynamic programming", "number theory",
@@ -54,35 +62,46 @@ FAMILIES = (  # of data/kernels, in the order of its tasks
 EXAMPLES = (
     "matrix_a", "vecA", "inputX", "weights", "image", "signal_in", "points", "table", "src", "vector1", "img", "values_in", "tensorA", "samples",
 )  # fmt: skip
+# A line that defines a size, as a macro or as a constant.
 _SIZE = re.compile(
     r"^(?P<head>[ \t]*(?:#define[ \t]+(?P<macro>\w+)[ \t]+|(?:(?:static|inline|constexpr|const)[ \t]+)+[\w: \t]*?(?P<constant>\w+)[ \t]*=[ \t]*))"
     r"\(?(?P<value>\d[\d'.]*)(?P<suffix>[uUlLfF]*)\)?(?P<rest>[ \t]*;?[^\n]*)$",
     re.MULTILINE,
 )
 
+# A token of C++, as far as `renamed` needs it. Strings, characters, includes and numbers match, so that no name is
+# found inside them.
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>R"\(.*?\)"|"(?:\\.|[^"\\\n])*")|'(?:\\.|[^'\\\n])+'|\#[ \t]*include[^\n]*"""
     r"""|(?P<name>[A-Za-z_]\w*)|\.?\d(?:[eEpP][+-]|'\w|[\w.])*""",
     re.DOTALL,
 )
+# A sum, difference or product that stands alone: no other operator binds one of its sides.
 _ARITHMETIC = re.compile(
     r"(?<![-+*/^.\w] )(?<![\w.])(?P<left>\{\w+\}|\d+) (?P<sign>[-+*]) (?P<right>\{\w+\}|\d+)(?![\w.]*[\w]| ?[*/^])"
-)  # alone: no other sign binds one of its sides
+)
 
 
 def share(*parts: object) -> float:
-    """A number in [0, 1) that depends on the parts alone."""
+    """Return a number in [0, 1) that depends on the parts alone: a reproducible random choice."""
     digest = hashlib.sha256(json.dumps(["operations, edition 1", *parts]).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
 def plain(name: str) -> str:
-    """A size's name without what people add to it: kRows, ROWS and rows are the same."""
+    """Return a size's name without case and style, so that kRows, ROWS and rows are the same."""
     return re.sub(r"^k(?=[A-Z])", "", name).replace("_", "").lower()
 
 
 def renamed(program: str, names: dict[str, str]) -> str:
-    """The program with other names: in code, and in comments where a word is no English; never in strings and includes."""
+    """Return the program with other names.
+
+    Names change in code, and in comments if the word cannot be plain English. Strings and includes stay as they are.
+
+    Args:
+        program: the source.
+        names: old name -> new name.
+    """
 
     def other(token: re.Match[str]) -> str:
         if token["comment"]:
@@ -94,7 +113,10 @@ def renamed(program: str, names: dict[str, str]) -> str:
 
 
 def splits(names: list[str]) -> dict[str, str]:
-    """Name -> train, develop or mini. A hash of the name orders the operations; the last 100 are mini's, the 100 before develop's."""
+    """Return the split of each operation by name: "train", "develop" or "mini".
+
+    The operations are ordered by a hash of their name. The last 100 are "mini", the 100 before these are "develop".
+    """
     order = sorted(names, key=lambda name: share("split", name))
     train = len(order) - 2 * HELD_OUT
     return {
@@ -104,10 +126,19 @@ def splits(names: list[str]) -> dict[str, str]:
 
 
 class Operation:
-    """A folder of data/operations.
+    """An operation, read from a folder of data/operations.
+
+    Attributes:
+        name: the folder's name.
+        folder: the folder.
+        title, family, inputs, outputs: as in task.json.
+        cases: the sizes of each of the five cases, by name.
+        prompt: text of prompt.md.
+        reference: text of reference.py.
+        programs: source of each program by file name.
 
     Raises:
-        ValueError: the folder breaks the format; the message names the file and what was expected.
+        ValueError: the folder breaks the format. The message names the file and what was expected.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -127,7 +158,7 @@ class Operation:
         self.programs = {file.name: file.read_text(encoding="utf-8") for file in files if file.is_file()}
 
     def description(self, case: int) -> str:
-        """The prompt at the sizes of a case."""
+        """Return the prompt at the sizes of a case. Simple arithmetic on sizes is worked out."""
         try:
             return _ARITHMETIC.sub(self._evaluated(case), self.prompt).format(**self.cases[case]).strip()
         except (LookupError, ValueError) as error:
@@ -136,7 +167,7 @@ class Operation:
             ) from None
 
     def _evaluated(self, case: int) -> Callable[[re.Match[str]], str]:
-        """What takes "{rows} + 1" to its number: "3001" and not "3000 + 1"."""
+        """Return a replacement for `_ARITHMETIC` that makes "3001" of "{rows} + 1", and not "3000 + 1"."""
 
         def evaluated(match: re.Match[str]) -> str:
             left, right = (part.format(**self.cases[case]) for part in (match["left"], match["right"]))
@@ -147,7 +178,7 @@ class Operation:
         return evaluated
 
     def tensors(self, case: int) -> dict[str, list[dict[str, Any]]]:
-        """Inputs and outputs with their shapes at the sizes of a case, as tuples."""
+        """Return inputs and outputs with their shapes at the sizes of a case, as tuples."""
 
         def at_size(tensor: dict[str, Any]) -> dict[str, Any]:
             sizes = (eval(str(size), {"__builtins__": {}}, dict(self.cases[case])) for size in tensor["shape"])
@@ -156,7 +187,16 @@ class Operation:
         return {key: [at_size(tensor) for tensor in getattr(self, key)] for key in ("inputs", "outputs")}
 
     def program(self, file: str, case: int, given: bool = False) -> str:
-        """A program at the sizes of a case, without the mark below the given helpers unless `given`."""
+        """Return a program at the sizes of a case.
+
+        Args:
+            file: the program's file name.
+            case: number of the case, from 0.
+            given: whether the mark `//@given` below the helpers stays in.
+
+        Raises:
+            ValueError: the program does not define each size exactly once with the first case's value.
+        """
         seen: Counter[str] = Counter()
 
         def at_size(match: re.Match[str]) -> str:
@@ -171,14 +211,18 @@ class Operation:
             return match[0]
 
         text = _SIZE.sub(at_size, self.programs[file])
-        if wrong := [size for size in self.cases[case] if seen[size] != 1]:
+        if misdefined := [size for size in self.cases[case] if seen[size] != 1]:
             raise ValueError(
-                f"{self.name}/{file}: {', '.join(wrong)}: expected one definition of each, on a line of its own."
+                f"{self.name}/{file}: {', '.join(misdefined)}: expected one definition of each, on a line of its own."
             )
         return text if given else text.replace(GIVEN, "")
 
     def answer(self, file: str, case: int) -> tuple[str, dict[str, str] | None]:
-        """A whole program at the sizes of a case, and the helpers that a prompt hands out with it."""
+        """Return a whole program at the sizes of a case, and the helpers that its prompt hands out.
+
+        The helpers are None if there are none. Otherwise `kind` is "own" (the program's own helpers, in `code`) or
+        "floats" (one of frames.toml's sets, with `code` and the names of the functions that `read` and `write`).
+        """
         if file != "given.cu":
             program = self.program(file, case, given=True)
             code = program.partition(GIVEN)[0].rstrip() + "\n" if GIVEN in program else None
@@ -193,10 +237,17 @@ class Operation:
 def asked(
     operation: Operation, case: int, file: str | None = None, given: dict[str, str] | None = None
 ) -> dict[str, str]:
-    """The system and user text of a task: in one of the frames that fit. file: the program that answers; None: a model does."""
+    """Return the system and user text of a task, in one of the frames that fit.
+
+    Args:
+        operation: the operation.
+        case: number of the case, from 0.
+        file: the program that answers. None means that a model will answer.
+        given: the helpers that the prompt hands out, as `Operation.answer` returns them.
+    """
     fitting = {None: (None,), "own": ("own", None), "floats": ("floats",)}[given["kind"] if given else None]
     frames = [frame for frame in FRAMES["frames"] if frame.get("given") in fitting]
-    # the programs of one task answer different wordings
+    # Counting on by program gives the programs of one task different wordings.
     place = int(share("frame", operation.name, case) * len(frames)) + (*PROGRAMS, "given.cu").index(
         file or PROGRAMS[0]
     )
@@ -217,7 +268,7 @@ def asked(
             c_type, size = C_TYPES[tensor["dtype"]]
             lines.append(frame["tensor"].format(**tensor, c_type=c_type, bytes=size))
         values[key] = "\n".join(lines)
-    # in one pass, as a description may hold braces
+    # All values are filled in in one pass, because a description may contain braces.
     pattern = re.compile("|".join(rf"\{{{name}\}}" for name in values))
     return {
         part: pattern.sub(lambda match: str(values[match[0][1:-1]]), frame[part]).strip()
@@ -225,20 +276,24 @@ def asked(
     }
 
 
-# ---------------------------------------------------------------------------------------------------- rows of operations
+# -------------------------------------------------------------------------------------------------- rows of operations
 
 
 def training_programs(operation: Operation) -> list[tuple[str, int]]:
-    """Ten (program, case): given.cu at every size where there is one, the others at as many as are left."""
+    """Return ten pairs (program, case).
+
+    If there is a given.cu, it has a pair at every size, and the other two programs share the remaining five.
+    """
     if "given.cu" in operation.programs:
         return [(file, case) for case in range(5) for file in ("given.cu", PROGRAMS[case % 2])]
     return [(file, case) for case in range(5) for file in PROGRAMS]
 
 
 def operation_row(operation: Operation, file: str, case: int) -> dict[str, str]:
-    """A training row: the task at one size, and a program as its answer, with the names that names.json.gz has for the row.
+    """Return a training row: the task at one size, with a program as its answer.
 
-    Were a program's names the same in all of its rows, a model would learn them by heart.
+    The program gets the names that names.json.gz has for the row. If a program had the same names in all of its rows,
+    a model would learn them by heart.
     """
     program, given = operation.answer(file, case)
     texts = asked(operation, case, file, given)
@@ -256,7 +311,7 @@ def operation_row(operation: Operation, file: str, case: int) -> dict[str, str]:
 
 
 def operation_task(operation: Operation, case: int, split: str) -> dict[str, Any]:
-    """A line of a task set that the judge reads: the operation at one size."""
+    """Return a task for the judge's task sets: the operation at one size."""
     texts = asked(operation, case)
     return {
         "id": f"{operation.name}_{CASES[case]}",
@@ -276,11 +331,11 @@ def operation_task(operation: Operation, case: int, split: str) -> dict[str, Any
     }
 
 
-# ---------------------------------------------------------------------------------------- the harder tasks of data/kernels
+# ------------------------------------------------------------------------------------ the harder tasks of data/kernels
 
 
 def read_kernel(folder: Path) -> dict[str, Any]:
-    """The texts of a folder of data/kernels, by file name, and what task.json says."""
+    """Return the texts of a folder of data/kernels by file name, together with the keys of task.json."""
     texts = {
         file.name: file.read_text(encoding="utf-8")
         for file in sorted(folder.iterdir())
@@ -290,15 +345,16 @@ def read_kernel(folder: Path) -> dict[str, Any]:
 
 
 def mixed(text: str) -> int:
-    """A number that is the same every time: for an order, or a choice, without a pattern."""
+    """Return a checksum of the text, for an order or a choice that is reproducible and has no pattern."""
     return zlib.crc32(text.encode())
 
 
 def kernel_rows(kernel: dict[str, Any]) -> Iterator[dict[str, str]]:
-    """Three rows, one a wording.
+    """Yield three training rows of a harder task, one per wording.
 
-    A detailed wording asks for kernel.cu's way; where there is a second program, it answers the bare wording of every other task and the
-    plain one of the rest, so that the length of a question says nothing of its answer.
+    The detailed wording describes kernel.cu, so kernel.cu answers it. If there is a simple.cu, it answers the wording
+    "bare" in about half of the tasks and "prompt" in the others. So the length of a question does not tell which
+    program answers it.
     """
     simple_for = ("bare", "prompt")[mixed(kernel["name"]) % 2] if "simple.cu" in kernel else None
     for wording in WORDINGS:
@@ -315,7 +371,7 @@ def kernel_rows(kernel: dict[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def kernel_task(kernel: dict[str, Any], split: str | None = None) -> dict[str, Any]:
-    """A line of a task set that the judge reads."""
+    """Return a harder task for the judge's task sets. `split` replaces the task's own."""
     return {
         "id": kernel["name"],
         "family": kernel["family"],
@@ -333,8 +389,10 @@ def kernel_task(kernel: dict[str, Any], split: str | None = None) -> dict[str, A
 
 
 def pairs(kernels: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The pairs of data/pairs.jsonl as whole responses: `wrong` is another program of the task, or `right` with the text from `start` to
-    `end` replaced."""
+    """Yield the pairs of data/pairs.jsonl as whole responses.
+
+    `wrong` is another program of the task, or it is `right` with the text from `start` to `end` replaced.
+    """
     for line in (DATA / "pairs.jsonl").read_text(encoding="utf-8").splitlines():
         pair = json.loads(line)
         programs = {name: kernels[pair["task"]][name].strip() for name in PROGRAMS if name in kernels[pair["task"]]}
@@ -347,7 +405,7 @@ def pairs(kernels: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield {"task": pair["task"], **texts, **{key: pair[key] for key in PAIR_KEYS if key in pair}}
 
 
-# ------------------------------------------------------------------------------------------------------------- building
+# ------------------------------------------------------------------------------------------------------------ building
 
 
 def read_operations() -> dict[str, Operation]:
@@ -355,29 +413,31 @@ def read_operations() -> dict[str, Operation]:
 
 
 def read_kernels() -> dict[str, dict[str, Any]]:
-    """The harder tasks by name, a family after the other."""
-    found = [read_kernel(file.parent) for file in (DATA / "kernels").glob("*/task.json")]
-    found.sort(key=lambda kernel: (FAMILIES.index(kernel["family"]), kernel["name"]))
-    return {kernel["name"]: kernel for kernel in found}
+    """Return the harder tasks by name, ordered by family."""
+    kernels = [read_kernel(file.parent) for file in (DATA / "kernels").glob("*/task.json")]
+    kernels.sort(key=lambda kernel: (FAMILIES.index(kernel["family"]), kernel["name"]))
+    return {kernel["name"]: kernel for kernel in kernels}
 
 
 def build() -> dict[str, str]:
-    """The text of every built file, by name."""
+    """Return the text of every built file by its name."""
     operations, kernels = read_operations(), read_kernels()
     split = splits(list(operations))
-    of = {
+    by_split = {
         name: [operation for operation in operations.values() if split[operation.name] == name]
         for name in ("train", "develop", "mini")
     }
-    train = [operation_row(one, *program) for one in of["train"] for program in training_programs(one)]
+    train = [operation_row(item, *program) for item in by_split["train"] for program in training_programs(item)]
     hard = [row for kernel in kernels.values() if kernel["split"] == "train" for row in kernel_rows(kernel)]
-    held_out = [operation_row(one, PROGRAMS[mixed(one.name) % 2], mixed(one.name) % 5) for one in of["develop"]]
+    held_out = [
+        operation_row(item, PROGRAMS[mixed(item.name) % 2], mixed(item.name) % 5) for item in by_split["develop"]
+    ]
     level_2 = [kernel for kernel in kernels.values() if kernel["split"] == "eval"]
-    tasks = [operation_task(one, mixed(one.name) % 5, "train") for one in of["train"]]
+    tasks = [operation_task(item, mixed(item.name) % 5, "train") for item in by_split["train"]]
     tasks += [kernel_task(kernel) for kernel in kernels.values() if kernel["split"] == "train"]
 
     def rows(of_split: list[dict[str, str]]) -> str:
-        # mixed, so that max_samples takes some of each family
+        # The rows are mixed, so that LLaMA-Factory's max_samples takes some of each family.
         return (
             json.dumps(
                 sorted(of_split, key=lambda row: mixed(row["name"] + row["wording"])), indent=1, ensure_ascii=False
@@ -386,7 +446,7 @@ def build() -> dict[str, str]:
         )
 
     def lines(objects: list[dict[str, Any]]) -> str:
-        return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects)
+        return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in objects)
 
     return {
         "cuset_kernels.json": rows(train),
@@ -395,7 +455,7 @@ def build() -> dict[str, str]:
         "cuset_train_tasks.jsonl": lines(tasks),
         "cuset_mini.jsonl": lines([kernel_task(kernel) for kernel in level_2]),
         "cuset_mini_2.jsonl": lines(
-            [operation_task(one, mixed(one.name) % 5, "level1") for one in of["mini"]]
+            [operation_task(item, mixed(item.name) % 5, "level1") for item in by_split["mini"]]
             + [kernel_task(kernel, "level2") for kernel in level_2]
         ),
         "cuset_pairs.jsonl": lines(list(pairs(kernels))),
@@ -403,7 +463,7 @@ def build() -> dict[str, str]:
 
 
 def is_current() -> bool:
-    """Whether every built file is there and newer than all sources."""
+    """Return whether every built file exists and is newer than all sources."""
     built = [DATA / name for name in BUILT]
     if not all(path.is_file() for path in built):
         return False

@@ -1,12 +1,13 @@
-"""The rounds of the bundled data: what SFT of a real model on them gives, from verdict rows to one JSON.
+"""Score the rounds of the bundled data: the results of SFT of a real model on them, from verdict rows to one JSON.
 
-    python scripts/data_rounds.py --add r2-results.jsonl --round 2 --seed 0 --set cudabench    # the verdicts of a judged run
-    python scripts/data_rounds.py                                                              # writes benchmarks/data_rounds.json
+    python scripts/data_rounds.py --add r2-results.jsonl --round 2 --seed 0 --set cudabench    # add a judged run
+    python scripts/data_rounds.py    # write benchmarks/data_rounds.json
 
-benchmarks/data_rounds.jsonl.gz has a row an answer (round, set, seed, operation, task, verdict, compiled: no text of a benchmark),
-benchmarks/data_rounds.yaml says of each round what was trained on and what changed; round 0 is the model as it is. Failed answers are
-read on `develop`, the 100 operations that are kept for it; CUDABench's are counted only. Intervals are over operations: seeds and sizes of
-one are averaged.
+benchmarks/data_rounds.jsonl.gz has one row per answer: round, set, seed, operation, task, verdict, compiled. It has no
+text of a benchmark. benchmarks/data_rounds.yaml describes what each round was trained on and what changed. Round 0 is
+the model before any training. People read the failed answers of `develop` only, the 100 operations that are reserved
+for this. CUDABench's failures are only counted. Intervals are over operations. The seeds and sizes of an operation are
+averaged first.
 """
 
 import argparse
@@ -28,7 +29,14 @@ SETS = ("develop", "cudabench", "mini")
 
 
 def share(outcomes: dict[str, list[bool]]) -> dict[str, float]:
-    """Percent over all answers, with the package's bootstrap interval over operations. outcomes: by operation."""
+    """Return the percentage over all answers, with the package's bootstrap interval over operations.
+
+    Args:
+        outcomes: the outcomes of each operation's answers.
+
+    Returns:
+        `percent`, `low` and `high`, in percent.
+    """
     [estimate] = estimate_means([[np.mean(values)] for values in outcomes.values()])
     mean = np.mean([outcome for values in outcomes.values() for outcome in values])
     numbers = {"percent": mean, "low": estimate.low, "high": estimate.high}
@@ -36,7 +44,7 @@ def share(outcomes: dict[str, list[bool]]) -> dict[str, float]:
 
 
 def score(rows: list[dict]) -> dict:
-    """Percent right and compiled with intervals, by seed as well, and the verdicts."""
+    """Return the percentages of right and compiled answers, with intervals and by seed, and counts of verdicts."""
     result: dict = {"answers": len(rows), "seeds": sorted({row["seed"] for row in rows})}
     for name, is_so in (
         ("function", lambda row: row["verdict"] == "passed"),
@@ -58,19 +66,22 @@ def score(rows: list[dict]) -> dict:
 
 
 def rounds() -> list[dict]:
-    """What data_rounds.yaml says of each round, and the scores of its rows.
+    """Return what data_rounds.yaml says about each round, with the scores of its rows.
 
-    `restated` names operations of CUDABench that some of the training ones restated; `without_restated` leaves them out.
+    `restated` names the operations of CUDABench that some training operations restated. The score `without_restated`
+    is CUDABench's without them.
     """
     with gzip.open(ROWS, "rt") as file:
         rows = list(map(json.loads, file))
-    found = []
-    for number, said in yaml.safe_load((FOLDER / "data_rounds.yaml").read_text(encoding="utf-8")).items():
-        of = {name: [row for row in rows if row["round"] == number and row["set"] == name] for name in SETS}
-        if said.get("restated"):
-            of["without_restated"] = [row for row in of["cudabench"] if row["operation"] not in said["restated"]]
-        found.append({"round": number, **said, **{name: score(of[name]) for name in of if of[name]}})
-    return found
+    results = []
+    for number, notes in yaml.safe_load((FOLDER / "data_rounds.yaml").read_text(encoding="utf-8")).items():
+        by_set = {name: [row for row in rows if row["round"] == number and row["set"] == name] for name in SETS}
+        if notes.get("restated"):
+            by_set["without_restated"] = [
+                row for row in by_set["cudabench"] if row["operation"] not in notes["restated"]
+            ]
+        results.append({"round": number, **notes, **{name: score(by_set[name]) for name in by_set if by_set[name]}})
+    return results
 
 
 def main() -> None:
@@ -87,12 +98,12 @@ def main() -> None:
                 operation = sample["name" if options.set == "mini" else "family"]
                 names = {"operation": operation, "task": sample["task"], "verdict": sample["verdict"]}
                 file.write(json.dumps({**key, **names, "compiled": bool(sample["compiled"])}) + "\n")
-    found = rounds()
-    (FOLDER / "data_rounds.json").write_text(json.dumps({"rounds": found}, indent=2) + "\n", encoding="utf-8")
-    for one in found:
-        for name, scored in one.items():
+    results = rounds()
+    (FOLDER / "data_rounds.json").write_text(json.dumps({"rounds": results}, indent=2) + "\n", encoding="utf-8")
+    for result in results:
+        for name, scores in result.items():
             if name in (*SETS, "without_restated"):
-                print(f"round {one['round']}, {name}: compiled {scored['compiled']}, function {scored['function']}")
+                print(f"round {result['round']}, {name}: compiled {scores['compiled']}, function {scores['function']}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Write a task set's own programs as an answers file: a correct judge passes all of them.
+"""Write a task set's own programs as an answers file. A correct judge passes all of them.
 
     python scripts/judge_references.py data/kernels --output answers.jsonl
     cuset evaluate answers.jsonl tasks=data/kernels output=results.jsonl
 
-CUDABench's programs are its bench.cu, ComputeEval's its baseline_solution, robust-kbench's the forward.cu and backward.cu of some tasks.
+The programs of CUDABench are its bench.cu, those of ComputeEval its baseline_solution, and those of robust-kbench the
+forward.cu and backward.cu that some of its tasks have.
 """
 
 import argparse

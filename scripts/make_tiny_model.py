@@ -1,10 +1,10 @@
 """Make a small, untrained Qwen2-shaped model and its tokenizer, from local files alone.
 
-The tokenizer is a byte-level BPE trained on the bundled kernels, with Qwen's chat markers. Nothing is downloaded. The model knows
-nothing: it is for demonstrations and tests, where what matters is that every part is real.
+The tokenizer is a byte-level BPE trained on the bundled kernels, with Qwen's chat markers. Nothing is downloaded. The
+model has random weights. It is for demonstrations and tests that need a real model and tokenizer, but no good answers.
 
     python scripts/make_tiny_model.py outputs/tiny --hidden-size 128 --layers 4
-    python scripts/make_tiny_model.py outputs/random-7b --shape 7b     # Qwen2.5-7B's shape: 15 GB, made on a GPU where there is one
+    python scripts/make_tiny_model.py outputs/random-7b --shape 7b    # Qwen2.5-7B's shape: 15 GB, on a GPU if any
 """
 
 import argparse
@@ -22,7 +22,10 @@ SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 
 def make_tokenizer(texts: Iterable[str], vocab_size: int) -> Any:
-    """A byte-level BPE with Qwen's chat markers, as transformers has it. Digits are tokens of their own, as Qwen has them."""
+    """Train a byte-level BPE with Qwen's chat markers and return it as a transformers tokenizer.
+
+    Each digit is a token of its own, as in Qwen's tokenizer.
+    """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -48,8 +51,14 @@ def make_tokenizer(texts: Iterable[str], vocab_size: int) -> Any:
 
 
 def read_texts(data: Path) -> list[str]:
-    """All strings of the harder tasks' rows in `data`: these stay what they are when operations come and go. Cut at "<<<", which is then no
-    token of the vocabulary: it can be added as a new one."""
+    """Return all strings of the harder tasks' rows in `data`, split at "<<<".
+
+    These rows do not change when operations are added or removed, so the tokenizer stays the same. Because of the
+    split, "<<<" does not become a token of the vocabulary, and tests can add it as a new one.
+
+    Raises:
+        SystemExit: the rows have not been built.
+    """
     file = data / "cuset_kernels_hard.json"
     if not file.is_file():
         raise SystemExit(f"{file}: no rows to train a tokenizer on; run scripts/build_data.py first.")
@@ -60,7 +69,7 @@ def read_texts(data: Path) -> list[str]:
 def make_model(
     path: Path, data: Path, *, hidden_size: int = 64, layers: int = 2, vocab_size: int = 2048, seed: int = 0
 ) -> None:
-    """Write tokenizer and model to `path`; the same arguments give the same files."""
+    """Write tokenizer and model to `path`. The same arguments give the same files."""
     import torch
     from transformers import Qwen2Config, Qwen2ForCausalLM
 

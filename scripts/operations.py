@@ -1,11 +1,12 @@
-"""The operations in data/operations: their format, the develop split as a benchmark's tasks, and all programs for the judge.
+"""Check the operations in data/operations, or write the develop split or all programs for the judge.
 
-    python scripts/operations.py [NAME ...]             # every folder's format, and its reference on the smallest case
-    python scripts/operations.py --tasks outputs/develop.jsonl    # the develop split in CUDABench's format, for cuset generate and evaluate
-    python scripts/operations.py --programs outputs/programs [NAME ...]    # answers.jsonl and tasks.jsonl: all programs at all five sizes
+    python scripts/operations.py [NAME ...]    # check each format, and the reference on the smallest case
+    python scripts/operations.py --tasks outputs/develop.jsonl    # the develop split in CUDABench's format
+    python scripts/operations.py --programs outputs/programs [NAME ...]    # all programs at all five sizes
     cuset evaluate outputs/programs/answers.jsonl tasks=outputs/programs/tasks.jsonl output=outputs/programs/results.jsonl
 
-scripts/build_data.py says what an operation is, and makes the training rows.
+`cuset generate` and `cuset evaluate` take the file of --tasks. --programs writes answers.jsonl and tasks.jsonl.
+scripts/build_data.py describes what an operation is, and makes the training rows.
 """
 
 import argparse
@@ -35,10 +36,13 @@ def is_close(actual: np.ndarray, expected: np.ndarray, rtol: float, atol: float)
 
 
 class Operation(build_data.Operation):
-    """A folder of data/operations whose reference can run.
+    """An operation whose reference can run.
+
+    Attributes:
+        names: the global names of reference.py, such as `make_inputs` and `reference`.
 
     Raises:
-        ValueError: the folder breaks the format; the message names the file and what was expected.
+        ValueError: the folder breaks the format. The message names the file and what was expected.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,14 +51,18 @@ class Operation(build_data.Operation):
         exec(compile(self.reference, f"{self.name}/reference.py", "exec"), self.names)
 
     def data(self, case: int, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Inputs and right outputs of a case, with dtypes and shapes checked."""
+        """Return inputs and right outputs of a case.
+
+        Raises:
+            ValueError: dtypes or shapes differ from task.json.
+        """
         inputs = self.names["make_inputs"](np.random.default_rng([seed, case]), **self.cases[case])
         outputs = self.names["reference"]({name: value.copy() for name, value in inputs.items()})
         for declared, made in zip(self.tensors(case).values(), (inputs, outputs), strict=True):
             expected = {tensor["name"]: (tensor["dtype"], tensor["shape"]) for tensor in declared}
-            found = {name: (str(value.dtype), value.shape) for name, value in made.items()}
-            if found != expected:
-                raise ValueError(f"{self.name}/reference.py: case {case} gives {found}, task.json says {expected}.")
+            actual = {name: (str(value.dtype), value.shape) for name, value in made.items()}
+            if actual != expected:
+                raise ValueError(f"{self.name}/reference.py: case {case} gives {actual}, task.json says {expected}.")
         return inputs, outputs
 
 
@@ -82,7 +90,7 @@ print("T" if all(is_right(name, *bounds) for name, bounds in TOLERANCE.items()) 
 
 
 def task_of(operation: Operation, case: int) -> dict[str, Any]:
-    """A task at one size as CUDABench writes its rows, so that its own prompts fit."""
+    """Return a task at one size in the format of CUDABench's rows, so that CUDABench's own prompts fit."""
     reference, parameters, description = operation.reference, operation.cases[case], operation.description(case)
     tensors = {
         key: [tensor | {"shape": str(tensor["shape"])} for tensor in declared]
@@ -100,20 +108,24 @@ def task_of(operation: Operation, case: int) -> dict[str, Any]:
 
 
 def check(operation: Operation) -> None:
-    """The format of an operation at all sizes, and its reference on the smallest one."""
+    """Check the format of an operation at all sizes, and its reference on the first and smallest case.
+
+    Raises:
+        ValueError: the operation breaks the format.
+    """
     if len({operation.description(case) for case in range(5)}) != 5:
         raise ValueError(f"{operation.name}/prompt.md: expected the sizes as placeholders.")
     for file in operation.programs:
         for case in range(5):
             operation.answer(file, case)
-        for one in (*operation.inputs, *operation.outputs):
-            if f"data/{one['name']}.bin" not in operation.programs[file]:
-                raise ValueError(f"{operation.name}/{file}: expected data/{one['name']}.bin in it.")
+        for tensor in (*operation.inputs, *operation.outputs):
+            if f"data/{tensor['name']}.bin" not in operation.programs[file]:
+                raise ValueError(f"{operation.name}/{file}: expected data/{tensor['name']}.bin in it.")
     operation.data(0)
 
 
 def write_programs(operations: Sequence[Operation], folder: Path) -> None:
-    """Every program at all five sizes as an answer, and their tasks: a sample a program."""
+    """Write every program at all five sizes as an answer, and the tasks. The programs of a task are its samples."""
     folder.mkdir(parents=True, exist_ok=True)
     tasks, answers = [], []
     for operation in operations:
@@ -150,7 +162,7 @@ def main() -> None:
     else:
         for operation in tqdm(operations):
             check(operation)
-        print(f"{len(operations)} operations, {dict(Counter(one.family for one in operations).most_common())}")
+        print(f"{len(operations)} operations, {dict(Counter(item.family for item in operations).most_common())}")
 
 
 if __name__ == "__main__":

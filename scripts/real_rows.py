@@ -1,12 +1,13 @@
-"""The rows of the study on real weights, of whose answers a verdict is known, and the learning rate of each method.
+"""Write the rows of the study on real weights, one per judged answer, and print the learning rate of each method.
 
     python scripts/real_rows.py yaml_configs/studies/real_rates.yaml outputs/real/rates benchmarks/real/rates.jsonl.gz
     python scripts/real_rows.py yaml_configs/studies/real.yaml outputs/real/tier1 benchmarks/real/results.jsonl.gz
 
-A row an answer: model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate, and nvcc's first error
-without names; no text of a benchmark, a program or a prompt. Prints a line a run, and by the rule of docs/real_study_plan.md the rate of
-each method that was trained with several: of those within five right answers of the best the one with more answers that compile, then the
-smaller.
+A row has model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate, and nvcc's
+first error without names. It has no text of a benchmark, a program or a prompt. The script prints one line per run.
+For each method that was trained with several learning rates, it prints the rate that the rule of
+docs/real_study_plan.md chooses: rates within five right answers of the best are tied. Among these the one with the
+most answers that compile wins, then the smallest.
 """
 
 import gzip
@@ -25,21 +26,21 @@ from cuset_stage.study.settings import StudySettings
 from cuset_stage.tasks.messages import prompts_of
 
 
-TIED = 5  # right answers
-REAL = "qwen2.5-coder-1.5b"  # the model of every run whose model's name says its rate
+TIED = 5  # rates whose right answers differ by at most this many are tied
+REAL = "qwen2.5-coder-1.5b"  # the model of runs whose model is named after the learning rate ("rate...")
 
 
 def first_error(message: str) -> dict[str, str]:
-    """nvcc's first error, with X for each name; nothing where it names none."""
-    found = re.search(r"error: (.*)", message)
-    if found is None:
+    """Return nvcc's first error as the key "error", with X for each name, or an empty dict if there is none."""
+    error = re.search(r"error: (.*)", message)
+    if error is None:
         return {}
-    text = re.sub(r'"[^"]*"', '"X"', found[1].partition(". ")[0])
+    text = re.sub(r'"[^"]*"', '"X"', error[1].partition(". ")[0])
     return {"error": text.replace(' (aka "X")', "")}
 
 
 def rows_of(settings: StudySettings) -> list[dict]:
-    """The judged answers of every run that has some, in the order of the study's runs."""
+    """Return the judged answers of every run that has some, in the order of the study's runs."""
     recipes = {name: read_yaml(model.recipe) for name, model in settings.models.items()}
     rows = []
     for run in runs_of(settings):
@@ -58,18 +59,19 @@ def rows_of(settings: StudySettings) -> list[dict]:
 
 
 def print_differences(rows: list[dict]) -> None:
-    """Each method's answers right minus those of SFT in points, over all rates at which both have equally many answers: the mean over
-    operations, with the 95 % interval of Student's t."""
+    """Print each method's share of right answers minus SFT's, in points.
+
+    It is the mean over operations with the 95 % interval of Student's t, averaged over all rates at which both methods
+    have equally many answers.
+    """
     table = pd.DataFrame(rows).assign(right=lambda row: 100 * (row.verdict == "passed"))
     answers = table.groupby(["model", "method", "rate"]).right.size()
-    of_operation = table.groupby(["model", "method", "rate", "operation"]).right.mean()
+    means = table.groupby(["model", "method", "rate", "operation"]).right.mean()
     for model, method in answers.index.droplevel("rate").unique():
-        mine, sft = (answers.get((model, each)) for each in (method, "sft"))
+        mine, sft = (answers.get((model, name)) for name in (method, "sft"))
         rates = [] if sft is None else [rate for rate in mine.index.intersection(sft.index) if mine[rate] == sft[rate]]
         if method != "sft" and rates:
-            difference = sum(
-                of_operation[model, method, rate] - of_operation[model, "sft", rate] for rate in rates
-            ) / len(rates)
+            difference = sum(means[model, method, rate] - means[model, "sft", rate] for rate in rates) / len(rates)
             interval = stats.ttest_1samp(difference, 0).confidence_interval()
             print(
                 f"{model} {method} minus sft at {rates}: {difference.mean():.2f} points ({interval.low:.2f} to {interval.high:.2f})"
@@ -90,12 +92,12 @@ def main(study: str, folder: str, output: str) -> None:
         compiled = sum(row["compiled"] for row in of_run)
         rates[model, method][rate] = right, compiled, len(of_run)
         print(f"{model} {method} seed {seed} at {rate}: {right} right and {compiled} compiled of {len(of_run)}")
-    for (model, method), found in rates.items():
-        best = max(right for right, _, _ in found.values())
-        tied = {rate: compiled for rate, (right, compiled, _) in found.items() if right >= best - TIED}
-        is_whole = len({answers for _, _, answers in found.values()}) == 1  # else some run is not judged to its end
-        if len(found) > 1 and is_whole:
-            print(f"{model} {method}: {max(tied, key=lambda rate: (tied[rate], -rate))} of {sorted(found)}")
+    for (model, method), counts in rates.items():
+        best = max(right for right, _, _ in counts.values())
+        tied = {rate: compiled for rate, (right, compiled, _) in counts.items() if right >= best - TIED}
+        is_whole = len({answers for _, _, answers in counts.values()}) == 1  # else some run is not fully judged yet
+        if len(counts) > 1 and is_whole:
+            print(f"{model} {method}: {max(tied, key=lambda rate: (tied[rate], -rate))} of {sorted(counts)}")
 
 
 if __name__ == "__main__":

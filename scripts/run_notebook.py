@@ -1,12 +1,13 @@
-"""Run a notebook's code cells in order, as Jupyter would but without Jupyter, and record what they print and the GPU's peak memory.
+"""Run a notebook's code cells in order without Jupyter, and record what they print and the GPU's peak memory.
 
     python scripts/run_notebook.py notebooks/qlora_15gib.ipynb --json outputs/notebook.json
     python scripts/run_notebook.py notebooks/qlora_15gib.ipynb --json outputs/notebook.json --memory-gib 15
 
-With --memory-gib PyTorch may take no more than that of the GPU, less what a CUDA context takes, in this process and in all that the cells
-start, by a setting of its allocator that torch 2.11 has; the script stops where the cap does not hold. `peak_gib` is what the driver
-counted on the whole GPU, five times a second, less what was in use before: leave the GPU to this script. The record is written after every
-cell; the exit code is 1 if a cell failed or the peak was above --memory-gib.
+With --memory-gib, PyTorch may use no more than that of the GPU, less the size of a CUDA context, in this process and
+in all processes that the cells start. This is a setting of the allocator in torch 2.11, and the script stops if the
+cap does not hold. `peak_gib` is the driver's count for the whole GPU, read five times a second, less what was in use
+before. So nothing else may use the GPU meanwhile. The record is written after every cell. The exit code is 1 if a cell
+failed or the peak was above --memory-gib.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from cuset_stage.files import write_atomically
 from cuset_stage.sandbox.gpus import list_gpus, nvml
 
 
-CONTEXT_GIB = 0.6  # of a process on the GPU, beside PyTorch's tensors
+CONTEXT_GIB = 0.6  # of GPU memory that a process takes beside PyTorch's tensors
 ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF"
 PROBE = """
 import sys, torch
@@ -41,7 +42,7 @@ else:
 
 
 class Tee(io.StringIO):
-    """Keeps what is printed, and prints it."""
+    """A text buffer that also prints what is written to it."""
 
     def write(self, text: str) -> int:
         sys.__stdout__.write(text)
@@ -50,7 +51,12 @@ class Tee(io.StringIO):
 
 
 class PeakMemory(threading.Thread):
-    """The most memory that was in use on a GPU since `start`, in bytes, and what was in use then."""
+    """A thread that watches the memory in use on a GPU.
+
+    Attributes:
+        before: bytes in use when the object was made.
+        peak: most bytes in use so far.
+    """
 
     def __init__(self, uuid: str) -> None:
         super().__init__(daemon=True)
@@ -77,7 +83,7 @@ def main() -> int:
     output.parent.mkdir(parents=True, exist_ok=True)
     gpus = list_gpus()
     if gpus:
-        os.environ["CUDA_VISIBLE_DEVICES"] = str(gpus[0].index)  # one alone, which is the one that is measured
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(gpus[0].index)  # the cells see only the GPU that is measured
     record = {
         "notebook": args.notebook.name,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -122,6 +128,7 @@ def main() -> int:
 
 
 def version(name: str) -> str | None:
+    """Return the version of an installed package, or None."""
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return importlib.metadata.version(name)
     return None

@@ -1,8 +1,9 @@
-"""Write src/cuset_stage/project/templates.json: LLaMA-Factory's chat templates, so that `cuset init` need not import it.
+"""Write src/cuset_stage/project/templates.json, a table of LLaMA-Factory's chat templates.
 
     python scripts/templates.py
 
-A test holds the file to the LLaMA-Factory that is installed; run this when the version that cuset-stage takes changes.
+With it `cuset init` knows the templates without importing LLaMA-Factory. A test compares the file with the installed
+LLaMA-Factory. Run this script when cuset-stage moves to another version of LLaMA-Factory.
 """
 
 import json
@@ -19,7 +20,7 @@ FILE = Path(__file__).parents[1] / "src" / "cuset_stage" / "project" / "template
 
 
 def question(template: Template) -> str:
-    """What the template makes of one question, up to where the answer begins."""
+    """Return the text that the template makes of one question, up to where the answer begins."""
     parts = [*template.format_prefix.apply()]
     if template.default_system:
         parts += template.format_system.apply(content=template.default_system)
@@ -34,8 +35,12 @@ def question(template: Template) -> str:
 
 
 def table() -> dict[str, dict[str, str | None]]:
-    """models: a name on the Hub in lower case -> its template. questions: a template -> the digest of its `question`; null for templates of
-    images and sound."""
+    """Return the content of templates.json.
+
+    Returns:
+        "models" maps a name on the Hub in lower case to its template. Names with more than one template are left out.
+        "questions" maps a template to the digest of its `question`, or None for templates of images and sound.
+    """
     models: dict[str, set[str]] = {}
     for name, places in SUPPORTED_MODELS.items():
         for place in places.values():

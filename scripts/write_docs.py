@@ -1,8 +1,9 @@
-"""Write the pages and tables of docs/ that come from records, settings and tests; `written_docs` has a file for each.
+"""Write the pages and tables of docs/ that come from records, settings and tests.
 
     python scripts/write_docs.py
 
-Every number of a page comes from a JSON file in benchmarks/ that a script has written on the machine it names.
+The package `written_docs` has a file for each page. Every number in them comes from a file in benchmarks/, which a
+script has written on the machine that the file names.
 """
 
 import sys

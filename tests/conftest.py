@@ -1,4 +1,8 @@
-"""Shared by all tests: the scripts folder, a tiny model made from local files, and an environment that stays offline."""
+"""Fixtures and settings for all tests.
+
+They provide a tiny model made from local files, runs of llamafactory-cli, a browser, the built documentation, and
+access to scripts/. Tests stay offline, and nothing that a test starts runs without a time limit.
+"""
 
 import functools
 import gc
@@ -25,14 +29,14 @@ pytest_plugins = ["eight_samples", "judge_fixtures"]
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-RUN_SECONDS = 600  # no run that a test starts takes longer, or it hangs
+RUN_SECONDS = 600  # limit of every process that a test starts; what takes longer hangs
 
 
 def pytest_configure() -> None:
-    """Nothing that a test starts runs for ever.
+    """Check CUSET_TEST_WEIGHTS, give every `subprocess.run` a time limit, and set the cache for compiled extensions.
 
-    Operators that DeepSpeed compiles go into a cache of the suite's own: a build that was killed leaves a lock there, for which every
-    later run would wait.
+    Operators that DeepSpeed compiles go into a cache of the test suite's own. A build that was killed leaves a lock
+    file there, and every later run would wait for it, so stale locks are removed at the start.
     """
     weights = os.environ.get("CUSET_TEST_WEIGHTS")
     if weights and not ((Path(weights) / "config.json").is_file() and any(Path(weights).glob("*.safetensors"))):
@@ -51,8 +55,11 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and collected stays: the garbage collector, which would take a third of the time, walks it neither now nor
-    later, here or in a fork."""
+    """Keep the garbage collector away from everything that is imported and collected.
+
+    These objects stay until the end. Walking them would take a third of the time of the collection, and later runs of
+    the collector, here or in a fork, need not see them either.
+    """
     gc.disable()
     try:
         return (yield)
@@ -62,7 +69,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def limited_run(run: Callable[..., Any], *args: Any, timeout: float | None = None, **options: Any) -> Any:
-    """subprocess.run with RUN_SECONDS where no limit is given."""
+    """Call `run`, which is subprocess.run, with the limit RUN_SECONDS if none is given."""
     return run(*args, timeout=RUN_SECONDS if timeout is None else timeout, **options)
 
 
@@ -92,9 +99,10 @@ def tiny_model(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser():
-    """Headless Chromium, as the system has it (Debian: apt-get install chromium).
+    """The system's Chromium, headless (on Debian: apt-get install chromium).
 
-    Not for the session: while Playwright is up, the process has a running event loop, and asyncio.run fails in other tests.
+    It does not live for the whole session: while Playwright is up, the process has a running event loop, and
+    asyncio.run would fail in other tests.
     """
     from playwright.sync_api import sync_playwright
 
@@ -109,7 +117,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Path:
-    """The documentation, built."""
+    """The folder of the built documentation."""
 
     def build(folder: Path) -> None:
         command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
@@ -122,7 +130,13 @@ def site(tmp_path_factory) -> Path:
 
 @dataclass
 class Run:
-    """What a run of llamafactory-cli left behind."""
+    """A finished run of llamafactory-cli.
+
+    Attributes:
+        output_dir: The recipe's output folder.
+        output: Standard output followed by standard error.
+        returncode: Exit status.
+    """
 
     output_dir: Path
     output: str
@@ -130,7 +144,7 @@ class Run:
 
     @property
     def adapter(self) -> bytes:
-        """The trained weights, as their file has them."""
+        """The bytes of the adapter's weights file."""
         return (self.output_dir / "adapter_model.safetensors").read_bytes()
 
     @property
@@ -139,7 +153,7 @@ class Run:
 
     @property
     def steps(self) -> list[dict]:
-        """The log of each training step."""
+        """The log entries of the training steps."""
         return [entry for entry in self.history if "loss" in entry]
 
     @property
@@ -148,10 +162,12 @@ class Run:
 
     @property
     def losses_and_norms(self) -> list[float]:
+        """Loss and gradient norm of each step, alternating."""
         return [step[key] for step in self.steps for key in ("loss", "grad_norm")]
 
     @property
     def evaluations(self) -> list[dict]:
+        """The log entries of the evaluations."""
         return [entry for entry in self.history if "eval_loss" in entry]
 
     @property
@@ -159,13 +175,13 @@ class Run:
         return json.loads((self.output_dir / "all_results.json").read_text())
 
     def sentence(self, part: str) -> str:
-        """The line of the output that holds `part`."""
+        """Return the first line of the output that contains `part`."""
         return next(line for line in self.output.splitlines() if part in line)
 
 
 @pytest.fixture
 def recipe(tiny_model, tmp_path):
-    """Of a short run in this process."""
+    """The recipe of a short run, for tests that train in their own process."""
     recipe = {"stage": "cuset", "model_name_or_path": str(tiny_model), "output_dir": str(tmp_path / "out")}
     recipe |= {"dataset_dir": str(ROOT / "data"), "dataset": "cuset_kernels", "template": "qwen", "do_train": True}
     recipe |= {"finetuning_type": "full", "max_samples": 8, "cutoff_len": 128, "max_steps": 1, "save_strategy": "no"}
@@ -174,6 +190,7 @@ def recipe(tiny_model, tmp_path):
 
 @pytest.fixture(scope="session")
 def cli_server(tmp_path_factory) -> Path:
+    """The folder of the server that runs llamafactory-cli (helpers/cli_server.py), which all workers share."""
     import cli_server
 
     return shared_folder(tmp_path_factory, "cli-server", cli_server.start)
@@ -181,10 +198,12 @@ def cli_server(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def llamafactory(tiny_model, tmp_path_factory, request):
-    """Run a recipe as llamafactory-cli does, on the CPU unless it says otherwise, on `ranks` processes.
+    """A function that runs a recipe as llamafactory-cli does and returns the `Run`.
 
-    The same recipe gives the same run again, unless `anew`. With `real`, and on GPUs, the console script itself runs, and torchrun
-    starts the ranks; otherwise children of a server (helpers/cli_server.py) do the same without importing LLaMA-Factory each time.
+    The recipe is completed with the keys of a short LoRA run on the CPU. Runs are remembered: the same recipe with the
+    same options returns the earlier run, unless `anew` is set. If `check` is set, a run that fails also fails the
+    test. With `real`, and for runs on GPUs, the console script itself runs and torchrun starts the ranks. Otherwise
+    children of a server (helpers/cli_server.py) do the same without importing LLaMA-Factory each time.
     """
     known: dict[str, Run] = {}
     cache = tmp_path_factory.mktemp("datasets")
@@ -213,7 +232,9 @@ def llamafactory(tiny_model, tmp_path_factory, request):
         binaries = str(Path(sys.executable).parent)
         env = {**os.environ, "PATH": binaries + os.pathsep + os.environ["PATH"], "HF_DATASETS_CACHE": str(cache)}
         env |= {"OMP_NUM_THREADS": "1", **environment}
-        if recipe.get("stage", "sft") == "sft":  # under stage: cuset cuDNN attention is off where it is wrong
+        # stage: cuset switches cuDNN attention off where it gives wrong gradients. SFT runs must do the same to be
+        # comparable.
+        if recipe.get("stage", "sft") == "sft":
             env = {**attention.OFF_IN_SFT, **env}
         if not real:
             import cli_server
@@ -228,7 +249,8 @@ def llamafactory(tiny_model, tmp_path_factory, request):
         command = [str(Path(binaries) / "llamafactory-cli"), "train", str(file)]
         for _ in range(4):
             done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=RUN_SECONDS, cwd=folder)
-            # gloo's threads can outlive their process group: a rank that has finished its work then aborts while it exits.
+            # gloo's threads can outlive their process group. A rank that has finished its work then aborts while it
+            # exits: try again.
             if ranks == 1 or "terminate called without an active exception" not in done.stderr:
                 break
             shutil.rmtree(recipe["output_dir"], ignore_errors=True)

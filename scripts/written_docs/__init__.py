@@ -1,4 +1,8 @@
-"""What scripts/write_docs.py writes into the pages of docs/, a file for each page, and what these files share."""
+"""The generated parts of the pages of docs/, for scripts/write_docs.py.
+
+Each page has a module with a function `page`, which returns the whole page as text. The functions here are shared by
+these modules.
+"""
 
 import importlib
 import json
@@ -14,21 +18,30 @@ NOTE = "Written by `python scripts/write_docs.py` from {}; do not edit by hand.\
 
 
 def record(name: str) -> Any:
+    """Return the content of a JSON file in benchmarks/."""
     return json.loads((ROOT / "benchmarks" / name).read_text(encoding="utf-8"))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def between(value: float, low: float, high: float, form: str = ".1f") -> str:
-    """ "35.1 (27.5 to 42.6)"."""
+    """Return a value with its interval, such as "35.1 (27.5 to 42.6)"."""
     return f"{value:{form}} ({low:{form}} to {high:{form}})"
 
 
 def source(name: str, command: str) -> str:
-    """Where the numbers come from: the record, its date and machine, and the command that measured them."""
+    """Return a list item that says where numbers come from.
+
+    It names the record, its date and machine, and the command that measured them.
+
+    Args:
+        name: the record's file name in benchmarks/.
+        command: the command that wrote it.
+    """
     saved = record(name)
     gpus = ", ".join(gpu["name"] for gpu in saved.get("gpus", []))
     machine = saved.get("gpu") or gpus or f"{saved.get('cores', 2)} CPU cores"
@@ -36,7 +49,15 @@ def source(name: str, command: str) -> str:
 
 
 def filled(name: str, **texts: str) -> str:
-    """A page of docs/ with each of these texts between its marks: `<!-- written: KEY -->` and `<!-- end -->`."""
+    """Return a page of docs/ with generated texts filled in.
+
+    Args:
+        name: the page's file name.
+        **texts: each replaces what is between `<!-- written: KEY -->` and `<!-- end -->`.
+
+    Raises:
+        AssertionError: the page does not have a mark exactly once.
+    """
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     for key, text in texts.items():
         begin, end = f"<!-- written: {key} -->", "<!-- end -->"
@@ -47,7 +68,7 @@ def filled(name: str, **texts: str) -> str:
 
 
 def helper_table(module: str, name: str) -> dict[str, Any]:
-    """A table that the tests run from, in a file of tests/helpers/."""
+    """Return a table by its name from a module in tests/helpers/. The tests run from the same table."""
     folder = str(ROOT / "tests" / "helpers")
     sys.path.insert(0, folder)
     try:

@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md whose records a script of scripts/ measures anew; the others stand in the page as they are."""
+"""The tables of docs/benchmarks.md that scripts can measure again. The other tables are part of the page."""
 
 from . import ROOT, between, filled, record, source, table
 
@@ -12,7 +12,10 @@ def page() -> str:
 
 
 def step() -> str:
-    """Seconds a step and peak memory, at two lengths; then what other objectives take beside CuSeT in one record."""
+    """Return seconds per step and peak memory at two lengths, and the cost of other objectives relative to CuSeT.
+
+    The costs relative to CuSeT are all from one record.
+    """
     runs = "sft cuset 'cuset + liger' 'sft + liger' 'sft + liger' 'cuset + liger' cuset sft"
     commands = {"": f"--runs {runs}", "32k_": "--cutoff-len 32768", "objectives_": "--runs all"}
     names = {
@@ -40,6 +43,7 @@ def step() -> str:
 
 
 def memory() -> str:
+    """Return the table of peak memory by model, tuning method and length."""
     rows = record("memory_h200.json")
     cells = [
         [one["model"].upper(), METHODS[one["method"]], str(one["cutoff_len"]), f"{one['peak_gib']:.1f}", f"{one['reserved_gib']:.1f}"]
@@ -50,9 +54,10 @@ def memory() -> str:
 
 
 def head() -> str:
+    """Return the table of heads: milliseconds and extra GiB per case, and the largest error at Qwen2.5-7B's shape."""
     (path,) = (ROOT / "benchmarks").glob("head_h*.json")
     saved = record(path.name)
-    versions = ", ".join(f"{name} {of}" for name, of in saved["versions"].items() if of != "absent")
+    versions = ", ".join(f"{name} {version}" for name, version in saved["versions"].items() if version != "absent")
     cases = saved["cases"]
     methods = list(dict.fromkeys(method for case in cases for method in case["methods"]))
     methods.sort(key=lambda method: not method.endswith("products"))
@@ -78,6 +83,7 @@ def head() -> str:
 
 
 def judge() -> str:
+    """Return the table of the judge's speed."""
     speed = record("judge_h200.json")
     single, cold, warm = (speed[run] for run in ("single", "cold", "warm"))
     many = f"`per_gpu={speed['per_gpu']}`"
@@ -112,7 +118,7 @@ def percent(share: dict[str, float]) -> str:
 
 
 def data() -> str:
-    """The model as it is, and after the last round of the data."""
+    """Return the scores on CUDABench without training and after the last round of the bundled data."""
     [untrained] = [row for row in record("prompts_h100.json")["rows"] if "edition" not in row["prompts"]]
     last = record("data_rounds.json")["rounds"][-1]
     trained = last["cudabench"]

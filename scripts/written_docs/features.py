@@ -1,4 +1,4 @@
-"""docs/features.md, from the list that the tests of features run."""
+"""The page docs/features.md, written from the list that the tests of features run."""
 
 import re
 from typing import Any
@@ -34,11 +34,17 @@ def page() -> str:
 
 
 def with_keys(name: str, feature: Any, note: str = "") -> str:
-    """The feature's name, what turns it on, and a note; feature: a Feature of tests/helpers/features.py."""
+    """Return the feature's name with the keys that turn it on and a note in parentheses.
+
+    Args:
+        name: the feature's name.
+        feature: a `Feature` of tests/helpers/features.py.
+        note: a remark, may be empty.
+    """
     keys = [f"`{key}`" if value is True else f"`{key}: {value}`" for key, value in feature.keys.items()]
     keys = [re.sub(r"{\w+}", "FOLDER", key).replace(": False", ": false") for key in keys]
     keys += [f"`{key}={value}`" for key, value in feature.environment.items() if "{" not in value]
     if keys == [f"`{name}`"]:
         name, keys = keys[0], []
-    within = [", ".join(keys)] * bool(keys) + [note] * bool(note)
-    return f"{name} ({'; '.join(within)})" if within else name
+    details = [", ".join(keys)] * bool(keys) + [note] * bool(note)
+    return f"{name} ({'; '.join(details)})" if details else name

@@ -1,4 +1,4 @@
-"""docs/keys.md, from the settings of the stage and the commands."""
+"""The page docs/keys.md, written from the settings of the stage and the commands."""
 
 import re
 from dataclasses import fields
@@ -6,7 +6,7 @@ from dataclasses import fields
 from . import NOTE, table
 
 
-# The commands that have a section together; those of `cuset init` and `spans` are for `--help` alone.
+# Commands in the same tuple share a section. The keys of `cuset init` and `spans` are shown by `--help` only.
 GROUPS = (
     ("generate", "evaluate", "audit-tasks", "report"),
     ("label", "heatmap", "analyze", "pairs"),
@@ -20,9 +20,11 @@ def page() -> str:
     from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
 
     kinds = [[f"`{kind}`", prose(meaning), "yes" if kind in DEFAULT_KINDS else ""] for kind, meaning in KINDS.items()]
-    of_base = [f"`{name}`" for name in STATISTICS if name.startswith("base_")]
-    attributes = [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items() if f"`{name}`" not in of_base]
-    attributes.append([", ".join(of_base), "the same of the base model"])
+    base_names = [f"`{name}`" for name in STATISTICS if name.startswith("base_")]
+    attributes = [
+        [f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items() if f"`{name}`" not in base_names
+    ]
+    attributes.append([", ".join(base_names), "the same of the base model"])
     parts = [
         "# Keys\n",
         NOTE.format("the settings in the code"),
@@ -46,37 +48,45 @@ def page() -> str:
 
 
 def prose(text: str) -> str:
-    """A help text for a table of Markdown: names of CUDA as code."""
+    """Return a help text for a Markdown table, with CUDA names such as `__global__` as code."""
     return re.sub(r"__\w+__|<<<|>>>", r"`\g<0>`", text).replace("|", "\\|")
 
 
 def recipe_keys() -> str:
-    """The keys that the stage adds to LLaMA-Factory's."""
+    """Return the table of the keys that the stage adds to those of LLaMA-Factory."""
     from llamafactory.hparams.finetuning_args import FinetuningArguments
 
-    own = {"prob_threshold", "threshold_direction"}
+    more_keys = {"prob_threshold", "threshold_direction"}
     rows = [
-        [f"`{one.name}`", "" if one.default is None else f"`{str(one.default).lower()}`", prose(one.metadata["help"])]
-        for one in fields(FinetuningArguments)
-        if one.name.startswith("cuset_") or one.name in own
+        [
+            f"`{argument.name}`",
+            "" if argument.default is None else f"`{str(argument.default).lower()}`",
+            prose(argument.metadata["help"]),
+        ]
+        for argument in fields(FinetuningArguments)
+        if argument.name.startswith("cuset_") or argument.name in more_keys
     ]
     return table(["key", "default", "meaning"], rows)
 
 
 def command_keys() -> list[str]:
-    """A section a group of commands, each key of one meaning in it once; what an earlier section has is named."""
+    """Return the Markdown parts of the commands, one section per group.
+
+    A key that several commands of a group share is described once. Keys that an earlier section has described are
+    only named.
+    """
     import cuset_stage.cli  # noqa: F401 - registers the commands
     from cuset_stage.cli._app import COMMANDS
 
     assert {name.split()[0] for name in COMMANDS} - {"init", "spans"} == {name for group in GROUPS for name in group}
     parts, written = [], set()
     for group in GROUPS:
-        commands_of: dict[tuple[str, ...], list[str]] = {}  # a key with its value, default and meaning -> its commands
+        commands_of: dict[tuple[str, ...], list[str]] = {}  # row of a key -> its commands
         for command in (name for first in group for name in COMMANDS if name.split()[0] == first):
             for row in COMMANDS[command].describe():
                 commands_of.setdefault(row, []).append(command.partition(" ")[2] or command)
         rows: list[list[str]] = []
-        named: dict[str, list[str]] = {}  # commands -> keys of an earlier section
+        named: dict[str, list[str]] = {}  # commands -> keys that an earlier section has
         for (key, kind, default, text), commands in commands_of.items():
             of = ", ".join(commands)
             if (key, kind, default, text) in written:
@@ -84,12 +94,12 @@ def command_keys() -> list[str]:
                 continue
             cells = [kind, "required" if default == "required" else f"`{default}`" if default else "", prose(text), of]
             alike = [row for row in rows if row[1:] == cells]
-            if alike:  # two keys of one meaning, such as `ablations: of` and `sweeps: of`
+            if alike:  # keys with the same meaning share a row, such as `ablations: of` and `sweeps: of`
                 alike[0][0] += f", `{key}`"
             else:
                 rows.append([f"`{key}`", *cells])
         written |= set(commands_of)
-        if len(group) > 1:  # first what several commands have, then a command after another
+        if len(group) > 1:  # keys that more commands share come first
             rows.sort(key=lambda row: -row[-1].count(","))
         header = ["key", "value", "default", "meaning", "of"]
         if len({row[-1] for row in rows}) == 1:

@@ -1,4 +1,4 @@
-"""The tables and the figure of docs/real_study.md, from the rows in benchmarks/real/ alone."""
+"""The tables and the figure of docs/real_study.md, computed from the files in benchmarks/real/ alone."""
 
 import gzip
 import json
@@ -16,7 +16,7 @@ from . import ROOT, between, filled, record, table
 
 ROWS = ROOT / "benchmarks" / "real" / "results.jsonl.gz"
 FIGURE = ROOT / "docs" / "assets" / "real_study.png"
-# What a method is called, and Table 2's right and compiled answers of Qwen2.5-Coder-7B.
+# Method -> its title, and the right and compiled answers of Qwen2.5-Coder-7B in the paper's Table 2, in percent.
 METHODS = {
     "vanilla": ("not trained", "35.2 / 69.0"),
     "sft": ("SFT", "55.0 / 92.2"),
@@ -27,37 +27,43 @@ METHODS = {
     "cuset": ("CuSeT", "65.6 / 93.6"),
 }
 TITLES = {method: title for method, (title, _) in METHODS.items()}
-EQUIVALENT = 0.05  # the plan's bounds
+EQUIVALENT = 0.05  # bound of the equivalence tests in docs/real_study_plan.md
 SIZES = ("0.5B", "1.5B")
 
 
 def read_rows() -> pd.DataFrame:
-    """A row an answer, with 0 or 1 for right and for compiled."""
+    """Return the study's rows, one per answer, with `right` and `compiled` as 0.0 or 1.0."""
     with gzip.open(ROWS, "rt", encoding="utf-8") as file:
         rows = pd.DataFrame(map(json.loads, file))
     return rows.assign(right=(rows.verdict == "passed") * 1.0, compiled=rows.compiled * 1.0)
 
 
 def methods_of(rows: pd.DataFrame) -> list[str]:
+    """Return the methods that have rows, in the order of METHODS."""
     return [method for method in TITLES if method in set(rows.method)]
 
 
 def scores(rows: pd.DataFrame, method: str, value: str) -> pd.DataFrame:
-    """The mean of an operation's answers, a row a seed and a column an operation."""
+    """Return the mean of `value` over an operation's answers, with seeds as rows and operations as columns."""
     of_method = rows[rows.method == method]
     return of_method.pivot_table(value, "seed", "operation")
 
 
 def paired(rows: pd.DataFrame, first: str, second: str) -> NDArray[np.float64]:
-    """Right answers of the first minus the second's, [seeds, operations], of the seeds that both have. The untrained model has one, for all."""
-    one, other = scores(rows, first, "right"), scores(rows, second, "right")
+    """Return the share of right answers of the first method minus the second's, [seeds, operations].
+
+    These are the seeds that both methods have. The untrained model ("vanilla", as `second`) has one seed, which is
+    compared with every seed of the first.
+    """
+    first_scores, second_scores = scores(rows, first, "right"), scores(rows, second, "right")
     if second != "vanilla":
-        seeds = one.index.intersection(other.index)
-        one, other = one.loc[seeds], other.loc[seeds]
-    return one.to_numpy() - other.to_numpy()
+        seeds = first_scores.index.intersection(second_scores.index)
+        first_scores, second_scores = first_scores.loc[seeds], second_scores.loc[seeds]
+    return first_scores.to_numpy() - second_scores.to_numpy()
 
 
 def rates(rows: pd.DataFrame, methods: Iterable[str]) -> str:
+    """Return the table of right and compiled answers by method, beside the paper's numbers."""
     cells = []
     for method in methods:
         of_method = rows[rows.method == method]
@@ -71,25 +77,30 @@ def rates(rows: pd.DataFrame, methods: Iterable[str]) -> str:
 
 
 def differences(rows: pd.DataFrame, methods: list[str]) -> str:
-    """CuSeT minus each other method; the p values beside SFT's are Holm's. Below it the primary one without the seeds' variance."""
-    found = {method: crossed(paired(rows, "cuset", method)) for method in methods if method != "cuset"}
-    p = {method: mean.p_value for method, mean in found.items()}
-    secondary = [method for method in found if method != "sft"]
-    p |= dict(zip(secondary, holm([p[method] for method in secondary]), strict=True))
+    """Return the table of CuSeT minus each other method.
+
+    The p-value against SFT is the primary test's. The others are corrected by Holm's method. The line below the table
+    has the primary difference without the variance over seeds.
+    """
+    means = {method: crossed(paired(rows, "cuset", method)) for method in methods if method != "cuset"}
+    p_values = {method: mean.p_value for method, mean in means.items()}
+    secondary = [method for method in means if method != "sft"]
+    p_values |= dict(zip(secondary, holm([p_values[method] for method in secondary]), strict=True))
     cells = []
-    for method, mean in found.items():
+    for method, mean in means.items():
         interval = between(*(100 * end for end in (mean.value, *mean.interval())), "+.1f")
         by_seed = ", ".join(f"{100 * seed:+.1f}" for seed in mean.by_seed)
-        tests = [p_text(p[method]), p_text(mean.equivalence_p(EQUIVALENT)), f"{100 * mean.detectable():.1f}"]
+        tests = [p_text(p_values[method]), p_text(mean.equivalence_p(EQUIVALENT)), f"{100 * mean.detectable():.1f}"]
         cells.append([f"CuSeT minus {TITLES[method]}", interval, by_seed, *tests])
     tested = ["p", "p of more than 5 points", "smallest true difference found with power 0.8"]
-    alone = crossed(paired(rows, "cuset", "sft").mean(axis=0, keepdims=True))
-    interval = between(*(100 * end for end in (alone.value, *alone.interval())), "+.1f")
-    note = f"With the operations alone taken as random, CuSeT minus SFT is {interval}, p {p_text(alone.p_value)}."
+    over_operations = crossed(paired(rows, "cuset", "sft").mean(axis=0, keepdims=True))
+    interval = between(*(100 * end for end in (over_operations.value, *over_operations.interval())), "+.1f")
+    note = f"With the operations alone taken as random, CuSeT minus SFT is {interval}, p {p_text(over_operations.p_value)}."
     return f"{table(['', 'points (95 %)', 'each seed', *tested], cells)}\n\n{note}"
 
 
 def failures(rows: pd.DataFrame, methods: list[str]) -> str:
+    """Return the table of the verdicts of answers that did not pass, in percent of a method's answers."""
     shares = pd.crosstab(rows.method, rows.verdict, normalize="index").mul(100)
     verdicts = [name for name in shares.mean().sort_values(ascending=False).index if name != "passed"]
     cells = [[TITLES[method], *(f"{shares.loc[method, name]:.1f}" for name in verdicts)] for method in methods]
@@ -97,7 +108,7 @@ def failures(rows: pd.DataFrame, methods: list[str]) -> str:
 
 
 def errors(rows: pd.DataFrame, methods: list[str]) -> str:
-    """The commonest first errors of nvcc; X stands for a name."""
+    """Return the table of the eight most common first errors of nvcc. X stands for a name."""
     shares = pd.crosstab(rows.method, rows.error).div(rows.groupby("method").size(), axis=0).mul(100)
     commonest = shares.sum().sort_values(ascending=False, kind="stable").index[:8]
     cells = [[f"`{error}`", *(f"{shares.loc[method, error]:.1f}" for method in methods)] for error in commonest]
@@ -105,7 +116,7 @@ def errors(rows: pd.DataFrame, methods: list[str]) -> str:
 
 
 def section3() -> str:
-    """Section 3 of the paper on TensorRT's code, beside the paper's own numbers."""
+    """Return the table that repeats Section 3 of the paper on TensorRT's code, beside the paper's own numbers."""
 
     def share(part: dict[str, float]) -> str:
         return between(*(100 * part[key] for key in ("value", "low", "high")))
@@ -128,7 +139,7 @@ def section3() -> str:
 
 
 def draw() -> None:
-    """The figure: the mean and its interval a method, and a bar a seed."""
+    """Draw the figure: for each method the mean with its interval, and a bar for each seed."""
     import matplotlib
 
     matplotlib.use("agg")

@@ -1,4 +1,4 @@
-"""The tables of attacks and cheats, in docs/security.md."""
+"""The tables of attacks and cheats in docs/security.md."""
 
 from typing import Any
 
@@ -8,25 +8,27 @@ from . import filled, record, source, table
 def page() -> str:
     runs: dict[str, list[dict[str, Any]]] = {}
     for name in ("attacks", "attacks_user", "attacks_h100"):
-        for one in record(f"{name}.json")["attacks"]:
-            runs.setdefault(one["group"], []).append(one)
+        for outcome in record(f"{name}.json")["attacks"]:
+            runs.setdefault(outcome["group"], []).append(outcome)
     slowest = max(
         record(f"{name}.json").get("slowest_look_s", 0) for name in ("attacks", "attacks_user", "attacks_h100")
     )
     attacks = []
-    for group, found in runs.items():
-        contained = f"{sum(one['contained'] for one in found)} of {len(found)}"
-        attacks.append([group, "; ".join(dict.fromkeys(one["what"] for one in found)), contained])
+    for group, outcomes in runs.items():
+        contained = f"{sum(outcome['contained'] for outcome in outcomes)} of {len(outcomes)}"
+        attacks.append([group, "; ".join(dict.fromkeys(outcome["what"] for outcome in outcomes)), contained])
     verdicts: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for name in ("cheats", "cheats_h200", "cheats_h100"):
-        for one in record(f"{name}.json")["attacks"]:
-            if one["group"]:  # not the honest answer
-                verdicts.setdefault((one["group"], one["what"]), []).append(one)
+        for outcome in record(f"{name}.json")["attacks"]:
+            if outcome["group"]:  # the honest answer has none
+                verdicts.setdefault((outcome["group"], outcome["what"]), []).append(outcome)
     cheats: dict[str, list[str]] = {}
     paid: dict[str, int] = {}
-    for (group, what), found in verdicts.items():
-        cheats.setdefault(group, []).append(f"{what} ({' / '.join(dict.fromkeys(one['verdict'] for one in found))})")
-        paid[group] = paid.get(group, 0) + (not all(one["contained"] for one in found))
+    for (group, what), outcomes in verdicts.items():
+        cheats.setdefault(group, []).append(
+            f"{what} ({' / '.join(dict.fromkeys(outcome['verdict'] for outcome in outcomes))})"
+        )
+        paid[group] = paid.get(group, 0) + (not all(outcome["contained"] for outcome in outcomes))
     rows = [[group, "; ".join(tried), f"{paid[group]} of {len(tried)}"] for group, tried in cheats.items()]
     sources = [
         ("attacks.json", "--json outputs/attacks.json --no-gpu"),

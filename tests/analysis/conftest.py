@@ -1,4 +1,4 @@
-"""A tiny model, a second one and a LoRA adapter, made once from the bundled data."""
+"""Tiny models and a LoRA adapter, made once from the bundled data, and the content of a heat map page."""
 
 from pathlib import Path
 
@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory, load_script) -> Path:
-    """A folder with `before` and `after` (the same tokenizer, other weights), `deeper`, and `adapter` (LoRA on `before`)."""
+    """A folder with `before`, `after` (the same tokenizer, other weights), `deeper` (larger), and `adapter` (LoRA on
+    `deeper`).
+    """
 
     def make(folder: Path) -> None:
         from tiny_models import make_adapter, make_another
@@ -30,7 +32,9 @@ def models(tmp_path_factory, load_script) -> Path:
 
 @pytest.fixture
 def page() -> tuple[list[Sample], HeatmapSettings]:
-    """Two turns with everything that HTML could trip over, and a window in each of them."""
+    """A sample and settings for a heat map: two turns with all characters that HTML could trip over, and a window in
+    each turn.
+    """
     texts = ["<|im_start|>user\n", "Sum & scan. More", "</script>", "<b>", 'a"b', "\n", "\tx\r\n", "'&amp;'"]
     texts += ["é", "", "q", "end\0"]
     supervised = [False, False, True, True, True, True, True, True, True, True, False, True]

@@ -1,4 +1,4 @@
-"""The cache of the judge's tests serves those of curation as well."""
+"""Lets the tests of curation use the cache of the judge's tests."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(cache: Path):
-    """Programs, cases and the recorder of GPU work, made once for all workers, that other runs do not see."""
+    """Set CUSET_CACHE to the folder that all workers share, with programs, cases and the recorder of GPU work."""
     patch = pytest.MonkeyPatch()
     patch.setenv("CUSET_CACHE", str(cache))
     yield

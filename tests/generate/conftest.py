@@ -1,4 +1,4 @@
-"""What the tests of generation share: real tasks, a real (tiny) model, an adapter on it, and requests."""
+"""Fixtures for the tests of generation: the bundled tasks, a tiny model with an adapter, requests, and a chat server."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ def backend(settings):
 
 @pytest.fixture
 def model_copy(tiny_model, tmp_path):
-    """The tiny model in a folder of the test's own."""
+    """A copy of the tiny model that the test may change."""
     return shutil.copytree(tiny_model, tmp_path / "model")
 
 
@@ -43,6 +43,8 @@ def adapter(tiny_model, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def ask():
+    """A function that makes a request."""
+
     def make(text="Write a kernel.", sample=0, seed=1, task="t"):
         return Request(task, sample, ({"role": "user", "content": text},), seed, "")
 
@@ -51,7 +53,7 @@ def ask():
 
 @pytest.fixture(scope="session")
 def by_sample():
-    """What must not change with the batch, by sample."""
+    """A function that collects from replies what must not depend on the batch, by (task, sample)."""
 
     def collect(replies):
         kept = ("answer", "tokens", "prompt_tokens", "finish_reason")
@@ -69,7 +71,10 @@ def server():
 
 @pytest.fixture
 def fill(server, kernels, tmp_path):
-    """Ask the server for samples of the first tasks; the summary and the answers file's lines."""
+    """A function that generates samples of the first tasks with the server.
+
+    It returns the summary and the answers file's rows.
+    """
 
     def run(tasks=1, samples=1, settings=ENDPOINT, progress=lambda done, total: None, **options):
         options = {"backoff_s": 0.01, "timeout_s": 10.0, "concurrency": 1, **options}

@@ -1,4 +1,9 @@
-"""A chat completion server of the standard library, in a thread, that can be told to misbehave."""
+"""A chat completion server for tests of the endpoint backend.
+
+It runs in a thread, uses the standard library alone, and can be told to misbehave: `ChatServer.troubles` holds
+functions that answer the next requests slowly, in part or not at all. Each such function takes the request handler and
+the request's body.
+"""
 
 import contextlib
 import json
@@ -9,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from cuset_stage.generate import RecordedSettings
 
 
-# What the tests ask it for, and with which key.
+# The request settings and the API key that the tests use.
 ENDPOINT = RecordedSettings(backend="endpoint", model="m", temperature=0.8, top_p=0.95, seed=3, max_tokens=64)
 KEY = "sk-secret-1234567890"
 
@@ -46,7 +51,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def handle(self):
-        with contextlib.suppress(ConnectionError):  # the client gave up waiting
+        with contextlib.suppress(ConnectionError):  # raised when the client gave up waiting
             super().handle()
 
     def log_message(self, *arguments):
@@ -54,7 +59,19 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class ChatServer:
-    """`troubles` are used up one a request; then `always`, or an answer that names the seed."""
+    """A running server, and what it has seen so far.
+
+    Attributes:
+        url: Base URL of the API, for the client.
+        models: Names that GET /models lists.
+        requests: (time of arrival, body, headers) of each POST request, in order of arrival.
+        troubles: Functions that answer the next requests, one each. They are used up from the front.
+        always: Function that answers once `troubles` is empty. None: an ordinary completion that names the request's
+            seed.
+        in_flight: Number of requests that are being answered now.
+        most_in_flight: Largest value of `in_flight` so far.
+        lock: Guards the attributes above while requests are handled.
+    """
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -77,6 +94,7 @@ class ChatServer:
 
 
 def completion(body, **changes):
+    """Return a chat completion as an endpoint sends it; its text names the request's seed."""
     choice = {"message": {"role": "assistant", "content": f"seed {body['seed']}"}, "finish_reason": "stop"}
     return {"choices": [choice], "usage": {"completion_tokens": 7, "prompt_tokens": 31}, **changes}
 
@@ -91,7 +109,7 @@ def slow(handler, body):
 
 
 def trickles(handler, body):
-    """Every read gets something, and the whole comes late."""
+    """Send a byte every 0.1 s before the reply, so that no single read times out but the whole reply is late."""
     data = json.dumps(completion(body)).encode()
     handler.begin(25 + len(data))
     for _ in range(25):
@@ -113,8 +131,10 @@ def stops_half_way(handler, body):
 
 
 def sends(content, status=200, **headers):
+    """Return a trouble that replies with this content (bytes, or an object sent as JSON), status and headers."""
     return lambda handler, body: handler.send(content, status, **headers)
 
 
 def sends_completion(**changes):
+    """Return a trouble that replies with a completion in which these keys are changed."""
     return lambda handler, body: handler.send(completion(body, **changes))

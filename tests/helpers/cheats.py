@@ -1,6 +1,10 @@
-"""Answers to a module task that want to pass, to be faster, or to be nobody's fault, without doing the work: a row a cheat.
+"""Answers to a module task that cheat.
 
-scripts/attack_table.py runs them and says for each whether it was paid. What an honest answer may not get either stands in `verdicts`.
+Each tries to pass, to look faster, or to blame the judge for its failure, without doing the work.
+
+`MODULES` has one entry for each cheat. scripts/attack_table.py runs them all and reports for each whether it was paid,
+that is, got a verdict or a speed-up that it should not get. tests/judge/test_cheats.py runs some of them on the CPU,
+tests/gpu the others. The statements of a cheat are kept as strings, since they run in the answer's process.
 """
 
 import functools
@@ -34,22 +38,37 @@ def get_inputs():
 def get_init_inputs():
     return [32, 2.0]
 """
-# As REFERENCE, but most of its time goes into reading 24 MB of weights, which fit into an L2 cache.
+# Like REFERENCE, but most of its time goes into reading 24 MB of weights, which fit into an L2 cache.
 _LARGER = {"64)": "4096)", "randn(512, 32)": "randn(1, 1536)", "[32, 2.0]": "[1536, 2.0]", "range(8)": "range(0)"}
 WIDE = functools.reduce(lambda code, change: code.replace(*change), _LARGER.items(), REFERENCE)
 
 
 def on_a_gpu(code: str) -> str:
-    """The reference, or an answer to it, with more to do."""
+    """Return the reference, or an answer to it, with a larger batch, so that the work on a GPU takes long enough to be
+    timed.
+    """
     return code.replace(str(ROWS), str(ROWS_ON_A_GPU))
 
 
 @dataclass(frozen=True)
 class Cheat:
-    """forward: its statements; `self.work(x)` is the honest work. before: code of the module. after: code that comes last, in which `held`,
-    the object that serves the judge in the answer's process, is at hand. verdicts: that it may get; with "passed" it must not be paid: no
-    speed-up above PAID of the honest answer's. gpu: needs one. escapes: leaves processes or looks for other processes, so that it is for
-    a sandbox alone."""
+    """One way to cheat.
+
+    Attributes:
+        name: Name of the cheat in reports and test ids.
+        group: The kind of cheat, such as "results of other calls".
+        what: What it does, for the reader of a report.
+        verdicts: Verdicts that it may get. Where "passed" is among them, the cheat must not be paid: its speed-up must
+            not be above `PAID` times that of the honest answer.
+        forward: Statements of the model's `forward`. `self.work(x)` does the honest work.
+        before: Code at the beginning of the answer's module.
+        after: Code at its end, with the variable `held` at hand: the object that serves the judge in the answer's
+            process.
+        gpu: True if the cheat needs a GPU, False if it does not, None if it works with and without one.
+        escapes: Whether it leaves processes behind or looks for other processes, so that it may only run in the
+            sandbox.
+        reference: Source of the reference that it answers.
+    """
 
     name: str
     group: str
@@ -64,14 +83,14 @@ class Cheat:
 
     @property
     def code(self) -> str:
-        """The answer."""
+        """The source of the answer: the reference as `ModelNew`, with `forward` replaced."""
         body = self.reference[self.reference.index("        y = torch") : self.reference.index("\n\ndef get_inputs")]
         forward = f"{indent(self.forward.strip(), ' ' * 8)}\n\n    def work(self, x):\n{body}"
-        found = f"{self.before}\n{self.reference.replace('class Model(', 'class ModelNew(').replace(body, forward)}"
-        return f"{found}\n{HELD}\n{self.after}\n" if self.after else found
+        answer = f"{self.before}\n{self.reference.replace('class Model(', 'class ModelNew(').replace(body, forward)}"
+        return f"{answer}\n{HELD}\n{self.after}\n" if self.after else answer
 
 
-# All of its own process is in an answer's reach.
+# Finds the object that serves the judge: an answer can reach everything in its own process.
 HELD = """
 import sys
 frame = sys._getframe()
@@ -79,7 +98,7 @@ while "held" not in frame.f_locals:
     frame = frame.f_back
 held = frame.f_locals["held"]
 """
-# exploits.cu as `native`, built when the answer is imported and kept where extensions are kept.
+# Builds exploits.cu when the answer is imported, keeps it in the folder for extensions, and loads it as `native`.
 NATIVE = f"""
 import ctypes, os, subprocess, torch
 place = os.path.join(os.environ["TORCH_EXTENSIONS_DIR"], "exploits")
@@ -97,14 +116,14 @@ def replace(how, **names):
     for name, to in names.items():
         print(name, how(name.encode(), ctypes.cast(getattr(native, to), pointer)))
 """
-SEED = 7  # of the judge that tries them, as guessed_seed_of_the_evaluation has it
-PAID = 1.3  # times as fast as the reference, whose work an answer that passes does: more was talked into being
-ROWS = 512  # of the inputs
+SEED = 7  # seed of the judge that runs the cheats; guessed_seed_of_the_evaluation relies on it
+PAID = 1.3  # an answer that passes does the reference's work, so a larger speed-up than this was obtained by cheating
+ROWS = 512  # batch size of the inputs
 ROWS_ON_A_GPU = 1 << 16
 WRONG = ("mismatch",)
 FAILS = ("mismatch", "runtime_error", "timeout")
-HARNESS = "the harness's own process"  # a group
-RIGHT = ("passed",)  # the honest result, which the cheat does not change
+HARNESS = "the harness's own process"  # group of the cheats that attack the process they run in
+RIGHT = ("passed",)  # the cheat has no effect: the answer is right and gets what an honest one gets
 
 MODULES = [
     # ------------------------------------------------------------------------------------------ work at another time

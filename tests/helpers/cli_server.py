@@ -1,8 +1,9 @@
-"""Runs of llamafactory-cli in children of one process that has imported LLaMA-Factory: importing takes longer than a tiny run.
+"""A server that runs llamafactory-cli in forks of one process that has already imported LLaMA-Factory.
 
-A child has its own environment, folder and command line, and calls what the console script calls. Ranks are children with the
-environment that torchrun gives them, and call what torchrun runs. Beside the server, a test file keeps a run or two through the real
-console script and the real torchrun.
+Importing takes longer than training a tiny model, so the tests import once and fork for each run. A child has its own
+environment, working folder and command line, and calls the function that the console script calls. With several ranks,
+each rank is a child with the environment variables that torchrun would set, and calls the function that torchrun would
+run. To keep this honest, test files also have a few runs through the real console script and the real torchrun.
 """
 
 import gc
@@ -19,7 +20,10 @@ from pathlib import Path
 
 
 def start(folder: Path) -> None:
-    """A server at folder/socket, which ends after the tests: all of their workers use one."""
+    """Start the server. It listens at folder/socket and ends by itself when the test run has ended.
+
+    All workers of pytest-xdist share one server, so its owner is the workers' parent process.
+    """
     owner = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder / "socket"))
@@ -33,7 +37,20 @@ def start(folder: Path) -> None:
 
 
 def ask(folder: Path, recipe: Path, env: dict[str, str], ranks: int, timeout: float) -> tuple[int, str]:
-    """Exit status (of the first rank that failed) and standard output followed by standard error. ranks: 0: no torchrun."""
+    """Have the server run a recipe.
+
+    Args:
+        folder: Folder with the server's socket.
+        recipe: The recipe file. The run's working folder is the file's folder, and its output goes to `stdout` and
+            `stderr` there.
+        env: The whole environment of the run.
+        ranks: Number of ranks, or 0 for a run without torchrun.
+        timeout: Seconds after which the run is killed.
+
+    Returns:
+        The exit status (that of the first rank that failed; 124 after a timeout), and standard output followed by
+        standard error.
+    """
     request = {"recipe": str(recipe), "env": env, "ranks": ranks, "timeout": timeout}
     with socket.socket(socket.AF_UNIX) as server, server.makefile("rw") as messages:
         server.connect(str(folder / "socket"))
@@ -49,6 +66,7 @@ class Request(socketserver.StreamRequestHandler):
 
 class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
     def service_actions(self) -> None:
+        """End the server once the process that owns it, `self.owner`, is gone. Called once a second."""
         super().service_actions()
         try:
             os.kill(self.owner, 0)
@@ -59,14 +77,17 @@ class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
 def serve(listener: socket.socket, owner: int) -> None:
     os.dup2(2, 1)
     import_all()
-    gc.freeze()  # a child's collections leave alone what was there before it
+    gc.freeze()  # children must not collect, and so copy, the pages of what was imported before the fork
     server = Server("", Request, bind_and_activate=False)
     server.socket, server.owner = listener, owner
     server.serve_forever(poll_interval=1.0)
 
 
 def import_all() -> None:
-    """What a run imports, most of it while it loads the model: two thirds of what a tiny run takes."""
+    """Import what a run imports, much of it only when it loads the model.
+
+    Importing is two thirds of the time of a tiny run.
+    """
     import bitsandbytes  # noqa: F401
     import deepspeed
     import matplotlib.pyplot  # noqa: F401
@@ -80,9 +101,9 @@ def import_all() -> None:
 
     import cuset_stage.stage.workflow  # noqa: F401
 
-    # Sums over ranks go through gloo: DeepSpeed would have g++ compile an operator for them, which takes a minute.
+    # Reduce over ranks with gloo: otherwise DeepSpeed compiles an operator of its own with g++, which takes a minute.
     deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
-    # What load_model asks: a module for each kind of model.
+    # load_model looks into these mappings, which imports a module for each kind of model.
     for auto in ("ImageTextToText", "Seq2SeqLM", "TextToWaveform"):
         list(getattr(loader, f"AutoModelFor{auto}")._model_mapping.keys())
 
@@ -94,15 +115,16 @@ def free_port() -> int:
 
 
 def run(recipe: str, env: dict[str, str], ranks: int, timeout: float) -> int:
+    """Fork a child for each rank, wait for all of them, and return the exit status that `ask` describes."""
     port = free_port()
     pids = set()
     for rank in range(max(ranks, 1)):
         pid = os.fork()
         if pid == 0:
-            place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-            place |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
-            place |= {"WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks)}
-            child(Path(recipe), env | (place if ranks else {}), bool(ranks))
+            rank_env = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+            rank_env |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+            rank_env |= {"WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks)}
+            child(Path(recipe), env | (rank_env if ranks else {}), bool(ranks))
         pids.add(pid)
     deadline, status = time.monotonic() + timeout, 0
     while pids:
@@ -114,8 +136,8 @@ def run(recipe: str, env: dict[str, str], ranks: int, timeout: float) -> int:
                 status, deadline = code, min(deadline, time.monotonic() + 10)  # the other ranks wait for this one
         elif time.monotonic() > deadline:
             status = status or 124
-            for each in pids:
-                os.killpg(each, signal.SIGKILL)
+            for remaining_pid in pids:
+                os.killpg(remaining_pid, signal.SIGKILL)
             deadline = float("inf")
         else:
             time.sleep(0.02)
@@ -123,7 +145,7 @@ def run(recipe: str, env: dict[str, str], ranks: int, timeout: float) -> int:
 
 
 def child(recipe: Path, env: dict[str, str], is_rank: bool) -> None:
-    """Does not return."""
+    """Run the recipe in this freshly forked process, and exit. Does not return."""
     import torch
 
     os.setsid()
@@ -134,7 +156,7 @@ def child(recipe: Path, env: dict[str, str], is_rank: bool) -> None:
     os.environ.update(env)
     status = 1
     try:
-        torch.set_num_threads(int(env["OMP_NUM_THREADS"]))  # OpenMP read the server's variable when it was loaded
+        torch.set_num_threads(int(env["OMP_NUM_THREADS"]))  # OpenMP has read the server's OMP_NUM_THREADS already
         if is_rank:
             from llamafactory.train.tuner import run_exp as main
 

@@ -1,4 +1,4 @@
-"""The `cuset` command, run in this process."""
+"""Runs of the `cuset` command in the test's own process, without starting Python anew."""
 
 from typing import Any
 
@@ -8,8 +8,14 @@ from cuset_stage.cli import app
 
 
 def cuset(*arguments: object, exit_code: int = 0, **settings: Any) -> str:
-    """What the command printed; it has to end with this exit code. settings: key=value."""
+    """Run a `cuset` command and return what it printed. Its exit code has to be `exit_code`.
+
+    Args:
+        *arguments: Words of the command line.
+        exit_code: Expected exit code.
+        **settings: Settings, passed as key=value.
+    """
     words = [*map(str, arguments), *(f"{key}={value}" for key, value in settings.items())]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == exit_code, done.output
-    return done.output
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == exit_code, result.output
+    return result.output

@@ -1,4 +1,8 @@
-"""The stages of a curation with their settings as keywords, and its commands."""
+"""Functions that run one curation stage each, with the stage's settings as keyword arguments.
+
+`take_in`, `split`, `deduplicate`, `write`, `answer`, `select` and `export` call the package directly. `run` runs
+`cuset curate`.
+"""
 
 import json
 from collections.abc import Iterable
@@ -14,8 +18,8 @@ from cuset_stage.curate.stage import Summary
 
 def _run(stage: str, work: Path, /, *files: Path, **keys) -> Summary:
     module = import_module(f"cuset_stage.curate.{'importing' if stage == 'import' else stage}")
-    given = {"path": files[0]} if stage == "import" else {"input": files}
-    return getattr(module, f"run_{stage}")(STAGE_SETTINGS[stage](folder=work, **given, **keys))
+    source = {"path": files[0]} if stage == "import" else {"input": files}
+    return getattr(module, f"run_{stage}")(STAGE_SETTINGS[stage](folder=work, **source, **keys))
 
 
 run = partial(cuset, "curate")
@@ -25,7 +29,7 @@ take_in, split, deduplicate, write, answer, select, export = (
 
 
 def adapt(work: Path, **keys) -> Summary:
-    """What was imported, through the stages between."""
+    """Adapt what was imported, after running the stages in between."""
     split(work)
     deduplicate(work)
     write(work)
@@ -33,19 +37,19 @@ def adapt(work: Path, **keys) -> Summary:
 
 
 def prove(work: Path, *files: Path, **keys) -> Summary:
-    """What was adapted, or what is in the files."""
+    """Prove what is in these files. Without files, first answer what was adapted, and prove that."""
     if not files:
         answer(work)
     return _run("prove", work, *files, **keys)
 
 
 def lines(path: Path) -> list[dict]:
-    """The rows of a JSONL file; none where there is no file."""
+    """Return the rows of a JSONL file, or an empty list if there is no such file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def put(path: Path, rows: Iterable[dict]) -> Path:
-    """Write rows to a JSONL file."""
+    """Write rows to a JSONL file and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path

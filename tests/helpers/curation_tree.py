@@ -1,11 +1,15 @@
-"""A small tree of .cu files: programs that use a GPU when there is one, with their tasks beside them, and faults."""
+"""A small tree of .cu files for tests of curation.
+
+It holds right programs with their tasks beside them, a wrong program, a broken task, and a kernel without a program.
+The programs use a GPU if there is one and compute on the CPU otherwise, so they can be judged on any machine.
+"""
 
 import json
 from pathlib import Path
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
-# A PyTorch module, to be filled with an expression of x.
+# Template of a PyTorch module; %s is an expression of x.
 MODULE = """import torch
 import torch.nn as nn
 
@@ -18,7 +22,7 @@ class Model(nn.Module):
 def get_inputs():
     return [torch.randn(16, 64)]
 """
-# Reads data/x.bin, writes data/y.bin; on a machine without a GPU it computes on the CPU.
+# Template of a program that reads data/x.bin and writes data/y.bin. Without a GPU it computes on the CPU.
 PROGRAM = """// SPDX-License-Identifier: MIT
 #include <cuda_runtime.h>
 #include <cstdio>
@@ -70,7 +74,12 @@ def reference(inputs):
 
 
 def task_columns(prompt: str, numpy: str) -> dict:
-    """What makes a program that applies this to every element of x a task."""
+    """Return the task's columns for a program that applies a function to every element of x.
+
+    Args:
+        prompt: The task's prompt.
+        numpy: The function as a NumPy expression of x, for the reference.
+    """
     return {
         "prompt": prompt,
         "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
@@ -81,7 +90,17 @@ def task_columns(prompt: str, numpy: str) -> dict:
 
 
 def write_program(folder: Path, name: str, expression: str, numpy: str, **declared) -> Path:
-    """name.cu with its task beside it: inputs, outputs and cases in name.json, the reference in name.ref.py."""
+    """Write name.cu with its task beside it, and return the path of name.cu.
+
+    Inputs, outputs and cases go to name.json, the reference to name.ref.py.
+
+    Args:
+        folder: Folder for the files; it is made if needed.
+        name: Stem of the files.
+        expression: The function of x that the program computes, in C++.
+        numpy: The function of x that the reference computes, in NumPy.
+        **declared: Columns of the task that replace the usual ones.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.cu"
     path.write_text(PROGRAM % {"expression": expression}, encoding="utf-8")
@@ -93,7 +112,9 @@ def write_program(folder: Path, name: str, expression: str, numpy: str, **declar
 
 
 def make_tree(root: Path) -> Path:
-    """Six files: three right programs (one of them a copy), a wrong one, one with a broken declaration, and a bare kernel."""
+    """Write six files: three right programs (one of them a copy), a wrong one, one with a broken declaration, and a
+    bare kernel.
+    """
     write_program(root, "square", "x * x", "x * x", family="element-wise")
     write_program(root / "deep", "halve", "0.5f * x + 1.0f", "0.5 * x + 1.0")
     write_program(root, "square_again", "x * x", "x * x")

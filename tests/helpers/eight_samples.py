@@ -1,4 +1,4 @@
-"""Eight short conversations as a data set: a fixture of `tests/invariant` and `tests/real`."""
+"""The fixture `eight_samples`: a data set of eight short conversations, used by `tests/invariant` and `tests/real`."""
 
 import pytest
 from data_sets import CHAT_TAGS, write_data_set
@@ -20,9 +20,10 @@ SNIPPETS = [
 
 @pytest.fixture(scope="session")
 def eight_samples(tmp_path_factory):
-    """A data set of eight short conversations, of uneven length, with and without CUDA, two of them of two turns.
+    """The folder of the data set `eight`: eight short conversations of different lengths, with and without CUDA code.
 
-    Eight samples are one optimizer step in every arrangement below, so order cannot matter.
+    Two of them have two turns. The tests use all eight samples in every optimizer step, however they split them over
+    ranks and micro-batches, so the order of the samples cannot matter.
     """
     folder = tmp_path_factory.mktemp("data")
     rows = []

@@ -1,6 +1,7 @@
-"""What weights in the data are held to: pairs of runs that have to be equal.
+"""The list of promises about weights in the data: pairs of training runs that must give the same numbers.
 
-tests/invariant/test_weights.py runs them; scripts/write_docs.py writes the list in docs/data.md from the same entries.
+tests/invariant/test_weights.py runs the pairs. scripts/write_docs.py writes the list in docs/data.md from the same
+entries, so the page names exactly what is tested. A pair's key is the sentence on the page.
 """
 
 from collections.abc import Mapping
@@ -9,13 +10,18 @@ from typing import Any
 
 
 LR_0 = {"learning_rate": 0.0}
-WHOLE = {"per_device_train_batch_size": 8}  # all rows in a batch, a batch a step
+WHOLE = {"per_device_train_batch_size": 8}  # all rows are one batch and one optimizer step
 PACKED = {"neat_packing": True, "cutoff_len": 2048, "per_device_train_batch_size": 1}
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A run: keys of its recipe, beside the data set `weighted` and WHOLE, and ranks."""
+    """One run of a pair.
+
+    Attributes:
+        keys: Recipe keys that differ from the default, which trains on the data set `weighted` with `WHOLE`.
+        ranks: Number of processes.
+    """
 
     keys: Mapping[str, Any] = field(default_factory=dict)
     ranks: int = 1
@@ -23,10 +29,15 @@ class Arm:
 
 @dataclass(frozen=True)
 class Exactness:
-    """Two runs whose losses, gradient norms and statistics are the same in every step.
+    """Two runs whose losses, gradient norms and statistics must be the same in every step.
 
-    is_bitwise: to the last bit, the trained weights included; else to 5e-5. factor: of the first run's loss and gradient norm to the
-    other's. is_quick: whether it belongs to every run of the tests, not only to the slow ones.
+    Attributes:
+        one: The first run.
+        other: The second run.
+        is_bitwise: Whether they must be equal to the last bit, trained weights included. Otherwise a relative 5e-5 is
+            allowed.
+        factor: Expected ratio of the first run's loss and gradient norm to the second run's.
+        is_quick: Whether the pair is part of every test run, not only of the slow ones.
     """
 
     one: Arm

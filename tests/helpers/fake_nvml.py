@@ -1,4 +1,4 @@
-"""GPUs that are not there, as the driver would list them."""
+"""A stand-in for NVML that lists GPUs which do not exist, for tests on machines without any."""
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -10,7 +10,13 @@ from cuset_stage.sandbox import Gpu
 
 
 def fake_nvml(monkeypatch: pytest.MonkeyPatch, gpus: Sequence[Gpu], used: Callable[[], int] = lambda: 0) -> None:
-    """NVML lists these GPUs, of which `used()` bytes of memory are in use. One whose uuid is empty does not answer."""
+    """Replace NVML so that it lists these GPUs, and unset CUDA_VISIBLE_DEVICES.
+
+    Args:
+        monkeypatch: Undoes the replacement after the test.
+        gpus: GPUs to list. One with an empty uuid raises an NVML error when it is asked for, as a broken card does.
+        used: Function that returns the bytes of memory in use on each GPU.
+    """
 
     def by_index(index: int) -> Gpu:
         if not gpus[index].uuid:
@@ -34,4 +40,5 @@ def fake_nvml(monkeypatch: pytest.MonkeyPatch, gpus: Sequence[Gpu], used: Callab
 
 
 def fake_gpus(count: int, capability: str = "9.0") -> list[Gpu]:
+    """Return `count` made-up GPUs of 80 GiB with this compute capability."""
     return [Gpu(number, f"GPU-fake-{number}", "NVIDIA Fake", "580.0", capability, 80 << 30) for number in range(count)]

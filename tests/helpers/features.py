@@ -1,6 +1,7 @@
-"""LLaMA-Factory's SFT features and what becomes of them under `stage: cuset`, from features.yaml.
+"""LLaMA-Factory's SFT features and how each behaves under `stage: cuset`, read from features.yaml.
 
-tests/stage/test_features.py tries each entry; scripts/write_docs.py writes docs/features.md from the same list.
+tests/stage/test_features.py tests each entry. scripts/write_docs.py writes docs/features.md from the same list, so the
+page claims only what is tested.
 """
 
 import json
@@ -15,7 +16,7 @@ from data_sets import write_data_set
 
 
 ROOT = Path(__file__).parents[2]
-OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}  # what is left is SFT
+OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}  # leaves SFT's loss
 
 
 class Outcome(StrEnum):
@@ -27,22 +28,26 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """One feature.
+    """One feature. The test trains with it under `stage: sft` and under `stage: cuset` with all of CuSeT's parts off.
 
     Attributes:
-        keys: of a recipe, which turn it on. In texts, {folder} is a folder of the run's own, {first} the output of the run `first`,
-            {chats} the folder of `write_chats`.
-        more: further keys for the test. In the file `deepspeed` gives ZeRO's stage and what differs from the bundled configuration.
-        first: keys of a run that comes before, if one has to.
-        says: what the output of both runs has to hold: that it was on; or why it failed; or the refusal.
-        leaves: patterns of files that both runs have to leave in {folder} or in their output.
-        packages: of Python; without them the entry is skipped.
-        ranks, environment: of the runs.
-        rel: how far the losses and the gradient norms may be apart, relative to SFT's.
-        steps: how many steps both log.
-        held: the test that holds it instead, as path::name.
-        note: for the page.
-        is_quick: whether it belongs to every run of the tests, not only to the slow ones.
+        keys: Recipe keys that turn the feature on. In their values {folder} stands for a folder of the run's own,
+            {first} for the output folder of the run `first`, and {chats} for the folder of `write_chats`.
+        outcome: What has to happen.
+        more: Further recipe keys for the test. In features.yaml, `deepspeed` gives the ZeRO stage and the keys that
+            differ from the bundled configuration.
+        first: Recipe keys of a run that has to come before, or None.
+        says: Text that has to occur in the output of both runs. It shows that the feature was on. For a feature that
+            fails it is the error, and for one that is refused the refusal, in the last line of the output.
+        leaves: Patterns of files that both runs have to leave in {folder} or in their output folder.
+        packages: Python packages that the feature needs. Without them the test is skipped.
+        ranks: Number of processes.
+        environment: Environment variables of the runs.
+        rel: Allowed difference of the losses and the gradient norms, relative to SFT's.
+        steps: Number of steps that both runs log.
+        held: The test that covers the feature instead, as path::name, or an empty string.
+        note: A remark for the page.
+        is_quick: Whether the test is part of every test run, not only of the slow ones.
     """
 
     keys: Mapping[str, Any] = field(default_factory=dict)
@@ -62,14 +67,14 @@ class Feature:
 
 
 def deepspeed(stage: int, **zero: Any) -> dict[str, Any]:
-    """The bundled configuration for DeepSpeed with changes to its part for ZeRO."""
+    """Return the bundled DeepSpeed configuration of a ZeRO stage, with these keys changed in its `zero_optimization`."""
     config = json.loads((ROOT / "yaml_configs" / "deepspeed" / f"ds_z{stage}_config.json").read_text(encoding="utf-8"))
     config["zero_optimization"] |= zero
     return config
 
 
 def read_features() -> dict[str, dict[str, Feature]]:
-    """The features by group and name."""
+    """Return the features of features.yaml by group and name."""
     groups = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     for entries in groups.values():
         for name, entry in entries.items():
@@ -92,7 +97,11 @@ TOOL = {
 
 
 def write_chats(folder: Path) -> None:
-    """Data sets with several turns and a system message (turns), tool calls (tools) and thoughts (thinking), of eight rows each."""
+    """Write three data sets of eight rows each.
+
+    `turns` has two turns and a system message, `tools` has tool calls, and `thinking` has reasoning before the first
+    answer.
+    """
     turns, tools, thinking = [], [], []
     for number in range(8):
         code = KERNEL.format(number)

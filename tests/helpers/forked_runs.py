@@ -1,5 +1,8 @@
-"""What the judge runs in its sandbox, in a fork of the tests' own process instead, where numpy and torch are imported already: all of
-it but the sandbox, in a twentieth of the time."""
+"""A replacement for the sandbox that runs the judge's scripts in forks of the test process.
+
+numpy and torch are imported there already, so a run takes a twentieth of the time. Everything but the sandbox itself is
+the same. Tests that need the real sandbox ask for the fixture `sandboxed`.
+"""
 
 import faulthandler
 import gc
@@ -29,18 +32,23 @@ def run_forked(
     stop: threading.Event | None = None,
     **_: Any,
 ) -> Finished:
-    """As `sandbox.run_sandboxed` for `python [options] SCRIPT [arguments]`, with its time limit alone."""
+    """Do what `sandbox.run_sandboxed` does for a command `python [options] SCRIPT [arguments]`, without any
+    confinement.
+
+    Of the limits only the wall time is enforced. Files in `readonly` become symbolic links in the folder while the
+    script runs.
+    """
     links = [folder / name for name in readonly]
     for link, source in zip(links, readonly.values(), strict=True):
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(source)
-    said = [folder.parent / name for name in ("stdout.txt", "stderr.txt")]
-    begin = time.monotonic()
+    output_paths = [folder.parent / name for name in ("stdout.txt", "stderr.txt")]
+    start = time.monotonic()
     child = os.fork()
     if not child:
         if channel:
             os.dup2(channel.fileno(), 0)
-        os._exit(_run(command, folder, said, environment))
+        os._exit(_run(command, folder, output_paths, environment))
     if channel:
         channel.close()
     stopped = status = None
@@ -48,34 +56,35 @@ def run_forked(
         ended, code = os.waitpid(child, os.WNOHANG)
         if ended:
             status = os.waitstatus_to_exitcode(code)
-        elif (wanted := stop is not None and stop.is_set()) or time.monotonic() - begin > limits.wall_s:
+        elif (stop_requested := stop is not None and stop.is_set()) or time.monotonic() - start > limits.wall_s:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            stopped = "judge" if wanted else "wall"
+            stopped = "judge" if stop_requested else "wall"
         else:
             time.sleep(0.002)
     for link in links:
         link.unlink()
-    texts = [path.read_text(errors="replace") for path in said]
-    return Finished(status, stopped, time.monotonic() - begin, *texts)
+    texts = [path.read_text(errors="replace") for path in output_paths]
+    return Finished(status, stopped, time.monotonic() - start, *texts)
 
 
 def _run(command: list[str], folder: Path, said: list[Path], environment: Mapping[str, str]) -> int:
+    """Run the script in this forked process and return its exit code. `said` are the files for stdout and stderr."""
     for number, path in enumerate(said, start=1):
         os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), number)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
-    gc.freeze()  # else a collection here copies the pages of all that the tests have
+    gc.freeze()  # otherwise a collection in the child copies all pages of the test process
     faulthandler.disable()
     os.chdir(folder)
     os.environ.update(environment)
     if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)  # threads do not survive the fork
-    place = next(number for number, part in enumerate(command) if part.endswith(".py"))
-    sys.argv = command[place:]
+        sys.modules["torch"].set_num_threads(1)  # torch's worker threads do not survive the fork
+    script_index = next(number for number, part in enumerate(command) if part.endswith(".py"))
+    sys.argv = command[script_index:]
     sys.path.insert(0, str(folder))
     code: object = 0
     try:
-        runpy.run_path(command[place], run_name="__main__")
+        runpy.run_path(command[script_index], run_name="__main__")
     except SystemExit as stop:
         code = stop.code or 0
         if isinstance(code, str):

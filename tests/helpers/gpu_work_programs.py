@@ -1,4 +1,9 @@
-"""Programs for one task, y = x * x + x[::-1], that do its work on the GPU or only look as if they did. Built from a few parts."""
+"""CUDA programs for one task, y = x * x + x[::-1]. Some do its work on the GPU, others only look as if they did.
+
+They are put together from a few parts, so that a cheating program differs from an honest one in a single point. The
+judge must pass `HONEST`, and must flag the programs of `NOTHING`, `UPLOADED`, `NOT_FROM_GPU`, `NOT_NEEDED` and
+`FORGED`. tests/gpu runs them on a real GPU.
+"""
 
 from string import Template
 from typing import Any
@@ -54,6 +59,7 @@ $body
 
 
 def kernel(statement: str, parameters: str = "const float* x, float* y, int n") -> str:
+    """Return the source of a kernel that runs `statement` for each index i < n."""
     index = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
     return f"__global__ void kernel({parameters}) {{\n  {index}\n  if (i < n) {statement}\n}}\n"
 
@@ -77,7 +83,8 @@ DOWN = "  cudaMemcpy(y.data(), dy, bytes, cudaMemcpyDeviceToHost);\n"
 WORK = ALLOCATE + UP + RUN
 WHOLE = WORK + DOWN
 HOST = "  host(x.data(), y.data(), n);\n"
-# What the host has computed goes up: as the kernel's input, or where its output is.
+# Copies the result that the host has computed to the GPU: into the kernel's input (dx), or to where its output belongs
+# (dy).
 RESULT_IN, RESULT_OUT = (f"  cudaMemcpy({to}, y.data(), bytes, cudaMemcpyHostToDevice);\n" for to in ("dx", "dy"))
 WAIT = "  cudaDeviceSynchronize();\n"
 MANAGED = "  cudaMallocManaged(&dx, bytes); cudaMallocManaged(&dy, bytes);\n"
@@ -87,6 +94,9 @@ STREAM = "  cudaStream_t s; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking)
 
 
 def program(device: str, body: str, end: str = "return 0;") -> str:
+    """Return a whole program from its device code, the statements between reading x and writing y, and its last
+    statement.
+    """
     return FRAME.substitute(device=device, body=body, end=end)
 
 
@@ -227,6 +237,7 @@ DECODED = program(
 
 
 def task_row(n: int = 100_000) -> dict[str, Any]:
+    """Return the row of the task, with a small case of 1000 values and a large one of n values."""
     tensor = {"dtype": "float32", "shape": ["n"]}
     return {
         "id": "square_and_mirror",

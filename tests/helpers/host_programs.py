@@ -1,6 +1,7 @@
-"""Tasks that need no GPU, and one program that does to each of them what the case asks for: few compilations, all verdicts.
+"""Tasks that need no GPU, and one program that can earn every verdict on them.
 
-The program doubles `x`; the first value of `mode` says what else it does.
+The program doubles `x`. An input of the case, `mode`, tells it what to do wrong. All tests can share this one program,
+so it is compiled once.
 """
 
 import json
@@ -46,7 +47,7 @@ int main() {
 }
 """
 
-HOST_FLAGS = ("-O0", "-std=c++17", "-x", "c++")  # nvcc leaves out the GPU's half, which is nine tenths of its time
+HOST_FLAGS = ("-O0", "-std=c++17", "-x", "c++")  # plain C++: device compilation would be nine tenths of nvcc's time
 
 BROKEN = PROGRAM.replace("fopen(", "fupen(")
 
@@ -66,16 +67,23 @@ def reference(inputs):
 
 
 def task_row(name: str, *modes: str, split: str = "eval", reference: str = REFERENCE) -> dict[str, Any]:
-    """A task with a case for each of the modes, named as the mode is."""
-    values = {"dtype": "float32", "shape": ["n"]}
+    """Return the row of a task with one case for each of these modes. A case has the name of its mode.
+
+    Args:
+        name: Id of the task.
+        *modes: Keys of `MODES`.
+        split: Split of the task.
+        reference: Source of the reference.
+    """
+    vector = {"dtype": "float32", "shape": ["n"]}
     return {
         "id": name,
         "family": "element-wise",
         "split": split,
         "prompt": "double x",
         "system": None,
-        "inputs": [{"name": "mode", "dtype": "int32", "shape": [1]}, {"name": "x", **values}],
-        "outputs": [{"name": "y", **values}],
+        "inputs": [{"name": "mode", "dtype": "int32", "shape": [1]}, {"name": "x", **vector}],
+        "outputs": [{"name": "y", **vector}],
         "cases": [
             {"name": mode, "parameters": {"n": 100 + number, "mode": MODES[mode]}} for number, mode in enumerate(modes)
         ],
@@ -93,11 +101,13 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def make_task(folder: Path, *modes: str, **options: Any) -> ProgramTask:
+    """Return the task of `task_row` for these modes, loaded from a file as a user's would be."""
     path = write_lines(folder / f"{'_'.join(modes)}.jsonl", [task_row("double", *modes, **options)])
     return load_tasks(path).tasks[0]
 
 
 def answer_row(task: str, sample: int, code: str | None = PROGRAM, **more: Any) -> dict[str, Any]:
+    """Return a row of an answers file whose answer contains this code. None: an answer without code."""
     text = "I would rather not." if code is None else f"Here it is.\n\n```cpp\n{code}\n```\n"
     row = {"task": task, "sample": sample, "answer": text, "tokens": 100, "finish_reason": "stop", "model": "m"}
     return row | more
@@ -107,6 +117,9 @@ TASKS = [task_row("one", "right"), task_row("two", "right", "wrong", split="trai
 
 
 def arguments(folder: Path, answers: list[dict[str, Any]], tasks: list[dict[str, Any]] = TASKS) -> list[str]:
-    """`cuset evaluate` of these answers to these tasks into results.jsonl of the folder, quick and without a GPU."""
+    """Write the answers and the tasks to files, and return the words of `cuset evaluate` on them.
+
+    The results go to results.jsonl in the folder. Programs are compiled without optimisation and run without a GPU.
+    """
     command = ["evaluate", str(write_lines(folder / "answers.jsonl", answers)), f"output={folder / 'results.jsonl'}"]
     return [*command, f"tasks={write_lines(folder / 'tasks.jsonl', tasks)}", "flags=-O0 -std=c++17", "no_gpu=true"]

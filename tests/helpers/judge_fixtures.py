@@ -1,4 +1,9 @@
-"""`cuset evaluate` on small tasks that need no GPU, and the two ways in which this machine can confine programs."""
+"""Fixtures for tests that judge answers: a judge and `cuset evaluate` for tasks without a GPU, and both kinds of
+isolation.
+
+By default the judge's scripts run in the real sandbox. With `forked` they run in forks of the test process, which is
+much faster.
+"""
 
 import subprocess
 import sys
@@ -17,19 +22,19 @@ from cuset_stage.sandbox import Finished, Isolation, SandboxError, resolve_isola
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for all tests: nvcc compiles a program once."""
+    """A cache folder that all tests and all workers share, so that nvcc compiles a program once."""
     return shared_folder(tmp_path_factory, "judge-cache")
 
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Caches of this test alone."""
+    """Give this test caches of its own, which are empty at the start."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
 
 
 @pytest.fixture(scope="module")
 def judge(cache: Path) -> Any:
-    """Of programs, without a GPU."""
+    """A judge of programs that uses no GPU."""
     from cuset_stage.judge.oracle import CaseCache
     from cuset_stage.judge.programs import ProgramJudge
     from cuset_stage.sandbox import Compiler, Limits
@@ -39,7 +44,7 @@ def judge(cache: Path) -> Any:
 
 
 def working(isolation: Isolation) -> Isolation:
-    """What is asked for, where it works here."""
+    """Return this isolation, or skip the test if it does not work on this machine."""
     try:
         return resolve_isolation(isolation)
     except SandboxError as error:
@@ -48,32 +53,36 @@ def working(isolation: Isolation) -> Isolation:
 
 @pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
 def isolation(request: pytest.FixtureRequest) -> Isolation:
+    """Run the test once with each kind of isolation that works on this machine."""
     return working(request.param)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_idle_servers() -> Iterator[None]:
-    """A file's script servers end with it: watching an idle one takes 4 % of a core, for the rest of the tests."""
+    """End the idle script servers after each test file.
+
+    Watching one takes 4 % of a core, for the rest of the test run.
+    """
     yield
-    if server := sys.modules.get("cuset_stage.judge.oracle"):
-        for idle in server._idle.values():
-            while idle:
-                idle.pop().close()
+    if oracle := sys.modules.get("cuset_stage.judge.oracle"):
+        for servers in oracle._idle.values():
+            while servers:
+                servers.pop().close()
 
 
 @pytest.fixture
 def sandboxed() -> None:
-    """With `forked`: scripts and modules of this test run in the real sandbox."""
+    """Let this test's scripts and modules run in the real sandbox although it uses `forked`."""
 
 
 @pytest.fixture
 def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scripts of oracles, and modules, run in forks of this process."""
+    """Run the scripts of oracles, and modules, in forks of this process instead of the sandbox."""
     if "sandboxed" not in request.fixturenames:
         from forked_runs import run_forked
 
         def run(command: list[str], **options: Any) -> Finished:
-            """Servers of scripts outlive a test."""
+            """Fork for modules alone: script servers outlive a test, so they stay in the sandbox."""
             return (run_forked if "worker.py" in command else run_sandboxed)(command, **options)
 
         monkeypatch.setattr("cuset_stage.judge.oracle.run_sandboxed", run_forked)
@@ -85,12 +94,14 @@ _checked: set[tuple[Any, ...]] = set()
 
 @pytest.fixture
 def every_check() -> None:
-    """With `options_checked_once`: the judge tries nvcc's options in every run of this test, as it does outside of tests."""
+    """Let the judge try out nvcc's options in every run of this test, as it does outside of tests, despite
+    `options_checked_once`.
+    """
 
 
 @pytest.fixture
 def options_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The judge tries the same options of nvcc once."""
+    """Let the judge try out each set of nvcc options only once in a test process, to save a compilation per run."""
     if "every_check" in request.fixturenames:
         return
     from cuset_stage.judge import bench
@@ -106,22 +117,24 @@ def options_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def run(tmp_path: Path, cache: Path, options_checked_once: None, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run `cuset evaluate` on answers and tasks; its result, and what the results file says then."""
+    """A function that runs `cuset evaluate` and returns its output and the results file, or None where there is no
+    file.
+    """
     monkeypatch.setenv("CUSET_CACHE", str(cache))
 
     def run(
         answers: list[dict[str, Any]], *options: str, tasks: list[dict[str, Any]] = TASKS, code: int = 0
     ) -> tuple[str, Results | None]:
         output = tmp_path / "results.jsonl"
-        said = cuset(*arguments(tmp_path, answers, tasks), *options, exit_code=code)
-        return said, read_results(output) if output.exists() else None
+        printed = cuset(*arguments(tmp_path, answers, tasks), *options, exit_code=code)
+        return printed, read_results(output) if output.exists() else None
 
     return run
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A disk of 700 MiB, for scratch folders."""
+    """A file system of 700 MiB, mounted for this test, that holds its scratch folders."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=700m", "tmpfs", str(place)]

@@ -1,4 +1,8 @@
-"""Cases for the losses: a head, its input and a batch, computed by way of the logits (`dense`) and by the fused head (`fused`)."""
+"""Random cases for tests of the losses.
+
+A case has an output head, its input and a batch. Its loss can be computed from materialised logits (`Case.dense`) and
+by the fused head (`Case.fused`). Both return the same things, which `assert_same` compares.
+"""
 
 from dataclasses import dataclass
 
@@ -9,7 +13,18 @@ from cuset_stage.objective import fused_objective, objective_loss, rule, token_t
 
 @dataclass
 class Case:
-    """A head, its input and a batch; `trained` says what requires a gradient."""
+    """A head, its input and a batch of B rows of T tokens.
+
+    Attributes:
+        hidden: Input of the head, [B, T, H].
+        weight: Weight of the head, [V, H].
+        bias: Bias of the head, [V], or None.
+        base_hidden: Input of the head in the base model, [B, T, H]. The base model has the same head.
+        labels: [B, T], with -100 where a token is not supervised.
+        cuda_mask: [B, T], 1 for CUDA tokens.
+        sample_ids: [B, T], the number of the sample that a token belongs to.
+        trained: Which of `hidden`, `weight` and `bias` require a gradient.
+    """
 
     hidden: torch.Tensor  # [B, T, H]
     weight: torch.Tensor  # [V, H]
@@ -21,7 +36,7 @@ class Case:
     trained: tuple[str, ...] = ("hidden",)
 
     def leaves(self) -> dict[str, torch.Tensor | None]:
-        """Fresh copies of the inputs, to be differentiated."""
+        """Return fresh copies of `hidden`, `weight` and `bias`; those that are trained require a gradient."""
         names = ("hidden", "weight", "bias")
         tensors = {name: getattr(self, name) for name in names}
         return {n: None if t is None else t.clone().requires_grad_(n in self.trained) for n, t in tensors.items()}
@@ -32,15 +47,19 @@ class Case:
 
     @property
     def is_token(self) -> torch.Tensor:
-        """[B, T - 1], where the next token is supervised."""
+        """[B, T - 1], true where the next token is supervised."""
         return self.labels[:, 1:] != -100
 
     def logits(self, hidden, weight, bias) -> torch.Tensor:
+        """Return the logits [B, T, V], in float32 or better."""
         logits = torch.nn.functional.linear(hidden, weight, bias)
         return logits.to(torch.promote_types(hidden.dtype, torch.float32))
 
     def dense(self, settings, **options):
-        """(loss, gradients, terms) by way of the logits."""
+        """Return (loss, gradients by name, terms) computed from materialised logits.
+
+        `options` go to `objective_loss`.
+        """
         leaves = self.leaves()
         base = self.logits(self.base_hidden, self.weight, self.bias)
         logits = self.logits(**leaves)
@@ -51,6 +70,7 @@ class Case:
         return loss.detach(), gradients(loss, leaves), terms
 
     def fused(self, settings, **options):
+        """Return (loss, gradients by name, terms) of the fused head. `options` go to `fused_objective`."""
         leaves = self.leaves()
         options = {"bias": leaves.pop("bias"), "reference": (self.base_hidden, (self.weight, self.bias)), **options}
         loss, terms = fused_objective(*leaves.values(), *self.batch, settings, **options)
@@ -58,6 +78,7 @@ class Case:
 
 
 def gradients(loss, leaves) -> dict[str, torch.Tensor]:
+    """Run the backward pass, if there is one, and return the gradients of the leaves that require one."""
     if loss.requires_grad:
         loss.backward()
     return {name: leaf.grad for name, leaf in leaves.items() if leaf is not None and leaf.requires_grad}
@@ -66,7 +87,18 @@ def gradients(loss, leaves) -> dict[str, torch.Tensor]:
 def make_case(
     shape=(2, 47, 31, 123), seed=0, bias=False, dtype=torch.float32, device="cpu", samples=3, **changes
 ) -> Case:
-    """Several samples a row with unsupervised gaps, probabilities over (0, 1), CUDA spans."""
+    """Return a random case with several samples in a row, unsupervised gaps, CUDA tokens, and target probabilities
+    over all of (0, 1).
+
+    Args:
+        shape: (rows, tokens in a row, hidden size, vocabulary size).
+        seed: Seed of the random numbers.
+        bias: Whether the head has a bias.
+        dtype: Type of the floating-point tensors.
+        device: Device of all tensors.
+        samples: Samples in each row.
+        **changes: Further attributes of `Case`.
+    """
     rows, length, hidden_size, vocab_size = shape
     generator = torch.Generator().manual_seed(seed)
 
@@ -90,19 +122,23 @@ def make_case(
 
 
 def make_batch(shape=(2, 47, 31, 123), **options) -> tuple[torch.Tensor, ...]:
-    """Logits, labels, CUDA mask and sample ids of a case."""
+    """Return logits, labels, CUDA mask and sample ids of a random case."""
     case = make_case(shape, **options)
     return case.logits(case.hidden, case.weight, case.bias), *case.batch
 
 
 def weights_of(case: Case, seed=0) -> torch.Tensor:
-    """Weights from 0 to 3, some of them 0, as data give them."""
+    """Return random token weights as data may give them: [B, T], from 0.5 to 3, and a sixth of them 0."""
     weights = 3 * torch.rand(case.labels.shape, generator=torch.Generator().manual_seed(seed))
     return torch.where(weights < 0.5, 0.0, weights)
 
 
 def assert_same(actual, expected, tolerance=1e-5):
-    """Values, gradients and terms of two (loss, gradients, terms) within `tolerance` of the largest entry."""
+    """Check that two results of `Case.dense` or `Case.fused` agree.
+
+    Losses and terms have to agree within `tolerance`, relative and absolute. Gradients have to agree within
+    `tolerance` times their largest entry, and in dtype.
+    """
     torch.testing.assert_close(actual[0].float(), expected[0].float(), rtol=tolerance, atol=tolerance)
     assert actual[1].keys() == expected[1].keys()
     for name, gradient in expected[1].items():
@@ -128,6 +164,7 @@ def assert_same(actual, expected, tolerance=1e-5):
 
 @rule("1 where every statistic is in its range")
 def in_range(tokens):
+    """A rule that gives a token weight 1 if all its statistics are in their ranges, else 0."""
     names = ("probability", "base_probability", "mass", "base_mass", "concentration", "confidence")
     unit = [getattr(tokens, name) for name in names]
     others = [tokens.nll, tokens.entropy, tokens.base_entropy, tokens.top_entropy, tokens.base_top_entropy]
@@ -138,7 +175,11 @@ IN_RANGE = f"{__name__}:in_range"
 
 
 def sharp_case(seed, dtype, device="cpu", shape=(2, 24, 16, 130), **changes):
-    """Most targets are the likeliest, of a probability near 1 in half of the cases; the base model is nearly the model."""
+    """Return a case in which most targets are the likeliest token, as in a well-trained model.
+
+    With an odd seed the logits are so large that most probabilities are close to 1. The base model is nearly the
+    model, so that rounding could make a divergence negative.
+    """
     case = make_case(shape, seed=seed, dtype=dtype, device=device, **changes)
     case.weight *= (8, 30)[seed % 2]
     logits = case.logits(case.hidden, case.weight, case.bias)
@@ -149,6 +190,7 @@ def sharp_case(seed, dtype, device="cpu", shape=(2, 24, 16, 130), **changes):
 
 
 def assert_in_range(terms):
+    """Check that confidences and weights are in [0, 1], and that losses and penalties are not negative."""
     unit = [terms.confidence, *(x[terms.is_sample] for x in (terms.region_confidence, terms.sample_weight))]
     for name, values in zip(("confidence", "C", "w"), unit, strict=True):
         assert ((values >= 0) & (values <= 1)).all(), (name, values.min(), values.max())

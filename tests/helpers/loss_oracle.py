@@ -1,4 +1,7 @@
-"""CuSeT's equations once more, in float64 NumPy with plain loops: slow, and sharing no code with the package."""
+"""An independent implementation of CuSeT's equations, for comparison.
+
+It uses float64 NumPy and plain loops. It is slow, and it shares no code with the package.
+"""
 
 import math
 
@@ -6,13 +9,14 @@ import numpy as np
 
 
 def log_softmax(row: np.ndarray) -> np.ndarray:
+    """Return the log-probabilities of one row of logits, in float64."""
     row = row.astype(np.float64)
     shifted = row - row.max()
     return shifted - math.log(np.exp(shifted).sum())
 
 
 def samples_of(labels: np.ndarray, sample_ids: np.ndarray) -> dict[tuple[int, int], list[int]]:
-    """Positions of each sample's supervised tokens, by (row, id), in order."""
+    """Return the positions of each sample's supervised tokens in order, by (row, sample id)."""
     samples: dict[tuple[int, int], list[int]] = {}
     for row in range(labels.shape[0]):
         for position in range(1, labels.shape[1]):
@@ -22,6 +26,7 @@ def samples_of(labels: np.ndarray, sample_ids: np.ndarray) -> dict[tuple[int, in
 
 
 def window_means(confidence: list[float], window: int) -> list[float]:
+    """Return the mean confidence in the window around each token. A sample shorter than the window is one window."""
     length = len(confidence)
     means = []
     for t in range(1, length + 1):  # the paper counts from 1
@@ -47,7 +52,23 @@ def cuset(
     region_scope="response",
     normalization="tokens",
 ):
-    """(loss, gradient with respect to logits) in float64."""
+    """Return the CuSeT loss and its gradient with respect to the logits, in float64.
+
+    Args:
+        logits: [B, T, V].
+        labels: [B, T], with -100 where a token is not supervised.
+        cuda_mask: [B, T], 1 for CUDA tokens.
+        sample_ids: [B, T].
+        tau: Threshold of the confidence mask.
+        lam: What the mask of a CUDA token gains.
+        window: Length of a window, in tokens.
+        use_confidence_mask: Whether the confidence mask is on.
+        use_cuda_mask: Whether the CUDA mask is on.
+        use_region_weight: Whether samples are weighted by 1 minus their least confident window.
+        region_scope: "response" to look at all windows of a sample, "cuda" to look at those of its CUDA tokens.
+        normalization: "tokens" to divide by the number of supervised tokens, anything else to divide by the number of
+            samples.
+    """
     gradient = np.zeros(logits.shape, dtype=np.float64)
     total, tokens = 0.0, 0
     samples = samples_of(labels, sample_ids)

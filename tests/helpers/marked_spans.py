@@ -1,10 +1,10 @@
-"""Texts that say themselves where their spans are: `__global__ void k() «{ f(); }»`."""
+"""Test texts in which the expected spans are marked with « and », as in `__global__ void k() «{ f(); }»`."""
 
 import re
 
 
 def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text without « and », and the places between them, sorted."""
+    """Return the text without the marks, and the (start, end) of each marked span, sorted."""
     plain, open_marks, places = "", [], []
     for piece in re.split("([«»])", text):
         if piece == "«":
@@ -17,7 +17,10 @@ def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def check_marks(text: str, find_spans, **options) -> None:
-    """`find_spans` finds the marked places and no others. options: its own, such as kinds and language."""
+    """Check that `find_spans` finds exactly the marked spans.
+
+    `options` go to `find_spans`, such as kinds and language.
+    """
     plain, places = unmarked(text)
-    found = [(start, end) for start, end, _ in find_spans(plain, **options)]
-    assert found == places, [plain[start:end] for start, end in found]
+    spans = [(start, end) for start, end, _ in find_spans(plain, **options)]
+    assert spans == places, [plain[start:end] for start, end in spans]

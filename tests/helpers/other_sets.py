@@ -1,4 +1,7 @@
-"""Small copies of other task sets, with the keys and the files of the real ones and content of our own."""
+"""Small stand-ins for other task sets.
+
+They have the keys and the folder layout of the real sets (ComputeEval, robust-kbench), and content of our own.
+"""
 
 import json
 from pathlib import Path
@@ -22,9 +25,10 @@ int main(int argc, char **argv) {
 
 
 def computeeval_row(**changes) -> dict:
-    """A problem as releases 2025-1 to 2026-1 have it; host code only, and a main that returns 0 without saying so.
+    """Return a problem of ComputeEval in the form of its releases 2025-1 to 2026-1, with these keys changed.
 
-    What comes with it is C++, which nvcc compiles in a tenth of the time.
+    The test's `main` returns 0 by reaching its end, without a return statement. All code is host code, and the files
+    that come with the problem are C++, which nvcc compiles in a tenth of the time.
     """
     files = [{"path": "solution.cu", "content": TWICE}]
     solution = {"schema_version": 1, "type": "file", "task_id": "CUDA/7", "files": files}
@@ -93,7 +97,7 @@ input_names = ["x"]
 
 
 def robust_kbench(root: Path) -> Path:
-    """A clone with one task, forward and backward, in four settings."""
+    """Write a clone of robust-kbench with one task, forward and backward, in four settings, and return its root."""
     folder = root / "tasks" / "scale"
     folder.mkdir(parents=True)
     settings = {

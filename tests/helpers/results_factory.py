@@ -1,4 +1,7 @@
-"""Results files as `cuset evaluate` writes them, made up: which sample of which task ends how is the caller's choice."""
+"""Made-up results files in the form in which `cuset evaluate` writes them.
+
+The caller chooses the verdict of each sample.
+"""
 
 import json
 from collections import Counter
@@ -11,6 +14,7 @@ GENERATION = {"model": "Qwen2.5-Coder-7B-Instruct", "temperature": 0.2, "top_p":
 
 
 def header(method: str, **changes: Any) -> dict[str, Any]:
+    """Return the first line of a results file of this method, with these keys changed."""
     record = {"type": "run", "format": 1, "run": f"{method}-answers", "method": method, "cuset_stage": "0.1.0"}
     record |= {"created": "2026-01-02T03:04:05+00:00", "python": "3.12.3", "generation": GENERATION, "findings": {}}
     record["tasks"] = {"path": "bench.jsonl", "format": "cuset", "sha256": "ab" * 32, "level": None, "split": None}
@@ -22,6 +26,7 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
 
 
 def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, Any]:
+    """Return the line of one sample with this verdict and values that fit it, with these keys changed."""
     compiled = verdict not in ("no_code", "compile_error", "compile_timeout", "infra_error")
     passed, kernel = verdict == "passed", "__global__ void k(float* x) { x[0] = 1.0f; }\n"
     record = {"type": "sample", "task": task, "name": f"kernel {task}", "family": "reduction", "sample": number}
@@ -36,7 +41,7 @@ def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, An
 
 
 def loud(collection: Any) -> str:
-    """The loud notes of a report's collection."""
+    """Return the texts of the loud notes of a report's collection, a line each."""
     return "\n".join(note.text for note in collection.notes if note.loud)
 
 
@@ -48,7 +53,15 @@ def write_results(
     change: Callable[[dict[str, Any]], dict[str, Any]] = lambda record: record,
     **changes: Any,
 ) -> Path:
-    """A results file from task -> verdict of each sample (None: no line). `change` edits a sample, `changes` the header."""
+    """Write a results file and return its path.
+
+    Args:
+        path: Where to write it; the folder is made if needed.
+        method: Name of the method.
+        verdicts: For each task the verdicts of its samples. None leaves out the line of that sample.
+        change: Function that edits the line of a sample.
+        **changes: Keys of the header that differ from the usual ones.
+    """
     lines = [
         change(sample(task, number, verdict))
         for task, ends in verdicts.items()

@@ -1,4 +1,4 @@
-"""Small tasks for tests: rows of each format, and helpers that load them."""
+"""Small tasks for tests: rows of each task format, and helpers that write and load them."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ print("T" if y.shape == expected.shape and np.allclose(y, expected, rtol=1e-5, a
 
 
 def cuset_row(**changes) -> dict:
-    """A task of our own format: y = 2 x, in two sizes."""
+    """Return a task of our own format, y = 2 x in two sizes, with these keys changed."""
     return {
         "id": "double",
         "family": "elementwise",
@@ -51,7 +51,7 @@ def cuset_row(**changes) -> dict:
 
 
 def cudabench_row(**changes) -> dict:
-    """A row as CUDABench writes them: y = 2 x, 64 values."""
+    """Return a row of CUDABench's format, y = 2 x for 64 values, with these keys changed."""
     return {
         "id": 3,
         "task_name": "Double",
@@ -73,5 +73,5 @@ def write_lines(path: Path, *rows: dict) -> Path:
 
 
 def load_row(folder: Path, row: dict) -> ProgramTask:
-    """The row's task, through a file as a user has it."""
+    """Return the row's task, loaded from a file as a user's would be."""
     return load_tasks(write_lines(folder / "tasks.jsonl", row)).tasks[0]

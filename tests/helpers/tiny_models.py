@@ -1,4 +1,8 @@
-"""Further models beside a tiny one: its tokenizer, whose training takes nearly all of the time, serves them as well."""
+"""Makes further tiny models from one that exists.
+
+Training the tokenizer takes nearly all of the time that a tiny model needs, so the new models use the tokenizer that
+is there.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -9,14 +13,28 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 
 def make_another(model: Path, path: Path, *, seed: int = 0, **sizes: Any) -> Path:
-    """A model in `path` as make_tiny_model would make it with this seed and these sizes, by their names in the configuration."""
-    known = AutoConfig.from_pretrained(model)
-    config = type(known)(**{**known.to_dict(), "layer_types": None, **sizes})  # the types of layers go by their number
+    """Save a model of the same type with other weights or sizes, and return `path`.
+
+    Args:
+        model: Folder of the tiny model.
+        path: Folder for the new one.
+        seed: Seed of the weights.
+        **sizes: Values that differ, by their names in the model's configuration.
+    """
+    base_config = AutoConfig.from_pretrained(model)
+    # None makes the configuration derive the types of the layers anew, as their number may differ.
+    config = type(base_config)(**{**base_config.to_dict(), "layer_types": None, **sizes})
     return _save(config, AutoTokenizer.from_pretrained(model), path, seed)
 
 
 def make_of_type(model: Path, path: Path, **config: Any) -> Path:
-    """A model in `path` of two small layers, from a configuration with its `model_type`."""
+    """Save a model of another type, with two small layers, and return `path`.
+
+    Args:
+        model: Folder of the tiny model, for its tokenizer.
+        path: Folder for the new one.
+        **config: The `model_type`, and further values of its configuration.
+    """
     tokenizer = AutoTokenizer.from_pretrained(model)
     sizes = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
     sizes |= dict(num_key_value_heads=2, head_dim=8, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
@@ -24,7 +42,10 @@ def make_of_type(model: Path, path: Path, **config: Any) -> Path:
 
 
 def make_adapter(model: Path, path: Path, task_type: str | None = None) -> Path:
-    """A LoRA adapter in `path`, made by peft, with weights that change what the model says."""
+    """Save a LoRA adapter for the model and return `path`.
+
+    Its weights are not zero, so it changes the model's outputs.
+    """
     torch.manual_seed(1)
     lora = LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False, task_type=task_type)
     get_peft_model(AutoModelForCausalLM.from_pretrained(model), lora).save_pretrained(path)

@@ -1,4 +1,4 @@
-"""Folders that the workers of pytest-xdist share, so that what takes long to make is made once in a run of the tests."""
+"""Folders that the workers of pytest-xdist share, so that costly things are made only once in a test run."""
 
 import os
 import shutil
@@ -10,13 +10,19 @@ from filelock import FileLock
 
 
 def shared_folder(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None] | None = None) -> Path:
-    """The folder of this name, empty or as `make` fills it. Tests change nothing of what it made."""
+    """Return the shared folder of this name. The first worker that asks for it makes it.
+
+    Args:
+        factory: Gives the base folder of the test run.
+        name: Name of the folder.
+        make: Fills the new, empty folder. Tests must not change what it wrote. None: the folder starts empty.
+    """
     base = factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"shared-{name}"
     made = folder.with_suffix(".made")
     with FileLock(f"{folder}.lock"):
         if not made.exists():
-            shutil.rmtree(folder, ignore_errors=True)  # what a worker left that failed
+            shutil.rmtree(folder, ignore_errors=True)  # left by a worker that failed half-way
             folder.mkdir()
             if make:
                 make(folder)

@@ -1,4 +1,4 @@
-"""Kernels of which tasks are written, and a chat server that replies with what was recorded."""
+"""Kernels for tests of task writing, and a chat server that plays the writing model with recorded replies."""
 
 import shutil
 from pathlib import Path
@@ -7,16 +7,17 @@ from chat_server import ChatServer, completion
 
 
 RECORDED = Path(__file__).parent.parent / "curate" / "replies"
-NAMES = {"rowNorm": "row_norms", "histo": "histogram"}  # kernel -> its files
-SUBJECT = {"row_norms": "norm of each row", "histogram": "modulo 64"}  # in the prompts
+NAMES = {"rowNorm": "row_norms", "histo": "histogram"}  # kernel -> stem of its files
+SUBJECT = {"row_norms": "norm of each row", "histogram": "modulo 64"}  # recognises a task in a prompt
 
 
 def recorded(name: str) -> str:
+    """Return the recorded reply of this name."""
     return (RECORDED / f"{name}.md").read_text(encoding="utf-8")
 
 
 def put_kernels(folder: Path, *names: str) -> Path:
-    """A tree with the recorded kernels."""
+    """Copy recorded kernels, by default all of them, into the folder and return it."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names or NAMES.values():
         shutil.copy(RECORDED / f"{name}.cu", folder)
@@ -24,7 +25,12 @@ def put_kernels(folder: Path, *names: str) -> Path:
 
 
 class Writers(ChatServer):
-    """`said`: replies to be given first, by the name of the recorded one that follows when they are used up."""
+    """A chat server that replies to each request about a kernel with the recorded reply.
+
+    Attributes:
+        said: Replies that are given first, by the name of the recorded reply. When they are used up, the recorded one
+            follows.
+    """
 
     def __init__(self, **said: list[str]) -> None:
         super().__init__()
@@ -32,6 +38,10 @@ class Writers(ChatServer):
         self.always = self._reply
 
     def _reply(self, handler, body) -> None:
+        """Answer a request.
+
+        One that shows no kernel asks for the second, independent reference: its recorded reply is NAME_second.
+        """
         text = "\n".join(message["content"] for message in body["messages"][1:])
         task = next((name for kernel, name in NAMES.items() if f"kernel `{kernel}`" in text), None)
         name = task or f"{next(name for name, words in SUBJECT.items() if words in text)}_second"

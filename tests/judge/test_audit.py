@@ -1,4 +1,6 @@
-"""The audit names each kind of weak oracle, says nothing about a sound one, and is kept by the task's content."""
+"""The audit of tasks: it names each kind of weak oracle, finds nothing in sound tasks, and is cached by the task's
+content.
+"""
 
 import itertools
 import json
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("forked", "empty_cache")
 
 @pytest.fixture
 def codes(tmp_path):
-    """{code: severity} of a row's audit."""
+    """A function that audits a row and returns the findings as {code: severity}."""
 
     def run(row):
         findings = audit_task(load_row(tmp_path, row), CaseCache()).findings
@@ -31,7 +33,7 @@ def codes(tmp_path):
 
 
 def accepts(condition: str) -> dict:
-    """A CUDABench row whose compare.py prints T under this condition on y and the reference r."""
+    """Return a CUDABench row whose compare.py prints T if this condition on the output y and the reference r holds."""
     compare = (
         "import numpy as np\ny, r = (np.fromfile(f'data/{name}.bin', np.float32) for name in ('y', 'y_ref'))\n"
         f"print('T' if {condition} else 'F')\n"
@@ -54,7 +56,10 @@ def test_a_script_that_accepts_everything(codes):
 
 @pytest.mark.parametrize("number", [1, 23, 90])
 def test_a_machine_that_fails_meanwhile_finds_no_oracle_sound(tmp_path, monkeypatch, number):
-    """What cannot be tried is not known to be refused; a finished audit is kept for good."""
+    """The judge's own failure must not count as the oracle refusing a wrong output.
+
+    A finished audit is kept for good, so an audit that such a failure disturbed has to stay incomplete.
+    """
     runs = itertools.count(1)
 
     def fails_once(command, **options):
@@ -74,7 +79,7 @@ def tensor(name="y", dtype="float32", shape="(64,)"):
 
 
 def generated(gen: str, **changes) -> dict:
-    """A CUDABench row with this gen.py."""
+    """Return a CUDABench row with this gen.py."""
     return cudabench_row(**{"gen.py": gen, **changes})
 
 
@@ -99,7 +104,7 @@ SAME = [{"name": name, "parameters": {"n": 8}} for name in "ab"]
 
 
 def referenced(old: str, new: str) -> dict:
-    """A task of our own format, with its reference so changed."""
+    """Return a row of our own task format with `old` replaced by `new` in its reference."""
     return cuset_row(reference=DOUBLE.replace(old, new))
 
 
@@ -114,7 +119,7 @@ def referenced(old: str, new: str) -> dict:
         (accepts("np.allclose(y, r) or np.abs(y - r.mean()).max() < 1e-3"), {Code.CONSTANT_PASSES: "error"}, ""),
         (accepts("np.abs(y - r).max() <= (r.max() - r.min()) * 0.51") | {"gen.py": MIDDLE},
          {Code.CONSTANT_PASSES: "error", Code.INPUT_PASSES: "error", Code.NOISE_PASSES: "error"}, "the middle of the range"),
-        # The right output is the second input of its size; and two outputs are copies of two inputs.
+        # The right output is a copy of the second input of that size. Then: two outputs are copies of two inputs.
         (generated(SECOND, inputs=[tensor("x"), tensor("z")]), {Code.INPUT_PASSES: "error"}, "a copy of the input z passes as y"),
         (cuset_row(reference=TWO_COPIES, inputs=[tensor(name, shape=["n"]) for name in "xz"],
                    outputs=[tensor(name, shape=["n"]) for name in "ab"]), {Code.INPUT_PASSES: "error"}, ""),
@@ -123,14 +128,15 @@ def referenced(old: str, new: str) -> dict:
         (cudabench_row(outputs=[tensor(shape="(1,)")]), {Code.SIZE_DIFFERS: "warning"}, "compare.py judges outputs of either size"),
         (generated(GEN.replace("(2 * x)", "import sys; sys.exit('out of memory')\n(2 * x)"), **{"compare.py": "print('F')"}),
          {Code.REFERENCE_UNPAIRED: "note"}, "compare.py was not tried"),
-        # Without a reference nothing is known of an output, unless its size is.
+        # Without a reference nothing is known about an output except, for known dtypes, its size.
         (generated(NO_REFERENCE, outputs=[tensor(dtype="float8")], **{"compare.py": "print('F')"}),
          {Code.UNKNOWN_DTYPE: "warning", Code.REFERENCE_UNPAIRED: "note"}, "nor is its size known"),
         (generated(NO_REFERENCE, outputs=[tensor(dtype="bfloat16")], **{"compare.py": "print('F')"}),
          {Code.UNKNOWN_DTYPE: "note", Code.REFERENCE_UNPAIRED: "note"}, "its values are not seen"),
         (generated(GEN + '(3 * x).tofile("data/z_ref.bin")\n', outputs=[tensor("y"), tensor("z")]),
          {Code.OUTPUT_UNCHECKED: "warning"}, "zeros, while the other outputs are right, pass as z"),
-        # A seed that we can give, beside an oracle that ignores the inputs; and values that no seed holds.
+        # Inputs without a seed, which the judge can seed, and an oracle that ignores them. Then: inputs that no seed
+        # makes reproducible.
         (generated(BLIND), {Code.OTHER_CASE_PASSES: "error", Code.UNSEEDED_INPUTS: "note"}, "for other inputs passes"),
         (generated(GEN.replace("default_rng(7)", "default_rng(int.from_bytes(__import__('os').urandom(8)))")),
          {Code.NOT_REPRODUCIBLE: "warning"}, "machines differ"),
@@ -141,11 +147,11 @@ def referenced(old: str, new: str) -> dict:
         (referenced("1e-5", "0.05"), {Code.NOISE_PASSES: "warning"}, ""),
         (referenced("1e-5", "0.2"), {Code.NOISE_PASSES: "error"}, ""),
         (referenced("rng.normal(size=n)", "np.random.default_rng().normal(size=n)"), {Code.NOT_REPRODUCIBLE: "warning"}, ""),
-        # One case of zeros among others is a good case, not a weak oracle.
+        # A case whose outputs are all zero is a good case among others, not a weak oracle.
         (referenced("rng.normal(size=n)", "(rng.normal(size=n) * (n != 17))"), {}, ""),
         (cuset_row(cases=SAME), {Code.ONE_SIZE: "warning"}, ""),
         (cuset_row(cases=SAME[:1]), {Code.ONE_SIZE: "note"}, ""),
-        # An exact comparison of varied values lets no candidate through.
+        # An exact comparison of varied values lets no wrong output through.
         (cuset_row(reference=EVERY_DTYPE, inputs=[tensor("x", "int8", ["n"])], outputs=[tensor(kind, kind, ["n"]) for kind in DTYPES]),
          {}, ""),
     ],
@@ -167,7 +173,7 @@ def test_an_oracle_that_fails_is_not_kept(tmp_path):
 
 
 def module_codes(folder, forward="return x * x", inputs="[torch.rand(8, 8)]", init="[]", head="", arguments="self, x"):
-    """{code: severity} of the audit of a KernelBench task."""
+    """Return {code: severity} of the audit of a KernelBench task that is put together from these parts."""
     code = (
         f"import torch\n{head}\nclass Model(torch.nn.Module):\n    def __init__(self, scale=1):\n"
         f"        super().__init__()\n        self.scale = scale\n    def forward({arguments}):\n        {forward}\n"
@@ -182,7 +188,7 @@ def module_codes(folder, forward="return x * x", inputs="[torch.rand(8, 8)]", in
     ("changes", "expected"),
     [
         ({}, {}),
-        # What the judge's worker takes: arguments by name, outputs in a dict, numbers.
+        # Forms that the judge's worker accepts: arguments by name, outputs in a dict, numbers.
         ({"inputs": "{'x': torch.rand(8)}", "init": "{'scale': 3}", "forward": "return {'y': self.scale * x, 'n': 2}"}, {}),
         ({"inputs": "[[torch.rand(8)], True]", "arguments": "self, x, flag", "forward": "return [x[0] + flag]"}, {}),
         ({"forward": "return x"}, {Code.INPUT_PASSES: "error"}),
@@ -203,7 +209,7 @@ def test_modules(tmp_path, changes, expected):
     pytest.importorskip("torch")
     found = module_codes(tmp_path, **changes)
     if "time" in changes.get("head", ""):
-        found.pop(Code.INPUT_INDEPENDENT, None)  # both seeds within one second
+        found.pop(Code.INPUT_INDEPENDENT, None)  # found if both seeds are taken within one second
     assert found == expected
 
 
@@ -228,7 +234,7 @@ def test_audits_are_kept_by_content(tmp_path):
     made = audit_task(task, CaseCache())
     assert load_audit(task).flagged == made.flagged != ()
     again = load_row(tmp_path, weak | {"prompt": "Other words."})
-    assert audit_task(again, CaseCache()).seconds == pytest.approx(made.seconds, abs=1e-3)  # the one that was kept
+    assert audit_task(again, CaseCache()).seconds == pytest.approx(made.seconds, abs=1e-3)  # read from the cache
     assert load_audit(load_row(tmp_path, cuset_row())) is None
 
 

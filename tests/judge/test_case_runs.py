@@ -1,4 +1,8 @@
-"""Cases that share a process: one start for all of them, and no verdict but what each case gets alone."""
+"""Running all cases of a task in one process.
+
+Starting a program is slow, so cases share a start. The verdicts must be those that each case would get in a process of
+its own.
+"""
 
 from dataclasses import replace
 
@@ -19,7 +23,9 @@ COUNTS = "static int calls;\nint main() {\n  ++calls;\n"
 
 
 def program(*changes: tuple[str, str]) -> str:
-    """The helper's program with a count of the calls of its main, and changed as told."""
+    """Return the program of `host_programs`, counting the calls of its `main` in `calls`, with (old, new) texts
+    replaced.
+    """
     source = PROGRAM.replace("int main() {\n", COUNTS)
     for old, new in changes:
         assert old in source
@@ -39,7 +45,7 @@ def together(judge: ProgramJudge, task: ProgramTask, source: str) -> list[Verdic
     return [run.result.verdict for run in judge.run_together(Program(task, built.product)) or ()]
 
 
-# Right outputs only where this is the first call of main, or the last of three.
+# Right outputs only in the first call of `main` (ONCE), or only from the third call on (THIRD).
 ONCE = program(("if (mode == 1)", "if (mode == 1 || calls > 1)"))
 THIRD = program(("if (mode == 1)", "if (calls < 3)"))
 STDLIB = ("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>")
@@ -71,7 +77,7 @@ def test_all_cases_in_one_process(judge, task, isolation):
     errors = [(case.name, case.max_abs_error) for case in judged.cases]
     assert judged.passed and errors == [("right", 0), ("slow", 0), ("plain", 0)]
     assert judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
-    assert judged.cases[1].run_s > 0.3  # the slow one sleeps so long
+    assert judged.cases[1].run_s > 0.3  # the slow case sleeps for 0.3 s
 
 
 @pytest.mark.parametrize("source", [ONCE, LEAVES, DIES], ids=["once", "leaves", "dies"])
@@ -122,7 +128,10 @@ def test_a_time_limit_is_each_cases_own(judge, task):
 
 
 def test_what_a_task_asks_for_is_within_the_limits(judge, task, monkeypatch):
-    """CUDABench's largest outputs have more bytes than a file may by default; and large cases have a process each."""
+    """Limits are raised to what a task's own data need. Cases that are too large to share memory get a process each.
+
+    The largest outputs of CUDABench exceed the default limit of a file.
+    """
     tight = replace(judge, limits=replace(judge.limits, file_bytes=300))
     judged = tight.judge(task, PROGRAM)
     assert judged.passed, judged.message
@@ -137,8 +146,8 @@ def test_what_a_task_asks_for_is_within_the_limits(judge, task, monkeypatch):
     [
         ("10 20\n20 35\n", [(10, 20), (20, 35)]),
         ("", []),
-        ("10 20\n15 35\n", [(10, 20)]),  # begins before the last one ended
-        ("10 20\n30 2000000011\n", [(10, 20)]),  # longer than the process ran
+        ("10 20\n15 35\n", [(10, 20)]),  # begins before the previous call ended
+        ("10 20\n30 2000000011\n", [(10, 20)]),  # ends after the process did
         ("10 20\n-1 4\n", [(10, 20)]),
         (f"1 {10**30}\n", []),
         ("10 20\nnonsense\n30 40\n", [(10, 20)]),

@@ -1,4 +1,6 @@
-"""Answers that cheat (helpers/cheats.py), on the CPU: one of each kind, and when slow all of them, in the sandbox."""
+"""The cheats of helpers/cheats.py on the CPU: one of each group in every test run, all of them in the sandbox in slow
+runs.
+"""
 
 import os
 import subprocess
@@ -28,7 +30,8 @@ def test_a_cheat_is_not_paid(forked, cheat):
     assert judged.verdict in cheat.verdicts, judged.message
 
 
-# Times an answer and compares it in the answer's own process, where the expected output lies, and has others waiting as arguments.
+# A naive judge that times an answer and compares its output in the answer's own process. The expected output lies in
+# that process's memory, so the answer can find it.
 NAIVE = """
 import sys, time, torch
 import answer

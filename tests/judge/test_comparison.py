@@ -1,4 +1,8 @@
-"""Whether outputs are right: exact sizes, finite values, tolerances with the place of the first mismatch, and compare.py."""
+"""Deciding whether outputs are right.
+
+Sizes must be exact and values finite, differences must be within the tolerance, and the first mismatch is named. For
+tasks with a compare.py, its verdict decides as well.
+"""
 
 import re
 from dataclasses import replace
@@ -21,7 +25,10 @@ pytestmark = pytest.mark.usefixtures("forked")
 
 
 def judge(folder: Path, expected: dict, actual: dict, tolerance=None):
-    """Compare arrays as a ReferenceOracle's task does, through files."""
+    """Write expected and actual arrays to files and compare them as for a task with a reference.
+
+    Return the comparison.
+    """
     (folder / "expected").mkdir(exist_ok=True)
     tensors = tuple(Tensor(name, str(array.dtype), array.shape) for name, array in expected.items())
     case = Case("only", {}, (), tensors)
@@ -95,7 +102,7 @@ def test_zero_tolerance_is_exact(tmp_path):
         ("int32", -(2**31), 2**31 - 1, 2**32 - 1),
         ("uint8", 0, 255, 255),
         ("uint32", 1, 0, 1),
-        ("int64", 2**62, 2**62 + 1, 1),  # float64 has not the bits to tell these two apart
+        ("int64", 2**62, 2**62 + 1, 1),  # equal as float64
         ("uint64", 2**64 - 1, 2**64 - 2, 1),
     ],
 )
@@ -170,7 +177,10 @@ def test_extreme_values_warn_nobody(tmp_path, recwarn):
 
 @pytest.fixture
 def by_script(tmp_path, empty_cache):
-    """judge(compare.py, change): the right output, changed, as that script judges it."""
+    """A function that judges the right output, changed by `change`, with this compare.py.
+
+    It checks that the reference stays intact.
+    """
     cache = CaseCache()
 
     def run(compare, change=lambda y: y, row=None):
@@ -197,7 +207,7 @@ def test_compare_py_decides(by_script, sandboxed):
 
 
 def test_compare_py_is_not_asked_twice_about_the_same_bytes(by_script, monkeypatch):
-    by_script(COMPARE)  # the reference itself is judged, and kept
+    by_script(COMPARE)  # this judges the reference itself and remembers the verdict
 
     def refuse(*_):
         raise AssertionError("asked")
@@ -220,7 +230,7 @@ LAX = "import numpy as np\nprint('F' if any(abs(np.fromfile(f'data/y.bin', '<f4'
     ("references", "row"),
     [
         ("r = 2 * x; r[5] = np.inf; r.tofile('data/y_ref.bin')", {}),  # infinite where the output is NaN
-        ("(2 * x)[:7].tofile('data/y_ref.bin')", {}),  # of another size
+        ("(2 * x)[:7].tofile('data/y_ref.bin')", {}),  # the reference has another size
         ("(2 * x).tofile('data/other.npy')\n" * 7, {}),
         ("", {}),
         ("(2 * x).tofile('data/y_ref.bin')", {"outputs": [{"name": "y", "dtype": "float32", "shape": "(2,)"}]}),
@@ -228,7 +238,7 @@ LAX = "import numpy as np\nprint('F' if any(abs(np.fromfile(f'data/y.bin', '<f4'
     ],
 )
 def test_nan_passes_no_compare_py(by_script, references, row):
-    """`d > tol` is false for NaN."""
+    """A compare.py that tests `d > tol` accepts NaN, since the comparison is false. The judge refuses NaN itself."""
     head, _, _ = GEN.rpartition("\n(2 * x)")
     row = {"gen.py": f"{head}\n{references}\n", **row}
 
@@ -243,7 +253,9 @@ def test_nan_passes_no_compare_py(by_script, references, row):
 
 
 def test_nan_is_right_where_the_reference_is(by_script):
-    """Also where no pair is known: gen.py writes two references for one output."""
+    """NaN is allowed where a reference has it, even if it is not known which of several references belongs to the
+    output.
+    """
     head, _, _ = GEN.rpartition("\n(2 * x)")
     for files in (["y_ref.bin"], [f"r{i}.bin" for i in range(7)]):
         row = {"gen.py": f"{head}\nx[5] = np.nan\nfor n in {files}: (2 * x).tofile('data/' + n)\n"}
@@ -252,7 +264,10 @@ def test_nan_is_right_where_the_reference_is(by_script):
 
 
 def test_nan_of_a_file_that_is_not_of_the_declared_dtype_is_none(by_script):
-    """Halves of doubles may look like NaN: where the size is that of the row's shape as float64, nothing is read as float32."""
+    """A file whose size fits the declared shape as float64 is not checked for NaN as float32.
+
+    Half of a float64 may look like NaN when it is read as a float32.
+    """
     head, _, _ = GEN.rpartition("\n(2 * x)")
     row = {"gen.py": f"{head}\nnp.full(64, np.float64(0.1)).tofile('data/y_ref.bin')\n"}
     nan_below = np.full(64, 0x3FB999997FC00000, np.uint64)
@@ -262,7 +277,10 @@ def test_nan_of_a_file_that_is_not_of_the_declared_dtype_is_none(by_script):
 
 
 def test_either_size_of_a_row_that_contradicts_itself(by_script):
-    """One shape is declared, gen.py writes another: a program that follows either is judged by its values."""
+    """The row declares one shape and gen.py writes another.
+
+    A program that follows either of them is judged by its values.
+    """
     row = {"outputs": [{"name": "y", "dtype": "float32", "shape": "(2,)"}]}
     compare = COMPARE.replace("np.float32)", "np.float32, count=2)")
     for change, passed in ((lambda y: y, True), (lambda y: y[:2], True), (lambda y: y + 1, False)):
@@ -281,7 +299,7 @@ STRICT = "import numpy as np\ny, r = (np.fromfile(f'data/{n}.bin', np.float32) f
         "print('T')\nif not ok: print('F')",
         "assert ok\nprint('T')",  # a traceback
         "print('T')\nassert ok",  # a T, then a traceback
-        "if ok: print('T')",  # neither
+        "if ok: print('T')",  # prints neither T nor F
         "import os\nif not ok: os._exit(3)\nprint('T')",
         "import os\nif not ok: os.kill(os.getpid(), 11)\nprint('T')",
     ],
@@ -307,18 +325,21 @@ def test_ways_to_say_no(by_script, compare):
 )
 @pytest.mark.parametrize("wrong_by", [0, 1])
 def test_a_compare_py_that_cannot_judge_is_the_judges_fault(by_script, compare, said, wrong_by):
-    """For right answers and wrong ones alike: else a model is charged, or not, by what the oracle happens to print."""
+    """This holds for right and wrong answers alike.
+
+    Otherwise what the oracle happens to print would decide who is charged.
+    """
     with pytest.raises(OracleError, match=f"task 3: its compare.py {said}.* no answer is charged"):
         by_script(STRICT + compare, lambda y: y + wrong_by)
 
 
 def test_a_compare_py_that_does_not_end(by_script, sandboxed, monkeypatch):
-    limits = replace(oracle.COMPARE_LIMITS, cpu_s=1)  # not by the clock, which other programs make run out
+    limits = replace(oracle.COMPARE_LIMITS, cpu_s=1)  # CPU time, because the wall clock also runs for other programs
     monkeypatch.setattr(oracle, "COMPARE_LIMITS", limits)
     stopped = r"task 3: compare\.py was stopped at its CPU time limit of 1 s"
     chosen = by_script(STRICT + "while not ok: pass\nprint('T')", lambda y: y + 1)
     assert not chosen.passed and re.match(stopped + ", where the reference passes", chosen.message)
-    with pytest.raises(OracleError, match=stopped):  # also on the reference: nobody's fault but the judge's
+    with pytest.raises(OracleError, match=stopped):  # it does not end on the reference either
         by_script(
             STRICT + "import time\nwhile time.process_time() < 2: pass\nprint('T' if ok else 'F')", lambda y: y + 1
         )
@@ -326,7 +347,7 @@ def test_a_compare_py_that_does_not_end(by_script, sandboxed, monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["float8_e4m3", "torch.float32", "<f4", "float", None])
 def test_without_a_reference_compare_py_decides(tmp_path, empty_cache, dtype):
-    """Also where the size is not known: any that is not 0 may be right."""
+    """If the size is unknown as well, any output that is not empty may be right."""
     compare = "import numpy as np\nx, y = (np.fromfile(f, np.float32) for f in ('data/x.bin', 'data/y.bin'))\n"
     compare += "print('T' if np.array_equal(2 * x, y) else 'F')"
     outputs = [{"name": "y", "dtype": dtype, "shape": "(64,)"}] if dtype else []
@@ -343,7 +364,10 @@ def test_without_a_reference_compare_py_decides(tmp_path, empty_cache, dtype):
 
 
 def test_compare_py_has_copies_only(by_script, sandboxed):
-    """A script that overwrites the reference with the output harms no later judgement (and by_script checks the file)."""
+    """A script that overwrites the reference with the output does not affect later judgements.
+
+    `by_script` checks the file.
+    """
     compare = "import shutil\ntry: shutil.copy('data/y.bin', 'data/y_ref.bin')\nexcept OSError: pass\n" + COMPARE
     assert by_script(compare).passed
     by_script(compare, lambda y: y + 1)

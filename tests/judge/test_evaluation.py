@@ -1,4 +1,6 @@
-"""A run over many answers: what is judged, what is taken up again, and what a killed run leaves."""
+"""`cuset evaluate` over many answers: what is judged, what is taken from an earlier run, and what a killed run leaves
+behind.
+"""
 
 import json
 import os
@@ -45,7 +47,7 @@ def test_judges_all_and_equal_code_once(run):
     assert failing["code"].strip() == PROGRAM.strip() and failing["tokens"] == 100
     header = results.run
     assert (header["method"], header["flags"], header["gpus"]) == ("sft", ["-O0", "-std=c++17"], [])
-    assert header["per_gpu"] == 1  # more is to be asked for: times say nothing then
+    assert header["per_gpu"] == 1  # more must be asked for, since times mean nothing if programs share a GPU
     assert header["limits"]["gpu_memory_bytes"] is None and header["memory_account"] in ("cgroup v2", "watcher")
     assert header["answers"]["count"] == header["answers"]["chosen"] == 5
     assert (header["generation"]["model"], header["extract"]) == ("m", "last")
@@ -57,16 +59,16 @@ def test_only_what_changed_is_judged_again(run):
     run(answers)
     assert "nothing new to judge, 3 taken" in run(answers)[0]
 
-    answers[0] = answer_row("one", 0, BROKEN)  # another code
+    answers[0] = answer_row("one", 0, BROKEN)  # the code changed
     said, results = run(answers)
     assert "(1 judged" in said and "2 taken" in said
     assert verdicts(results)["one", 0] == "compile_error"
 
-    tasks = [TASKS[0], task_row("two", "right"), TASKS[2]]  # another task
+    tasks = [TASKS[0], task_row("two", "right"), TASKS[2]]  # the task changed
     said, results = run(answers, tasks=tasks)
     assert "(1 judged" in said and verdicts(results)["two", 0] == "passed"
 
-    for setting in ("time_limit=30", "gpu_memory=1.5"):  # another limit: everything
+    for setting in ("time_limit=30", "gpu_memory=1.5"):  # a limit changed: everything is judged again
         said, results = run(answers, setting, tasks=tasks)
         assert "(3 judged" in said
     assert results.run["limits"]["gpu_memory_bytes"] == 3 << 29
@@ -83,13 +85,13 @@ def test_parts_of_a_file_add_up(run):
         assert results.run["tasks"]["ids"] == ["one"] and results.run["tasks"]["set_size"] > 1
     said, results = run(answers)
     assert "(2 judged" in said and "1 taken" in said and len(results.samples) == 3
-    # The header speaks for every line: what was judged in another way does not stay beside it.
+    # The header describes every line of the file, so lines that were judged in another way are removed.
     said, results = run(answers, "limit=1", "compile_only=true")
     assert "(1 judged" in said and verdicts(results) == {("one", 0): "compiled"}
 
 
 def test_another_models_results_are_not_written_over_and_more_answers_of_one_are_taken_up(run):
-    """With a seed a sample, further answers bring further seeds: still the same run."""
+    """Each sample has its own seed, so further answers bring further seeds. It is still the same run."""
     answers = [answer_row("one", number, None, seed=7 + number) for number in range(3)]
     run(answers[:1])
     run(answers[:2])
@@ -120,7 +122,7 @@ def test_bad_options(run, monkeypatch, options, says):
 
 
 def test_bad_files(run, tmp_path):
-    """pass@1 of samples that begin late would be 0 without a word."""
+    """The first sample must be number 0: otherwise pass@1 would silently be 0."""
     for answers, says in (
         ([answer_row("one", 0), answer_row("onne", 0)], "answers.jsonl:2: "),
         ([], "answers.jsonl: no answers in this file"),
@@ -150,7 +152,13 @@ def test_infra_errors_end_with_3_and_are_judged_again(run, cache, tmp_path, monk
 
 
 class Flaky(Judge):
-    """A judge whose own side fails so many times, at one of its steps."""
+    """A judge that itself fails in the first `failures` calls of one of its steps.
+
+    Attributes:
+        step: Name of the step that fails: build, prepare or execute.
+        failures: Number of failures.
+        calls: Number of calls of each step so far.
+    """
 
     def __init__(self, step: str = "", failures: int = 0) -> None:
         self.step, self.failures = step, failures
@@ -180,7 +188,7 @@ class Flaky(Judge):
         self.fails("discard")
 
 
-FOR_ALL = 99  # failures: a reference that fails is made once, and the others at each try
+FOR_ALL = 99  # failures: the task's own script fails (OracleError), which is not tried again
 
 
 @pytest.mark.parametrize(
@@ -200,11 +208,14 @@ def test_failures_of_the_judge_are_tried_again(step, failures, calls, tmp_path, 
     assert judged == {Verdict.PASSED if failures == 1 else Verdict.INFRA_ERROR}
     assert judge.calls[step] == calls
     assert judge.calls["discard"] == 3 or step == "build"
-    assert not pipeline._prepared  # nothing is kept for a task that is done with
+    assert not pipeline._prepared  # what was prepared for a task is dropped when it is done
 
 
 def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path):
-    """Programs are compiled ahead, cases are not made ahead."""
+    """The order by cost is 9, 1, 7, 3, 5.
+
+    All programs may be compiled ahead of their runs, but only a few tasks' cases are made ahead.
+    """
     costs = [3, 9, 1, 7, 5]
     rows = [task_row(str(cost), "right", reference=f"{REFERENCE}# {cost}\n") for cost in costs]
     tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", rows))
@@ -237,13 +248,16 @@ def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path):
     judged = [judgement.verdict for _, judgement in pipeline.run([Job(task, code) for code in "ab" for task in tasks])]
     assert judged == [Verdict.PASSED] * 10
     assert order == ["9a", "9b", "1a", "1b", "7a", "7b", "3a", "3b", "5a", "5b"]
-    assert max(kept) == 4  # cases that cannot be dropped from the cache
+    assert max(kept) == 4  # tasks whose cases are in use, so that the cache cannot drop them
     assert not pipeline._with_cases
 
 
 @pytest.fixture
 def scratch():
-    """Where programs run: its name is in the environment of each, so that those left behind can be found."""
+    """A folder for programs to run in.
+
+    Its name is in the environment of each process, so that leftover processes can be found.
+    """
     folder = Path(tempfile.mkdtemp(prefix="cuset-test-"))
     folder.chmod(0o711)
     yield folder
@@ -251,13 +265,13 @@ def scratch():
 
 
 def left_behind(scratch: Path) -> list[str]:
-    """Commands of processes that know the folder, by command line or environment, without that of this test."""
-    found = []
+    """Return the commands of other processes that have the folder in their command line or environment."""
+    commands = []
     for process in psutil.process_iter(["cmdline", "environ"]):
         command, environment = process.info["cmdline"] or [], process.info["environ"] or {}
         if process.pid != os.getpid() and any(str(scratch) in text for text in (*command, *environment.values())):
-            found.append(" ".join(command)[:200])
-    return found
+            commands.append(" ".join(command)[:200])
+    return commands
 
 
 def wait_until_gone(scratch: Path) -> None:
@@ -274,14 +288,14 @@ def start(command: list[str], cache: Path, scratch: Path) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-m", "cuset_stage.cli", *command],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        # tests started in the background have SIGINT ignored, and would hand that on
+        # If the tests were started in the background, SIGINT is ignored, and the child would inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
 
 
 @pytest.mark.slow
 def test_a_killed_run_goes_on(run, cache, scratch, tmp_path):
-    """kill -9 at random points, again and again: in the end every sample is judged once, and nothing runs any more."""
+    """A run that is killed at random points, again and again, ends with every sample judged once and no process left."""
     answers = [answer_row("three", number, f"{PROGRAM}// {number}") for number in range(2)]
     answers += [answer_row("three", 2), answer_row("two", 0), answer_row("one", 0), answer_row("one", 1, None)]
     command = arguments(tmp_path, answers)
@@ -310,7 +324,10 @@ def test_ctrl_c_keeps_what_is_judged(run, cache, scratch, tmp_path):
     end = time.monotonic() + 600
 
     def hangs() -> bool:
-        """Before there are results, a program runs that shows whether nvcc's options make one."""
+        """Return whether the hanging answer runs.
+
+        Before there is a results file, a running program is the trial of nvcc's options.
+        """
         running = any("./program" in text or "program" in text.split(" ")[0] for text in left_behind(scratch))
         return running and output.is_file()
 

@@ -1,4 +1,8 @@
-"""The library that records what runs on a GPU, as far as that goes without one: it is built, loaded in the sandbox, and its record read."""
+"""The library that records the work on a GPU, as far as it can be tested without one.
+
+It is built and loaded in the sandbox, its record is read, and the part that withholds inputs is driven by simulated
+calls.
+"""
 
 import os
 import subprocess
@@ -13,7 +17,7 @@ from cuset_stage.judge.gpu_activity import RECORD, Activity, Kernel, Recorder, T
 from cuset_stage.sandbox import Compiler, Toolkit, find_toolkit, run_program
 
 
-# What the driver does at the first call of a program: load the library and call its entry.
+# Does what the CUDA driver does at a program's first call: it loads the library and calls its entry point.
 LOADS = r"""
 #include <cstdlib>
 #include <dlfcn.h>
@@ -60,9 +64,9 @@ def test_what_a_record_says(tmp_path):
     assert activity.kernels == (Kernel(100, 200, (2, 1, 1), (256, 1, 1), "_Z4axpyfPfi"),)
     assert activity.transfers[1] == Transfer(150, 260, 8, 64)
     assert (activity.bytes_to_gpu, activity.bytes_from_gpu) == (4096, 128)
-    assert activity.busy_s == pytest.approx(210e-9)  # 100 to 260, where kernel and copy overlap, and the fill
+    assert activity.busy_s == pytest.approx(210e-9)  # 100 to 260 (kernel and copy overlap), and the fill
     assert activity.complete
-    assert read(tmp_path, RIGHT + RIGHT).complete  # of two processes
+    assert read(tmp_path, RIGHT + RIGHT).complete  # records of two processes
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,7 @@ def test_what_a_record_says(tmp_path):
         RIGHT + RIGHT.removesuffix("end\n"),
         RIGHT.replace("end", "lost 3\nend"),
         RIGHT.replace("K 100 200", "K 200 100"),
-        # what no results file holds, or Python does not write
+        # Numbers that do not fit a results file, or that Python cannot convert to text.
         RIGHT.replace("1 4096", f"1 {2**53}"),
         RIGHT.replace("1 4096", f"1 {'9' * 4300}"),
         RIGHT.replace("100 200", f"100 {2**62}"),
@@ -89,7 +93,7 @@ def test_a_record_that_is_none_is_not_complete(tmp_path, text):
     assert not read(tmp_path, text).complete
 
 
-# ---- which bytes are withheld from the GPU, and what is counted: gpu_inputs.cpp with the driver's calls as CUPTI tells of them
+# ---- which bytes are withheld and what is counted: gpu_inputs.cpp, with the driver's calls as CUPTI reports them
 
 CALLS = Path(__file__).parents[1] / "helpers" / "driver_calls.cpp"
 X, Y, OUTPUT_BLOCKS = 400_012, 20_000, 200 * 32  # bytes
@@ -97,7 +101,9 @@ X, Y, OUTPUT_BLOCKS = 400_012, 20_000, 200 * 32  # bytes
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
-    """What the calls say, by name: whether the GPU's memory was as it should be, and inputs, outputs, others, copied, shared."""
+    """For each simulated scene: 1 if the GPU's memory was as it should be, and bytes of inputs, outputs, others,
+    copied, shared.
+    """
     folder = tmp_path_factory.mktemp("calls")
     cupti, folders = gpu_activity._find_cupti(find_toolkit())
     includes = [f"-I{path}" for path in (*folders, gpu_activity.SOURCES[0].parent)]

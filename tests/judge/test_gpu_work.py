@@ -1,4 +1,7 @@
-"""What is concluded from the record of a program's runs. Without a GPU the programs write the record themselves, which any program may."""
+"""Conclusions from the record of a program's work on the GPU.
+
+There is no GPU in these tests. The programs write the record themselves, as any program could.
+"""
 
 import re
 from collections.abc import Sequence
@@ -53,7 +56,14 @@ int main() {
 
 
 def recording(uploads: str = "4096 0 0 4096 0", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
-    """The right program, which says that a kernel ran; without its inputs it writes nothing, as a program of the GPU would write wrong."""
+    """Return a right program that records a kernel.
+
+    Args:
+        uploads: The numbers of the record about uploads in the run with withheld inputs.
+        nanoseconds: Recorded duration of the kernel.
+        when_withheld: Statement that runs if inputs are withheld. By default the program then ends without writing an
+            output, where a program that really uses the GPU would write a wrong one.
+    """
     records = RECORDS.replace("UPLOADS", uploads).replace("NANOSECONDS", str(nanoseconds))
     source = "#include <cstdlib>\n#include <ctime>\n#include <dlfcn.h>\n#include <string>\n" + PROGRAM
     return source.replace("int main() {", records.replace("WHEN_WITHHELD", when_withheld))
@@ -68,13 +78,13 @@ def judge(judge, cache, monkeypatch):
 
 @pytest.fixture
 def on_a_gpu(judge):
-    """As on a GPU of its own, which no program uses."""
+    """The judge with a made-up GPU, which no program really uses."""
     return replace(judge, gpus=GpuPool(fake_gpus(1)))
 
 
 @pytest.fixture
 def task(tmp_path):
-    """Two cases of 404 and 4,404 bytes of input."""
+    """A task with two cases, of 404 and 4,404 bytes of input."""
     found = make_task(tmp_path, "right", "slow")
     small, case = found.cases
     large = replace(
@@ -99,7 +109,7 @@ def test_a_program_of_the_host_fails(judge, task):
 
 
 def test_an_invented_record_is_called_that(on_a_gpu, task, monkeypatch):
-    """Also where it says nothing of some case."""
+    """A record is invented if the GPU's counters show no work. This also holds if it leaves out a case."""
     monkeypatch.setattr(case_runs, "counting", lambda gpu: nullcontext(lambda: Counted(0.0, 0.0)))
     for source in (recording(), recording().replace("  work();", "  static int calls;\n  if (!calls++) work();")):
         assert judged(on_a_gpu, task, source) == (Verdict.NO_GPU_WORK, (gpu_work.INVENTED,), None)
@@ -127,7 +137,8 @@ def test_a_run_without_inputs_on_the_gpu(on_a_gpu, task, uploads, when_withheld,
     assert judged(on_a_gpu, task, recording(uploads, when_withheld=when_withheld)) == (verdict, (flag,), None)
 
 
-# Before main, and in it: variables, arguments, files, open files and stdin, its own and those of the process above it.
+# Prints, before `main` and in it, everything by which a program could tell in which run it is: environment variables,
+# arguments, files, open files and stdin, its own and those of its parent process.
 LOOKS_ROUND = r"""
 #include <cstdlib>
 #include <string>
@@ -149,13 +160,13 @@ int main() {
 
 def test_a_program_does_not_see_in_which_run_it_is(judge, task, isolation):
     judge = replace(judge, isolation=isolation)
-    built = judge.build(task, LOOKS_ROUND)  # kept, as it holds the program in the cache
+    built = judge.build(task, LOOKS_ROUND)  # `built` must live on, since it keeps the program in the cache
 
     def seen(withheld: bytes | None, cases: Sequence[Case]) -> str:
         with judge._running(Program(task, built.product), cases, withheld=withheld) as process:
             said = process.ran.finished.stdout
         assert said.count("LANG=C.UTF-8") >= 4 and said.count("all_cases.so") >= 2 and "data/x.bin" in said
-        # without names of temporary files, and numbers of sockets and pipes
+        # Names of temporary files and numbers of sockets and pipes differ between any two runs.
         return re.sub(r"cuset-[\w-]+|(?<=:\[)\d+", "", said)
 
     for cases in (task.cases, task.cases[1:]):
@@ -182,10 +193,13 @@ def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu, task):
 
 
 def test_tensor_cores_that_work_for_the_answer_alone_are_flagged(on_a_gpu, task, monkeypatch):
-    """By the counters over its run, that without inputs, and the run of the task's own program."""
+    """The GPU's counters are read over three runs: the answer's, its run without inputs, and the task's own program.
+
+    An answer that uses tensor cores is flagged if the task's own program does not use them.
+    """
     task = replace(task, solution=recording(nanoseconds=15_000))
-    for own, its, flags in ((0.5, 0.0, (gpu_work.TENSOR,)), (0.5, 0.4, ()), (0.0, 0.0, ())):
-        shares = iter((own, own, its))
+    for answer_share, reference_share, flags in ((0.5, 0.0, (gpu_work.TENSOR,)), (0.5, 0.4, ()), (0.0, 0.0, ())):
+        shares = iter((answer_share, answer_share, reference_share))
         monkeypatch.setattr(
             case_runs, "counting", lambda gpu, left=shares: nullcontext(lambda: Counted(1.0, next(left)))
         )
@@ -194,7 +208,9 @@ def test_tensor_cores_that_work_for_the_answer_alone_are_flagged(on_a_gpu, task,
 
 
 def test_work_that_cannot_be_examined_has_no_speed(on_a_gpu, task):
-    """A kernel that does nothing would be faster than the task's own."""
+    """If it is unclear whether the kernel does the work, there is no speed-up: a kernel that does nothing is always
+    faster.
+    """
     task = replace(task, solution=recording(nanoseconds=15_000))
     small = replace(task, cases=task.cases[:1], id="small")
     idle = recording("0 0 0 0 0", when_withheld="(void)0")
@@ -213,7 +229,8 @@ def activity(uploads: Uploads = Uploads(), *copies: int, down: int = MIB) -> Act
 SMALL = {"largest_bytes": 4000, "input_bytes": 4000}
 UP = activity(Uploads(MIB, 0, 0, MIB), MIB)  # all of the inputs, and nothing else
 NO_RESULT = activity(down=0)
-MANAGED = "__managed__ float from[1 << 18], to[1 << 18];"  # such a variable is not held against a program
+# Copies of such variables cannot be seen, so missing copies do not count against a program.
+MANAGED = "__managed__ float from[1 << 18], to[1 << 18];"
 
 
 @pytest.mark.parametrize(
@@ -223,11 +240,11 @@ MANAGED = "__managed__ float from[1 << 18], to[1 << 18];"  # such a variable is 
         (UP, True, {}, "", gpu_work.NOT_NEEDED),
         (activity(), True, {}, "", gpu_work.NOT_NEEDED),
         (activity(Uploads(MIB, 0, 100, MIB + 100), MIB, 100), True, {}, "", gpu_work.NOT_NEEDED),
-        (activity(Uploads(0, 0, MIB, MIB), MIB), True, {}, "", gpu_work.HOST_WORK),  # what goes up is no input as it stands
-        (activity(Uploads(), MIB), True, {}, "", gpu_work.HOST_WORK),  # it goes up by a way that is not looked into
+        (activity(Uploads(0, 0, MIB, MIB), MIB), True, {}, "", gpu_work.HOST_WORK),  # no input as it stands
+        (activity(Uploads(), MIB), True, {}, "", gpu_work.HOST_WORK),  # uploaded in a way that is not looked into
         (activity(Uploads(MIB, 0, MIB, 2 * MIB), MIB, MIB), False, {}, "", gpu_work.HOST_WORK),
         (activity(Uploads(0, 4096, 0, MIB), MIB), False, {}, "", gpu_work.RESULT_UPLOADED),
-        (activity(Uploads(MIB, 2048, 0, 2 * MIB), 2 * MIB), False, {}, "", None),  # some values stand in tables, too
+        (activity(Uploads(MIB, 2048, 0, 2 * MIB), 2 * MIB), False, {}, "", None),  # values may be in tables, too
         (activity(Uploads(MIB, 0, 1000, MIB + 1000), MIB + 1000), False, {}, "", None),
         (activity(Uploads(MIB, 0, 0, MIB), MIB, down=4), False, {}, "", gpu_work.NOT_FROM_GPU),
         (activity(Uploads(MIB, 0, 0, MIB, shared=MIB), MIB, down=0), False, {}, "", None),
@@ -235,11 +252,11 @@ MANAGED = "__managed__ float from[1 << 18], to[1 << 18];"  # such a variable is 
         (NO_RESULT, True, {}, f"// {MANAGED}", gpu_work.NOT_FROM_GPU),
         (NO_RESULT, True, {}, 'const char* text = "__managed__";', gpu_work.NOT_FROM_GPU),
         (NO_RESULT, True, {}, 'R"x(\n__managed__\n)x"', gpu_work.NOT_FROM_GPU),
-        (activity(), True, SMALL, "", gpu_work.SMALL_INPUT),  # as arguments of its kernels
+        (activity(), True, SMALL, "", gpu_work.SMALL_INPUT),  # small inputs may go up as kernel arguments
         (activity(Uploads(4000, 0, 0, 4000), 4000), False, SMALL, "", None),
         (activity(), True, {"largest_bytes": 5000, "input_bytes": 5000}, "", gpu_work.NOT_NEEDED),
         (NO_RESULT, True, SMALL, "", gpu_work.NOT_FROM_GPU),
-        (NO_RESULT, False, {"ended": False}, "", None),  # without its inputs it never ended: it needs them
+        (NO_RESULT, False, {"ended": False}, "", None),  # it does not end without its inputs, so it needs them
         (activity(Uploads(0, MIB, 0, MIB), MIB), True, SMALL, "", gpu_work.RESULT_UPLOADED),
     ],
 )  # fmt: skip
@@ -256,7 +273,7 @@ def test_the_case_that_is_examined():
 
 
 def test_blocks_of_outputs(tmp_path):
-    """All different, at multiples of 4 bytes; what repeats itself is none."""
+    """Blocks start at multiples of 4 bytes and are all different. Values that repeat themselves give no block."""
     values = np.arange(100_000, dtype="<f4")
     values.tofile(tmp_path / "a")
     np.concatenate([np.zeros(1 << 16, "<f4"), values[:9], values[:9]]).tofile(tmp_path / "b")

@@ -1,4 +1,4 @@
-"""Which GPUs a run uses, of three that are not there, and for which code is compiled."""
+"""The choice of GPUs for a run, and of the architecture that code is compiled for, with three made-up GPUs."""
 
 from contextlib import nullcontext
 
@@ -37,7 +37,12 @@ FITS = (
 
 @pytest.mark.parametrize("case", FITS)
 def test_code_that_the_gpu_cannot_run_is_refused(case):
-    """PTX of an earlier architecture runs on every later one, but that of one architecture or family alone."""
+    """Code for a later architecture, or for another one with an `a` or `f` suffix, is refused before anything is
+    judged.
+
+    PTX of an earlier architecture runs on every later one, except that `a` ties it to one architecture and `f` to one
+    family.
+    """
     arch, capability, *refused = case.split()
     (gpu,) = fake_gpus(1, capability)
     with pytest.raises(SandboxError, match=f"arch={arch}: GPU 0") if refused else nullcontext():

@@ -1,4 +1,7 @@
-"""One answer, judged: every verdict from a real compiler and a real run, without a GPU."""
+"""The judge of programs, one answer at a time, without a GPU.
+
+Every verdict comes from a real compiler and a real run.
+"""
 
 import time
 from dataclasses import replace
@@ -14,7 +17,7 @@ from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
 
 
-(LOST,) = fake_gpus(1)  # as one that fell off the bus
+(LOST,) = fake_gpus(1)  # a GPU that the driver no longer finds
 
 
 @pytest.mark.parametrize(
@@ -38,10 +41,14 @@ def test_stops_at_the_first_case_that_fails(judge, tmp_path, mode, verdict, says
 
 
 def test_settings_tell_isolations_and_gpus_apart(judge):
-    """What decides whether an earlier verdict counts: the sandbox that is really used, and the kinds of GPU."""
+    """The settings decide whether an earlier verdict still counts.
+
+    They contain the isolation that is really used, not the one that was asked for, and the models of the GPUs, not
+    their order.
+    """
     landlock = replace(judge, isolation=Isolation.LANDLOCK)
     assert landlock.settings()["isolation"] == "landlock"
-    assert replace(judge, isolation=resolve_isolation()).settings() == judge.settings()  # AUTO is what it comes to
+    assert replace(judge, isolation=resolve_isolation()).settings() == judge.settings()  # the judge's AUTO, resolved
 
     def on(*names: str, per_gpu: int = 1) -> dict[str, Any]:
         gpus = [replace(LOST, name=name, index=index) for index, name in enumerate(names)]
@@ -49,14 +56,14 @@ def test_settings_tell_isolations_and_gpus_apart(judge):
 
     assert judge.settings() != on("H100") != on("H200")
     assert on("H100", "H200", "H100") == on("H200", "H100")
-    assert on("H100", per_gpu=2) == on("H100")  # nothing is timed
+    assert on("H100", per_gpu=2) == on("H100")  # nothing is timed here
     sharing = replace(judge, gpus=GpuPool([LOST]))
     assert replace(sharing, confirms=False).settings() != sharing.settings()
 
     def of_modules(per_gpu: int, **changes: Any) -> dict[str, Any]:
         return ModuleJudge(gpus=GpuPool([LOST], per_gpu=per_gpu), **changes).settings()
 
-    # They have a GPU to themselves, whatever `per_gpu` is for programs.
+    # Modules have a GPU to themselves, whatever `per_gpu` says for programs.
     assert of_modules(1) == of_modules(2) == of_modules(1, isolation=resolve_isolation()) != of_modules(1, seed=1)
     assert of_modules(1, isolation=Isolation.LANDLOCK)["isolation"] == "landlock"
 
@@ -65,7 +72,7 @@ def test_a_reference_that_fails_is_not_the_answers_fault(judge, tmp_path):
     task = make_task(tmp_path, "right", reference=REFERENCE.replace("2 *", "1 / 0 *"))
     judged = judge.judge(task, PROGRAM)
     assert judged.verdict is Verdict.INFRA_ERROR and judged.infra
-    assert judged.compiled  # what is known stays known
+    assert judged.compiled  # that it compiled is still reported
     assert "ZeroDivisionError" in judged.message
 
 
@@ -82,15 +89,18 @@ def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge, tmp_path):
         with_gpu.execute(task, built, prepared)
     pool = GpuPool([LOST])
     silent = replace(judge, gpus=pool).judge(make_task(tmp_path, "returns_3"), PROGRAM)
-    assert silent.verdict is Verdict.RUNTIME_ERROR and not pool.lost  # nothing was said of a device
-    # without a GPU in use there is none that could be lost: the program may print what it likes
+    assert silent.verdict is Verdict.RUNTIME_ERROR and not pool.lost  # its output does not mention a device
+    # Without a GPU in use, none can be lost, whatever the program prints.
     assert judge.execute(task, built, prepared).verdict is Verdict.RUNTIME_ERROR
 
 
 @pytest.mark.parametrize("modes", [("wrong", "right"), ("right", "wrong"), ("returns_3", "right"), ("hangs", "right")])
 @pytest.mark.parametrize("used", [0.0, 0.5, 0.8])
 def test_what_other_programs_may_have_made_fail_starts_twice(judge, tmp_path, monkeypatch, modes, used):
-    """Starts of CUDA wait for each other, so they decide how many answers an hour are judged: once with all cases, once alone."""
+    """A failure is confirmed by a second run, alone on the GPU, only if other programs may have caused it.
+
+    Starting CUDA is serialised on a machine, so the number of starts decides how many answers are judged in an hour.
+    """
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("cuset_stage.judge.devices.probe_gpu", lambda gpu, isolation: None)
     fake_nvml(monkeypatch, [LOST], lambda: int(used * LOST.memory_bytes))
@@ -99,8 +109,9 @@ def test_what_other_programs_may_have_made_fail_starts_twice(judge, tmp_path, mo
     leases, lease = [], pool.lease
     monkeypatch.setattr(pool, "lease", lambda *args, alone=False: leases.append(alone) or lease(*args, alone=alone))
     assert not replace(judge, gpus=pool).judge(make_task(tmp_path, *modes), PROGRAM).passed
-    beside = [False] if modes[0] != "right" else [False, False]  # a later call of main proves nothing
-    scarce = used != 0.5  # 0: the driver does not say
+    # A failure in a later call of `main` proves nothing, so that case is run again in a process of its own anyway.
+    beside = [False] if modes[0] != "right" else [False, False]
+    scarce = used != 0.5  # memory is scarce, or 0: the driver does not say how much is used
     assert leases == ([False, True] if scarce or modes[0] == "hangs" else beside)
     leases.clear()
     assert not replace(judge, gpus=pool, confirms=False).judge(make_task(tmp_path, *modes), PROGRAM).passed
@@ -108,7 +119,7 @@ def test_what_other_programs_may_have_made_fail_starts_twice(judge, tmp_path, mo
 
 
 def test_time_is_told_apart(judge, tmp_path):
-    """The judge's own time is what is left of the whole without compiler and program; the program takes 0.3 s here."""
+    """The judge's own time is the whole time minus compiler and program. The program takes 0.3 s here."""
     task = make_task(tmp_path, "slow")
     judge.judge(task, PROGRAM)
     begin = time.perf_counter()
@@ -117,12 +128,15 @@ def test_time_is_told_apart(judge, tmp_path):
     assert judged.compile_cached and judged.compile_s
     assert judged.run_s and judged.run_s >= 0.3
     assert 0 < judged.overhead_s <= whole - judged.run_s
-    assert judged.compare_s and judged.compare_s < judged.overhead_s  # our own comparison counts as ours
+    assert judged.compare_s and judged.compare_s < judged.overhead_s  # comparing is part of the judge's own time
 
 
 @pytest.mark.parametrize(("mode", "verdict"), [(0, "passed"), (1, "mismatch"), (4, "missing_output")])
 def test_script_oracle(judge, tmp_path, mode, verdict):
-    """CUDABench's kind: gen.py writes inputs and reference, compare.py prints T or F. A broken one judges no answer, right or wrong."""
+    """A task of CUDABench's kind: gen.py writes inputs and reference, and compare.py prints T or F.
+
+    If compare.py is broken, no answer is judged by it, right or wrong.
+    """
     inputs = [{"name": "mode", "dtype": "int32", "shape": "(1,)"}, {"name": "x", "dtype": "float32", "shape": "(64,)"}]
     row = cudabench_row(inputs=inputs, **{"gen.py": f'{GEN}np.array([{mode}], np.int32).tofile("data/mode.bin")\n'})
     judged = judge.judge(load_row(tmp_path, row), PROGRAM)

@@ -1,4 +1,4 @@
-"""scripts/judge_references.py and scripts/bench_judge.py, on programs that need no GPU."""
+"""scripts/judge_references.py and scripts/bench_judge.py, run on programs that need no GPU."""
 
 import json
 import shutil

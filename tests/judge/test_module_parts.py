@@ -1,4 +1,8 @@
-"""The parts of judging a module that need no process of its own: masks and digests, the GPU's account, speed, precision, closeness."""
+"""The parts of judging modules that can be tested without a worker process.
+
+These are masks and digests, conclusions from the GPU's record and counters, speed-ups, the detection of lower
+precision, and the comparison of outputs.
+"""
 
 import socket
 import subprocess
@@ -25,7 +29,7 @@ from cuset_stage.sandbox.supervision import Finished
 
 @pytest.mark.parametrize("size", [0, 1, 7, 33, 512, 513, 16385, 100003])
 def test_masks_and_digests_are_the_same_on_a_gpu(size, tmp_path_factory):
-    """handover.cu, its functions called on the host."""
+    """The functions of handover.cu, called on the host, give what the Python implementation gives."""
     program = tmp_path_factory.getbasetemp() / "handover"
     if not program.exists():
         try:
@@ -39,7 +43,7 @@ def test_masks_and_digests_are_the_same_on_a_gpu(size, tmp_path_factory):
     key = bytes(range(16))
     done = subprocess.run([program], input=data.tobytes(), capture_output=True, check=True).stdout
     mask, half = handover.Mask(key, 3), size // 16 * 8
-    for part in (data[:half], data[half:]):  # it goes on where it stopped
+    for part in (data[:half], data[half:]):  # a second call continues where the first one stopped
         mask.apply(part)
     assert done[:-32] == data.tobytes()
     assert done[-32:] == handover.digest(data)
@@ -65,7 +69,7 @@ int main() {
 
 
 def recorded(*names: str, complete: bool = True, ends: int = 10_000) -> Activity:
-    """Kernels of 10 microseconds, one after another."""
+    """Return a record of kernels with these names, one after another, each `ends` nanoseconds long."""
     kernels = (Kernel(n * 20_000, n * 20_000 + ends, (1, 1, 1), (32, 1, 1), name) for n, name in enumerate(names))
     return Activity(tuple(kernels), (), complete)
 
@@ -78,14 +82,14 @@ UNMASK, HASH = "_ZN12_GLOBAL__N_112cuset_unmaskEPhmmmm", "_ZN12_GLOBAL__N_110cus
 
 
 def test_calls_are_found_in_a_record():
-    """Each between the masks taken off and the last hash."""
+    """A call is what lies between the kernels that take off the masks and the last kernel that hashes the outputs."""
     names = ["_Z4initv", UNMASK, UNMASK, ADD, "_Z4minePf", HASH, HASH, HASH, "_Z5laterv", UNMASK, GEMM, HASH]
     calls = calls_of(recorded(*names), 2)
     assert calls and [[kernel.name for kernel in call.kernels] for call in calls] == [[ADD, "_Z4minePf"], [GEMM]]
     assert [call.busy_s for call in calls] == pytest.approx([20e-6, 10e-6])
     for record, count in ((recorded(*names), 3), (recorded(*names, complete=False), 2), (Activity(), 1)):
         assert calls_of(record, count) is None
-    # No work is hidden before a mask of the answer's own, or after a hash of its own.
+    # An answer cannot hide work by launching mask or hash kernels of its own around it.
     for hidden in ([ADD, UNMASK, MINE], [MINE, HASH, ADD], [MINE, HASH, UNMASK, ADD]):
         hidden = [UNMASK, *hidden, HASH]
         calls = calls_of(recorded(*hidden, *hidden), 2)
@@ -107,10 +111,10 @@ def test_the_gpus_opinion():
     [
         ([(ADD, 9), (GEMM, 50), ("empty", 1)], [gpu_work.IDLE_KERNEL]),
         ([(GEMM, 50), ("epilogue", 1)], []),
-        ([(MUL, 5), (GEMM, 50), ("epilogue", 4)], [gpu_work.IDLE_KERNEL]),  # a sum by products, say
+        ([(MUL, 5), (GEMM, 50), ("epilogue", 4)], [gpu_work.IDLE_KERNEL]),  # may be a sum by products
         ([(FILL, 3), (GEMM, 50), ("epilogue", 4)], []),
         ([(GEMM, 50), (GEMM, 20), ("epilogue", 51)], []),
-        ([(GEMM, 50), (GEMM, 20), ("epilogue", 49)], [gpu_work.IDLE_KERNEL]),  # the longer one is not the reference's
+        ([(GEMM, 50), (GEMM, 20), ("epilogue", 49)], [gpu_work.IDLE_KERNEL]),  # the longer one counts as extra
         ([(MUL, 5), ("empty", 1)], [gpu_work.IDLE_KERNEL]),
         ([("all", 1)], []),
         ([(GEMM, 50), ("a library's, by a name that is not known", 9)], [gpu_work.NO_KERNEL]),
@@ -129,7 +133,10 @@ def test_kernels_of_its_own_that_do_no_work(kernels, flags):
 
 
 def test_the_gpus_counters_against_the_clock():
-    """25 calls, each with 60 us of the GPU beside the call, 40 of them in a call of nothing."""
+    """What the GPU's counters say about 25 calls is held against the times that were measured.
+
+    A call of nothing keeps the GPU busy for 40 us, one of the reference for 140 us, and one of the answer for 60 us.
+    """
     nothing, reference, answer = Counted(25 * 40e-6, 0.0), Counted(25 * 140e-6, 1e-9), Counted(25 * 60e-6, 0.0)
     for kernel_s in (21e-6, None):
         assert counted_opinion(nothing, reference, answer, 25, kernel_s) == {"flags": []}
@@ -138,7 +145,7 @@ def test_the_gpus_counters_against_the_clock():
     tensor = answer._replace(tensor_s=25 * 5e-6)
     assert counted_opinion(nothing, reference, tensor, 25, 21e-6) == {"flags": [gpu_work.TENSOR]}
     both = reference._replace(tensor_s=25 * 5e-6)
-    assert counted_opinion(nothing, both, tensor, 25, 21e-6) == {"flags": []}  # it uses them, too
+    assert counted_opinion(nothing, both, tensor, 25, 21e-6) == {"flags": []}  # the reference uses tensor cores, too
 
 
 THEIRS = (
@@ -158,7 +165,10 @@ def test_whose_kernel_it_is(name):
 
 
 class Reference:
-    """In place of its process: a call takes 9 s, from the third on 3 s, and one of nothing 1 s."""
+    """A stand-in for the reference's process.
+
+    Its first two calls take 9 s, later ones 3 s, and calls of nothing 1 s.
+    """
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -177,7 +187,9 @@ class Reference:
 
 @pytest.mark.parametrize(("seconds", "timed"), [(60.0, 15), (0.0, 5)])
 def test_the_reference_before_the_answer(tmp_path, seconds, timed):
-    """Two calls of a copy that do not count, then so many as the time for calls allows, and as many of nothing."""
+    """The reference is timed by two warm-up calls of a copy, as many calls as the time allows, and equally many of
+    nothing.
+    """
     gpu = Gpu(0, "GPU-0", "H", "1", "9.0", 1 << 30)
     runner = SimpleNamespace(budget_s=seconds)
     trial = Trial(runner, None, Built(Judgement(Verdict.COMPILED)), gpu, Clock(), 0)
@@ -189,7 +201,10 @@ def test_the_reference_before_the_answer(tmp_path, seconds, timed):
 
 
 def test_speed():
-    """Beside a call of nothing, and none where the noise is as large."""
+    """The time of a call of nothing is subtracted.
+
+    There is no speed-up where the noise is as large as the difference.
+    """
     steady = [100e-6, 101e-6, 99e-6] * 5
     found = speed(52e-6, steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
     assert found["speedup"] == pytest.approx(2) and not found["flags"]
@@ -207,12 +222,12 @@ def test_speed():
 
 
 def tf32(x: torch.Tensor) -> torch.Tensor:
-    """Ten bits of mantissa, as tensor cores take it."""
+    """Round to the ten bits of mantissa that tensor cores use."""
     return ((x.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
 def sequential(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """A thread for each output that adds one product after another."""
+    """Multiply as a kernel does in which a thread adds up one output, product by product."""
     out = torch.zeros(a.shape[0], b.shape[1])
     for k in range(a.shape[1]):
         out += a[:, k : k + 1] * b[k]
@@ -242,7 +257,7 @@ AFTER = {
 
 
 def outputs_of(way: str, after: str, shift: float, scale: float, folder: Path) -> list[list[Saved]]:
-    """In float64, as PyTorch has them, and in the way that is tried."""
+    """Save a product's outputs computed in float64, by PyTorch in float32, and in the way `way`."""
     torch.manual_seed(0)
     a, b = torch.randn(64, 512) + shift, torch.randn(512, 64) * scale + shift / 100
     product = (HONEST | LOWERED | ONE_OPERAND)[way](a, b)
@@ -258,7 +273,10 @@ def outputs_of(way: str, after: str, shift: float, scale: float, folder: Path) -
 @pytest.mark.parametrize("way", [*HONEST, *LOWERED])
 @pytest.mark.parametrize("shift", [0.0, 3.0])
 def test_precision(way, after, shift, tmp_path):
-    """All lower precisions show in a matrix product, and none of the honest ways; positive numbers add to large sums."""
+    """In a matrix product every lower precision is found, and no honest way of computing it is taken for one.
+
+    With a shift the numbers are positive, so that they add up to large sums.
+    """
     saved = outputs_of(way, after, shift, 1 / 23, tmp_path)
     assert (lower_precision(*saved) is None) is (way in HONEST)
 
@@ -266,11 +284,15 @@ def test_precision(way, after, shift, tmp_path):
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("shift", [0.0, 3.0])
 def test_precision_where_tensor_cores_worked(after, shift, tmp_path):
-    """Errors that are no larger than some of scalar code's show, of one operand alone and where a sum is nearly all of an output."""
+    """If tensor cores worked, the check is stricter.
+
+    It then finds errors that are no larger than those of some scalar code: those of a single rounded operand, and
+    those of outputs that are dominated by one sum.
+    """
     for way in ("same", "three_tf32", *LOWERED, *ONE_OPERAND):
         saved = outputs_of(way, after, shift, 1 / 230, tmp_path)
         assert (lower_precision(*saved, strictly=True) is None) is (way in HONEST), way
-    # The reference's own error depends on the CPU: this is 3 to 8 times as large.
+    # This error is 3 to 8 times the reference's own, which depends on the CPU.
     assert lower_precision(*outputs_of("first", "softmax", 3.0, 1 / 460, tmp_path)) is None
 
 
@@ -279,7 +301,7 @@ DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "int8", "uin
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_closeness_is_torchs(dtype, tmp_path):
-    """Against torch.allclose, with errors on both sides of the tolerance."""
+    """Our comparison agrees with torch.allclose for errors on both sides of the tolerance."""
     kind = getattr(torch, dtype)
     generator = torch.Generator().manual_seed(0)
     verdicts = set()

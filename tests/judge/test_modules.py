@@ -1,6 +1,6 @@
-"""Answers in KernelBench's form, judged on the CPU, each run in a process of its own.
+"""The judge of PyTorch modules (KernelBench's form), on the CPU. Each side of a trial runs in a process of its own.
 
-Runs are forks of this process, and the tests that ask for `sandboxed` have the sandbox as well.
+The processes are forks of the test process. Tests that use `sandboxed` run in the real sandbox instead.
 """
 
 import json
@@ -50,11 +50,13 @@ FORWARD = "return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)"
 
 
 def answer(forward: str, before: str = "") -> str:
+    """Return an answer with these statements in `forward`, after the code `before`."""
     assert FORWARD in ANSWER
     return before + ANSWER.replace(FORWARD, forward)
 
 
 def made(reference: str) -> ModuleTask:
+    """Return a task with this reference."""
     return ModuleTask("level1_1_x", "1_x", "level1", {1: "p"}, None, reference, "level1/1_x.py:1")
 
 
@@ -67,7 +69,7 @@ def task():
 def judge():
     patient = replace(
         BUILD_LIMITS, wall_s=3600.0
-    )  # an answer of these tests walks the file system when it is imported
+    )  # an answer below searches the whole file system when it is imported
     return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=600.0, processes=256), build_limits=patient)
 
 
@@ -78,7 +80,7 @@ def check_right(judge: ModuleJudge, task: ModuleTask, code: str) -> Judgement:
 
 
 def test_right(judge, task):
-    """Weights are drawn alike on both sides; an integer output is compared exactly."""
+    """Both sides draw the same weights, and integer outputs are compared exactly."""
     found = check_right(judge, task, ANSWER)
     assert [case.name for case in found.cases] == [f"call {n}" if n < 3 else f"call {n}, timed" for n in range(8)]
     assert found.speedup is None  # no GPU, no speed
@@ -98,7 +100,7 @@ WORKSPACE = """
         self.space.relu_().mul_(self.scale)
         return self.space.clone(), y.argmax(dim=1)
 """
-# Shapes and numbers that differ between seeds.
+# A reference whose inputs have shapes and numbers that differ between seeds.
 VARIES = (
     REFERENCE.replace(
         "return [torch.randn(16, 8), torch.randn(16, 5)]",
@@ -107,7 +109,7 @@ VARIES = (
     .replace("forward(self, x, y)", "forward(self, x, y, n)")
     .replace("torch.relu(self.linear(x))", "torch.relu(self.linear(x)) * n")
 )
-# What a build leaves, of which each process of an answer starts with a copy.
+# Builds that leave too much in the folder for extensions. Each process of an answer starts with a copy of that folder.
 ENTER = "import os\nhome = os.getcwd()\nos.makedirs('extensions', exist_ok=True)\nos.chdir('extensions')\n"
 DEEP = "for _ in range(100): os.mkdir('d' * 100); os.chdir('d' * 100)\nos.chdir(home)\n"
 NESTED = "for _ in range(700): os.mkdir('d'); os.chdir('d')\nos.chdir(home)\n"
@@ -133,7 +135,9 @@ SECOND_CALL = """
 
 
 def keeps(key: str) -> str:
-    """The right answer, but a result is kept by `key` of the inputs."""
+    """Return an answer that keeps results by `key`, an expression of the inputs, and returns them again for the same
+    key.
+    """
     return answer(
         f"""
         if not hasattr(self, "known"):
@@ -182,14 +186,14 @@ WRONG = {
     "second_call": (answer(SECOND_CALL.strip()), "call 1"),
     "lazy": (answer(LAZY.strip()), "expected a plain torch.Tensor"),
     "input": (answer("out = " + FORWARD.removeprefix("return ") + "; y.zero_(); return out"), "inputs [1]"),
-    # What is not computed in the call.
+    # Outputs that are not computed in the call.
     "by_address": (keeps("(x.data_ptr(), y.data_ptr())"), "call 2: "),
     "by_object": (keeps("(id(x), id(y))"), "call 2: "),
     "by_shape": (keeps("(x.shape, y.shape)"), "call 1: "),
     "stale": (answer(IN_TIMED_CALLS.replace("CHEAT", STALE).strip()), "call 7, timed: "),
     "late_input": (answer(IN_TIMED_CALLS.replace("CHEAT", "x.zero_()").strip()), "other values in its inputs [0]"),
     "no_work": (answer(IN_TIMED_CALLS.replace("CHEAT", "return torch.empty_like(out[0]), out[1]").strip()), "call 5, timed"),
-    # What was not there, or was another, when the clock stopped.
+    # Outputs that were not there, or were others, when the clock stopped.
     "computed_later": (f"{ANSWER}{HELD}{UNDONE}", "not what it was when the call was over"),
     "digest_made_up": (f"{ANSWER}{HELD}held.digest = lambda tensors: bytes(range(32))\n", "not what it was when the call"),
 }  # fmt: skip
@@ -226,7 +230,10 @@ def leave():
 
 
 def test_a_task_that_cannot_tell_is_flagged(judge):
-    """An iteration that comes to the same fixed point from everywhere: a constant passes, and people are told."""
+    """If a reference gives the same output for all inputs, a constant passes.
+
+    The judgement carries a flag about it.
+    """
     blind = REFERENCE.replace(FORWARD, "return sum([0 * x.sum() + 1.5, torch.full((3,), 0.25)]), torch.sigmoid(y) * 0")
     found = judge.judge(made(blind), answer("return torch.full((3,), 1.75), torch.zeros(16, 5)"))
     assert found.passed, found.message
@@ -241,13 +248,16 @@ COUNTS = REFERENCE.replace(
 
 
 def test_a_reference_with_a_state(judge):
-    """Both sides are called in the same order; further calls, before the answer's, are of a copy of the reference."""
+    """Both sides are called in the same order, so their states agree.
+
+    Calls that only measure time go to a copy of the reference.
+    """
     task = made(COUNTS)
     check_right(judge, task, COUNTS.replace("class Model(", "class ModelNew("))
     wrong = judge.judge(task, answer("return torch.relu(self.linear(x)), y.argmax(dim=1)"))
     assert (wrong.verdict, "call 1" in wrong.message) == (Verdict.MISMATCH, True)
     held = REFERENCE.replace(FORWARD, "self.lock = __import__('_thread').allocate_lock(); " + FORWARD)
-    check_right(judge, made(held), ANSWER)  # it cannot be copied
+    check_right(judge, made(held), ANSWER)  # a reference with a lock cannot be copied
 
 
 HUNT = """
@@ -307,7 +317,7 @@ def test_whatever_is_wrong_about_a_reply_is_the_answers_fault(judge, task, reply
 def test_a_process_that_says_nothing_is_too_late(judge, task):
     silent = f"{HELD}import time\nheld.channel.socket.sendall = lambda raw: time.sleep(100)\n"
     found = judge.judge(task, answer(FORWARD, silent.replace("held.channel", "if held.models: held.channel")))
-    assert found.passed, found.message  # said at the import alone, where there is no model yet
+    assert found.passed, found.message  # no model exists yet at the import, so nothing is silenced
     short = replace(judge, limits=replace(judge.limits, wall_s=2.0))
     found = short.judge(task, answer("time.sleep(100)", "import time\n"))
     assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 2 s")
@@ -326,7 +336,11 @@ def test_time_is_the_judges(judge, task):
 
 
 def test_inputs_are_not_there_before_the_clock_runs(judge, task):
-    """Neither is the seed that they are drawn from among what its process is told. Zeros are as hidden as all else."""
+    """Before the clock runs, the answer's process holds masked inputs, and what it has been told does not contain
+    their seed.
+
+    Inputs that are all zero are masked as well.
+    """
     reference = REFERENCE.replace("torch.randn(16, 8)", "torch.zeros(16, 8)")
     looks = f"""{HELD}
 seen, told = [], []
@@ -375,7 +389,7 @@ def half(x):
 
 
 def test_a_lower_precision_is_flagged(judge, task):
-    """Where the outputs are small, the tolerance says nothing of their precision."""
+    """Small outputs pass within the absolute tolerance even in a lower precision, so precision is judged separately."""
     small = made(REFERENCE.replace("[8, 2.0]", "[8, 0.02]"))
     lower = "return torch.relu(nn.functional.linear(half(x), half(self.linear.weight), self.linear.bias)) * self.scale, y.argmax(dim=1)"
     found = judge.judge(small, answer(lower, HALF))
@@ -392,7 +406,7 @@ def test_a_lower_precision_is_flagged(judge, task):
 
 @pytest.mark.slow
 def test_who_fills_the_disk_is_charged(sandboxed, small_disk, task):
-    """The judge writes down what is returned, and needs room for it."""
+    """The judge needs disk space to save outputs. An answer that fills the disk is charged for the failure."""
     fill = "import os\nFILE = open(os.environ['HOME'] + '/x', 'wb', buffering=0)\n"
     fill += "def fill():\n    try:\n        while FILE.write(b'x' * 4096): pass\n    except OSError: pass\n"
     found = ModuleJudge(
@@ -409,7 +423,7 @@ def test_a_reference_that_fails_is_not_the_answers_fault(judge):
 
 
 def test_from_the_command_line(tmp_path, monkeypatch):
-    """KernelBench's own layout; a second run judges nothing again."""
+    """Tasks in KernelBench's own folder layout can be judged, and a second run judges nothing again."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
     (tmp_path / "tasks/level1").mkdir(parents=True)
     (tmp_path / "tasks/level1/1_x.py").write_text(REFERENCE)
@@ -423,11 +437,11 @@ def test_from_the_command_line(tmp_path, monkeypatch):
 
 
 def test_a_process_may_end_by_itself(judge, sandboxed):
-    """Else what is recorded of its work on the GPU, which is written at its end, would be lost."""
+    """The record of its work on the GPU is written when a process ends, so it must not be killed."""
     with scratch_folder() as folder:
         (folder / "answer.py").write_text("import atexit\natexit.register(print, 'left')\n" + ANSWER)
         with judge.hold(folder, None) as module:
             module.find("ModelNew")
-            assert module.leave() == Activity()  # nothing is recorded without a GPU
+            assert module.leave() == Activity()  # no GPU, so the record is empty
             ended = module._process.end()
             assert (ended.returncode, ended.stdout) == (0, "left\n")

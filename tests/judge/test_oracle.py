@@ -1,4 +1,6 @@
-"""Inputs and references are made once, in the sandbox, kept, checked, and made again when they are damaged."""
+"""Making the inputs and references of cases: once, in the sandbox, checked, cached, and made again if the cache is
+damaged.
+"""
 
 import time
 import zlib
@@ -38,7 +40,7 @@ def test_reference_oracle(cache, tmp_path, sandboxed):
     even, odd = (prepare(cache, tmp_path, cuset_row(), case) for case in (0, 1))
     x = read(even.inputs["data/x.bin"])
     expected = np.random.default_rng(zlib.crc32(b"double/even")).normal(size=32).astype(np.float32)
-    assert np.array_equal(x, expected)  # the documented generator
+    assert np.array_equal(x, expected)  # as drawn from the documented generator
     assert np.array_equal(read(even.expected["data/y.bin"]), 2 * x)
     assert even.sizes(Tensor("y", "float32", (32,))) == (128,)
     assert even.tolerance == {"y": (1e-5, 1e-6)}
@@ -74,7 +76,7 @@ def test_a_reference_that_breaks_its_contract(cache, tmp_path, source, message):
 
 
 def test_a_reference_cannot_reach_the_judge(cache, tmp_path, sandboxed):
-    """It runs in the sandbox: what it writes elsewhere does not come to be, and nothing of it is left."""
+    """A reference runs in the sandbox, so it cannot write files elsewhere."""
     mark = tmp_path / "mark"
     source = DOUBLE + f"\ntry:\n    open({str(mark)!r}, 'w').close()\nexcept OSError:\n    pass\n"
     prepare(cache, tmp_path, cuset_row(reference=source))
@@ -82,7 +84,7 @@ def test_a_reference_cannot_reach_the_judge(cache, tmp_path, sandboxed):
 
 
 def test_script_oracle(cache, tmp_path, sandboxed):
-    """exit() in gen.py is no failure, and an output that it writes itself helps nobody."""
+    """A gen.py that calls exit() has not failed, and an output that it writes itself is not used."""
     gen = GEN + '(2 * x).tofile("data/y.bin")\nimport sys\nsys.exit(1)\n'
     made = prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
     assert np.array_equal(read(made.expected["data/y.bin"]), 2 * read(made.inputs["data/x.bin"]))
@@ -103,7 +105,10 @@ def test_script_oracle(cache, tmp_path, sandboxed):
     ids=["random", "numpy", "default_rng", "torch"],
 )
 def test_every_generator_starts_from_the_task(tmp_path, draw):
-    """Of two machines, which draw the same, and of two tasks, which do not. (A script that seeds itself keeps its own.)"""
+    """Unseeded generators are seeded by the task.
+
+    Two machines draw the same inputs for a task, and two tasks get different ones. A script that sets a seed keeps it.
+    """
     draw = f"import numpy as np\n{draw}\nx = np.asarray(x, np.float32)\n"
     gen = draw + 'x.tofile("data/x.bin")\n(2 * x).tofile("data/y_ref.bin")\n'
 
@@ -117,7 +122,7 @@ def test_every_generator_starts_from_the_task(tmp_path, draw):
 
 
 def test_references_with_misleading_names(cache, tmp_path):
-    """Which file belongs to which output is what compare.py accepts, when sizes and names say otherwise."""
+    """If names mislead and sizes do not tell, the files are paired with the outputs as compare.py accepts them."""
     gen = GEN.replace(
         '(2 * x).tofile("data/y_ref.bin")', '(2 * x).tofile("data/z_ref.bin"); x.tofile("data/y_ref.bin")'
     )
@@ -135,7 +140,10 @@ print("T" if np.array_equal(y, double) and np.array_equal(z, same) else "F")
 
 @pytest.mark.parametrize(("values", "state"), [("x[:1]", "unpaired"), ("x", "refused")])
 def test_what_compare_refuses_is_not_what_is_right(cache, tmp_path, values, state):
-    """gen.py writes a parameter, and compare.py computes what is right: nothing is expected of an output by that file."""
+    """Here gen.py writes a parameter, and compare.py computes the right output.
+
+    The file must not be taken for the output.
+    """
     gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', f'{values}.tofile("data/parameter.bin")')
     compare = """
 import numpy as np
@@ -188,7 +196,11 @@ def test_a_damaged_entry_is_made_again(cache, tmp_path, damaged):
 
 
 def test_a_script_that_may_visit_all_pairs_is_prepared_early(cache, tmp_path):
-    """CUDABench's row that is made longest, of 8,192 points each held against each other one, has less data than most."""
+    """Nested loops count more than the amount of data when the cost of preparing a case is estimated.
+
+    The row of CUDABench that takes longest compares each of 8,192 points with every other one, and has less data than
+    most rows.
+    """
     loops = "for i in range(2):\n    for j in range(2):\n        pass\n"
 
     def cost(values, generate=GEN):
@@ -203,7 +215,7 @@ def test_a_script_that_may_visit_all_pairs_is_prepared_early(cache, tmp_path):
     assert cache.preparation_cost(load_row(tmp_path, row)) < before
 
 
-# ---- scripts run in forks of a process that has imported what they need: each alone, and ended with all that it started
+# ---- the script server: scripts run in forks of a process with numpy imported, and all their processes end with them
 
 
 @pytest.fixture

@@ -1,4 +1,8 @@
-"""Answers that are one file of a program with its own tests (ComputeEval's kind): compiled and run here, without a GPU."""
+"""Answers that are a part of a larger program.
+
+For ComputeEval an answer is one file of a program with its own tests, compiled and run here without a GPU. For
+robust-kbench it is a kernel or a module that is called in several settings.
+"""
 
 from dataclasses import replace
 
@@ -17,7 +21,9 @@ from cuset_stage.tasks import load_tasks
 
 @pytest.fixture
 def task(tmp_path):
-    """The answer is compiled without the GPU's half, which would take most of the time and has nothing in it."""
+    """A task of ComputeEval's kind, compiled as plain C++: device compilation would take most of the time for no
+    device code.
+    """
     row = computeeval_row()
     row["build_command"] = row["build_command"].replace("nvcc", "nvcc -x c++")
     return load_tasks(write_lines(tmp_path / "problems.jsonl", row)).tasks[0]
@@ -43,9 +49,10 @@ def test_ending_before_the_test_does_is_no_pass(judge, task, ending):
 
 def test_its_own_solution_passes_and_wrong_answers_do_not(judge, task, tmp_path):
     (unchanged,) = load_tasks(write_lines(tmp_path / "problems.jsonl", computeeval_row())).tasks
-    right = judge.judge(unchanged, TWICE)  # by the command of the task set itself
+    right = judge.judge(unchanged, TWICE)  # compiled by the task set's own command
     assert right.passed, right.message
-    # Its output is the token that was drawn, so a copy of its input is right: the audit says nothing.
+    # The expected output is a random token that is also the input. A copy of the input is right then, and no finding
+    # of the audit.
     assert audit_task(task, CaseCache(tmp_path)).findings == ()
     wrong = judge.judge(task, TWICE.replace("int(factor) * x", "x"))
     assert (wrong.verdict, wrong.case) == (Verdict.RUNTIME_ERROR, "test")
@@ -57,7 +64,7 @@ def test_its_own_solution_passes_and_wrong_answers_do_not(judge, task, tmp_path)
 
 
 def test_what_the_machine_lacks_is_not_charged(judge, task):
-    """An answer that fails where the task's own solution does, too."""
+    """If the task's own solution fails on this machine as well, a failing answer is not charged."""
     needs = replace(task, solution='#include "a_library_that_is_not_here.h"\n')
     judgement = judge.judge(needs, '#include "a_library_that_is_not_here.h"\nint twice(int x) { return x; }\n')
     assert judgement.verdict is Verdict.INFRA_ERROR
@@ -79,7 +86,10 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 
 
 def test_settings_and_gradients(tmp_path, forked):
-    """robust-kbench: every setting is called and a wrong one is named. A Python function stands where a kernel would be exported."""
+    """robust-kbench: every setting is called, and one that is wrong is named in the message.
+
+    A Python function stands in for the exported kernel.
+    """
     (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_backward"])
     exported = "task.AutogradFunction.backward_fn = {}\nModelNew.given = {{'fn': task.AutogradFunction.apply}}"
     judge, plain = ModuleJudge(device="cpu"), replace(task, frame=None)
@@ -94,7 +104,7 @@ def test_settings_and_gradients(tmp_path, forked):
 
 @pytest.mark.slow  # torch's headers take nvcc a minute
 def test_a_kernel_in_several_settings(tmp_path):
-    """robust-kbench: a .cu file is built, called in every setting, and a setting in which it is wrong is named."""
+    """robust-kbench: a .cu file is built and called in every setting, and one that is wrong is named in the message."""
     judge = ModuleJudge(device="cpu", build_limits=replace(BUILD_LIMITS, wall_s=3600.0))
     (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_forward"])
     judgement = judge.judge(task, KERNEL)

@@ -1,4 +1,4 @@
-"""The results file: what is written is read again, whatever happened in between."""
+"""The results file: what was written can be read again, also after interruptions and for any values."""
 
 import json
 import math
@@ -43,7 +43,10 @@ def test_round_trip(path):
 @pytest.mark.parametrize("size", [0.0, sys.float_info.max, math.inf, math.nan, None])
 @pytest.mark.parametrize("verdict", [Verdict.PASSED, Verdict.MISMATCH])
 def test_what_a_judge_finds_is_read_again(tmp_path, verdict, size):
-    """Errors of any size: sums of squares of 1e30 differ by 1e48 and are right."""
+    """Errors may have any size: sums of squares of 1e30 may differ by 1e48 and be right.
+
+    Those that are not finite become null.
+    """
     task = load_row(tmp_path, cuset_row(id="a"))
     case = CaseResult("special", verdict, 1e-7, size, size)
     judgement = Judgement(verdict, "message", compiled=True, cases=(case, case), run_s=1e-7, speedup=1.5)
@@ -60,7 +63,7 @@ def test_what_a_judge_finds_is_read_again(tmp_path, verdict, size):
 def test_torn_last_line(path, cut):
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
-    kept = 3 if cut == 1 else 2  # without its line end alone the line is whole
+    kept = 3 if cut == 1 else 2  # if only the line end is missing, the line is whole
     assert len(read_results(path).samples) == kept
     with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
         writer.append(line("c", 0))
@@ -94,7 +97,7 @@ def test_a_later_line_replaces_an_earlier_one_and_what_is_not_kept_is_not_lost(p
         writer.append(line("a", 0, "passed"))
         with pytest.raises(ValueError, match="another process is writing"):
             ResultsWriter(path, HEADER)
-        with pytest.raises(ValueError):  # not a number is refused before it is written
+        with pytest.raises(ValueError):  # NaN is refused before anything is written
             writer.append(line("z", 0, run_s=math.nan))
     assert [(s["task"], s["verdict"]) for s in read_results(path).samples] == [("a", "passed"), ("b", "passed")]
     aside = path.with_name(path.name + ".replaced")

@@ -1,4 +1,6 @@
-"""Inputs that nobody could know before: an answer that holds the outputs of the public ones fails."""
+"""Inputs from a fresh seed, which nobody could know before: an answer with the outputs of the public inputs built in
+fails.
+"""
 
 from dataclasses import replace
 
@@ -11,11 +13,12 @@ from cuset_stage.sandbox import Verdict
 
 
 def drawn(judge: ProgramJudge, seed: int) -> ProgramJudge:
+    """Return the judge with inputs drawn from this seed."""
     return replace(judge, cases=CaseCache(judge.cases.folder, seed=seed))
 
 
 def remembering(prepared: PreparedCase) -> str:
-    """A program that writes these outputs, whatever it is given."""
+    """Return a program that writes these expected outputs, whatever its inputs are."""
     values = ",".join(map(float.hex, np.fromfile(prepared.expected["data/y.bin"], np.float32).astype(float)))
     return (
         f"#include <cstdio>\nfloat y[] = {{{values}}};\n"

@@ -1,4 +1,7 @@
-"""`thorough`: what is made of what compute-sanitizer says. A script stands for it here; tests/gpu/ runs the tool itself."""
+"""`thorough`: verdicts from the reports of compute-sanitizer.
+
+A shell script stands in for the tool here. tests/gpu/ runs the tool itself.
+"""
 
 from dataclasses import replace
 
@@ -9,7 +12,8 @@ from cuset_stage.judge.thorough import TOOLS, Sanitizer, examined_cases, find_sa
 from cuset_stage.sandbox import Limits, SandboxError, Toolkit, Verdict
 
 
-# It reports what the program's text asks for, by tool, and lets the program do what it does.
+# The stand-in runs the program, and reports, hides or delays what texts in the program ask for, each for one tool (as
+# error-memcheck).
 TOOL = r"""#!/bin/sh
 while [ $# -gt 1 ]; do
   case $1 in --tool) tool=$2;; --log-file) log=$2;; esac
@@ -43,7 +47,7 @@ def judge(judge, tmp_path):
 
 
 def saying(*words: str) -> str:
-    """The program with texts in it that the tool looks for."""
+    """Return the program with these texts in it, for which the stand-in looks."""
     return PROGRAM + "".join(f'\nextern const char word{n}[] = "{word}";' for n, word in enumerate(words))
 
 
@@ -55,12 +59,12 @@ def test_each_tool_has_a_verdict(judge, tmp_path, tool, verdict):
     assert judged.message.startswith(f"{tool}: Invalid __global__ read of size N bytes\n")
     assert "raw.cu:30" in judged.message
     assert replace(judge, sanitizer=None).judge(task, saying(f"error-{tool}")).passed
-    hidden = judge.judge(task, saying(f"error-{tool}", f"hides-{tool}"))  # by emptying the log
+    hidden = judge.judge(task, saying(f"error-{tool}", f"hides-{tool}"))  # the program empties the log
     assert hidden.verdict is verdict and hidden.message.startswith(f"{tool}: {tool} found an error")
     right = judge.judge(task, PROGRAM)
     assert right.passed and not right.flags
     wrong = judge.judge(make_task(tmp_path, "wrong"), saying(f"error-{tool}"))
-    assert wrong.verdict is Verdict.MISMATCH  # what fails anyhow is not looked at again
+    assert wrong.verdict is Verdict.MISMATCH  # an answer that fails anyway is not examined
 
 
 def test_what_the_tasks_own_solution_shows_as_well_is_not_charged(judge, tmp_path):
@@ -71,7 +75,7 @@ def test_what_the_tasks_own_solution_shows_as_well_is_not_charged(judge, tmp_pat
 
 @pytest.mark.slow
 def test_a_tool_that_does_not_finish_is_not_charged(judge, tmp_path):
-    """Nor does it hide what the others find."""
+    """A tool that runs out of time leaves a flag, and what other tools find still counts."""
     judge, task = replace(judge, limits=Limits(wall_s=1.0)), make_task(tmp_path, "right")
     judged = judge.judge(task, saying("sleeps-synccheck"))
     assert judged.passed and judged.flags == ("not looked at to the end: synccheck",)
@@ -85,12 +89,16 @@ def test_limits_are_larger_and_the_smallest_case_is_left_out(judge, tmp_path):
     task = make_task(tmp_path, "slow")
     assert len(examined_cases(task)) == 1
     brief = replace(judge, limits=Limits(wall_s=2.0))
-    judged = brief.judge(task, saying("slow-memcheck"))  # three seconds, where a run may take two
+    judged = brief.judge(task, saying("slow-memcheck"))  # takes 3 s, while an ordinary run may take 2 s
     assert judged.passed and not judged.flags
 
 
 def test_a_tool_that_finds_nothing_is_refused(judge, tmp_path, monkeypatch):
-    """The planted error: the stand-in lets it pass, and so would a driver that the tool does not know. Nor is there one everywhere."""
+    """The tool is first tried on a planted error, which the stand-in does not find.
+
+    The real tool may miss it, too, for example with a driver that it does not support. On some machines there is no
+    tool at all.
+    """
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(
         SandboxError, match=r"no compute-sanitizer beside .*nvcc.*part of the CUDA toolkit.*leave thorough out"

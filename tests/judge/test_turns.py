@@ -1,4 +1,8 @@
-"""Nothing is built while something is timed, a GPU is had alone by one after the other, and waiting for one's turn is not the judge's own time."""
+"""Turns on shared resources.
+
+Nothing is built while something is timed, those that need a GPU alone get it one after the other, and waiting for a
+turn does not count as the judge's own time.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -14,7 +18,7 @@ from cuset_stage.sandbox import Gpu
 
 
 class Visit:
-    """A thread that enters and stays until it is told to leave."""
+    """A thread that enters a turn and stays in it until it is told to leave."""
 
     def __init__(self, turn: AbstractContextManager[object]) -> None:
         self.entered, self._leave = threading.Event(), threading.Event()
@@ -33,6 +37,7 @@ class Visit:
 
 
 def waits(visit: Visit) -> bool:
+    """Return whether the visit is still waiting for its turn."""
     return not visit.entered.wait(0.2)
 
 
@@ -43,17 +48,17 @@ def test_builds_together_and_timings_together_but_not_both():
     timing = Visit(turns.timing())
     late = Visit(turns.building())
     builds[0].leave()
-    assert waits(timing) and waits(late)  # a build is on; one that comes now does not go before what waits to be timed
+    assert waits(timing) and waits(late)  # one build is left; a later build does not overtake the timing
     builds[1].leave()
     assert timing.entered.wait(30) and waits(late)
-    other = Visit(turns.timing())  # on another GPU
+    other = Visit(turns.timing())  # a timing on another GPU
     assert other.entered.wait(30)
     timing.leave()
     assert waits(late)
     other.leave()
     assert late.entered.wait(30)
     late.leave()
-    for turn in (turns.building, turns.timing):  # a turn ends with an error, too
+    for turn in (turns.building, turns.timing):  # an error ends a turn as well
         with pytest.raises(ZeroDivisionError), turn():
             _ = 1 / 0
     for turn in (turns.timing, turns.building):
@@ -62,7 +67,7 @@ def test_builds_together_and_timings_together_but_not_both():
 
 
 def test_who_needs_a_gpu_alone_is_passed_by_nobody(tmp_path, monkeypatch):
-    """Two judges on one GPU: the programs of one do not keep the other waiting for ever."""
+    """Two judges on one GPU: one that needs it alone is not kept waiting for ever by the other's programs."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path))
     gpu = Gpu(0, "GPU-0", "none", "0", "9.0", 1 << 30)
     busy, other = GpuPool([gpu], per_gpu=2), GpuPool([gpu], per_gpu=2)
@@ -78,10 +83,10 @@ def test_who_needs_a_gpu_alone_is_passed_by_nobody(tmp_path, monkeypatch):
     assert first.entered.wait(30)
     alone = Visit(noted("alone", other, alone=True))
     gate_is_free = True
-    while gate_is_free and not alone.entered.is_set():  # until it waits for the first one to leave
+    while gate_is_free and not alone.entered.is_set():  # until it holds the gate, waiting for the first one to leave
         with file_lock(tmp_path / "locks" / "gpu-GPU-0-gate-0.lock", wait=False) as gate_is_free:
             pass
-    late = Visit(noted("late", busy))  # where a place is free
+    late = Visit(noted("late", busy))  # a place is free, but the gate is closed
     first.leave()
     assert alone.entered.wait(30)
     with file_lock(tmp_path / "locks" / "gpu-GPU-0-1.lock", wait=False) as place_is_free:
@@ -98,7 +103,7 @@ def test_waiting_for_a_turn_is_not_the_judge_s_own_time(monkeypatch):
 
     @contextmanager
     def lock() -> Iterator[str]:
-        now[0] += 5  # another has it
+        now[0] += 5  # the wait for another holder
         yield "mine"
 
     clock = Clock()

@@ -1,4 +1,6 @@
-"""The readable loss against an independent float64 oracle, against SFT, and on cases that can be worked out by hand."""
+"""The readable loss, compared with an independent float64 implementation, with cross-entropy, and with results known
+in advance.
+"""
 
 import itertools
 
@@ -64,7 +66,7 @@ def test_no_supervised_token_is_zero_whatever_the_logits_hold(value):
 
 
 def test_weights_are_constants_of_the_optimisation():
-    """The gradient is that of a fixed-weight cross-entropy: nothing flows through c, M or w."""
+    """The gradient is that of a cross-entropy with fixed token weights: no gradient flows through c, M or w."""
     logits, labels, *columns = make_batch(seed=7)
     fixed = token_terms(logits, labels, *columns, ObjectiveSettings(window=8))
     weight = (fixed.weight * fixed.sample_weight[fixed.sample]).detach()
@@ -77,7 +79,7 @@ def test_weights_are_constants_of_the_optimisation():
 
 
 def test_windows_do_not_cross_samples_or_rows():
-    """A row with two samples equals two rows with one each, whatever lies between."""
+    """The loss of a row with two samples is the sum of the losses of each sample alone."""
     logits, labels, *columns, ids = make_batch((1, 60, 8, 13), seed=8, samples=2)
     packed, *apart = (
         cuset_loss(logits, of, *columns, ids, window=6, num_items_in_batch=1)

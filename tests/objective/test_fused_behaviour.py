@@ -1,4 +1,6 @@
-"""The fused head in a training loop: memory, evaluation, checkpointing, torch.compile, and which backend computes it."""
+"""The fused head in training: memory, evaluation, gradient checkpointing, torch.compile, numerical range, and choice
+of backend.
+"""
 
 import sys
 
@@ -24,7 +26,13 @@ GPU = torch.device("cuda")
 
 
 class Watch(TorchDispatchMode):
-    """Counts matrix products and remembers the largest tensor anything returned."""
+    """Watches all operations.
+
+    Attributes:
+        largest: Number of elements of the largest tensor that any operation returned.
+        products: Number of matrix products.
+        calls: Names of all operations in order.
+    """
 
     def __init__(self):
         super().__init__()
@@ -52,7 +60,7 @@ def test_logits_never_exist(objective, trained):
 
     with Watch() as watch, torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         case.fused(ObjectiveSettings(objective=objective), chunk_rows=16)
-    assert watch.largest <= 16 * 320  # a chunk, its rows padded to 64 columns; the batch has 400 * 300 logits
+    assert watch.largest <= 16 * 320  # a chunk with rows padded to 64 columns; all logits would be 400 * 300
     assert max(saved) <= max(400 * 4, 300 * 4)
 
 
@@ -75,7 +83,9 @@ def test_evaluation_computes_the_forward_product_only(objective):
     [(("hidden",), "cuset", 2), (("hidden", "weight"), "cuset", 4), (("hidden", "weight"), "dft", 3)],
 )
 def test_products_of_a_step(trained, objective, products):
-    """Two with a frozen head; four for a trained head whose tokens wait for their sample's weight, else three."""
+    """A frozen head needs 2 products, a trained head 3, or 4 if a token's gradient has to wait for its sample's
+    weight.
+    """
     case = make_case(trained=trained)
     with Watch() as watch:
         case.fused(ObjectiveSettings(objective=objective), chunk_rows=1000)
@@ -84,7 +94,11 @@ def test_products_of_a_step(trained, objective, products):
 
 @pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight")])
 def test_the_loss_is_on_its_way_before_the_last_products(trained):
-    """So that backward, which asks whether the batch was sound, finds the answer there while the device still has work."""
+    """The loss is computed before the last matrix products.
+
+    The backward pass reads from the loss whether the batch was sound. It can then do so while the device still has
+    work.
+    """
     case = make_case(trained=trained)
     leaves = case.leaves()
     with Watch() as watch:
@@ -103,7 +117,9 @@ def test_chunks_stay_within_the_budget(num_tokens, row_bytes):
 
 
 def test_small_probabilities_survive_float16():
-    """A sure token among 20000 of 2e-8 each, which float16 takes for 0; together they are half of the gradient."""
+    """20000 tokens of probability 2e-8 each, which float16 rounds to 0, together make up half of the gradient of a
+    sure token.
+    """
     hidden = torch.tensor([[[17.7, 0.0], [0.0, 0.0]]], dtype=torch.float16, requires_grad=True)
     weight = torch.tensor([[0.0, 1.0]], dtype=torch.float16).repeat(20000, 1)
     weight[7] = torch.tensor([1.0, 0.0])
@@ -111,17 +127,18 @@ def test_small_probabilities_survive_float16():
     loss, terms = fused_objective(hidden, weight, *batch, ObjectiveSettings(objective="sft"))
     (loss * 2.0**10).backward()
     rest = 1 - terms.confidence.double().item()
-    assert 1e-8 < rest / 20000 < 2.9e-8  # half of float16's smallest step
+    assert 1e-8 < rest / 20000 < 2.9e-8  # below half of float16's smallest positive number
     expected = torch.tensor([-rest, rest], dtype=torch.float64)
-    # A CPU's product sums so many small numbers badly, one without AVX-512 by 14 %; numbers taken for 0 would be off by 100 %.
+    # Summing so many small numbers is inexact on CPUs (14 % off without AVX-512). Numbers rounded to 0 would be 100 %
+    # off.
     torch.testing.assert_close(hidden.grad[0, 0].double() / 2**10, expected, rtol=0.3, atol=0)
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"tau": 0.0, "use_cuda_mask": False}, [0.0, 1.0]),  # Eq. 2: above tau
-        ({"objective": "profit", "prob_threshold": (0.0,)}, [1.0, 1.0]),  # ProFit keeps its thresholds
+        ({"tau": 0.0, "use_cuda_mask": False}, [0.0, 1.0]),  # Eq. 2 asks for more than tau
+        ({"objective": "profit", "prob_threshold": (0.0,)}, [1.0, 1.0]),  # ProFit keeps tokens on a threshold
         ({"objective": "profit", "prob_threshold": (1.0,)}, [0.0, 1.0]),
         ({"objective": "profit", "prob_threshold": (0.0,), "threshold_direction": "lower"}, [1.0, 0.0]),
         ({"objective": "profit", "prob_threshold": (0.0, 0.0), "threshold_direction": "middle"}, [1.0, 0.0]),
@@ -129,7 +146,7 @@ def test_small_probabilities_survive_float16():
     ],
 )
 def test_probabilities_on_a_threshold(options, expected):
-    """Of two tokens whose probabilities are exactly 0 and 1."""
+    """Token weights where the probabilities are exactly 0 and 1, which are also the thresholds."""
     hidden, weight = torch.full((1, 3, 1), 200.0), torch.tensor([[0.0], [1.0]])
     batch, settings = (torch.tensor([[-100, 0, 1]]), None, None), ObjectiveSettings(**options)
     fused = fused_objective(hidden, weight, *batch, settings)[1]
@@ -185,7 +202,7 @@ def test_backward_twice_and_a_scaled_loss(trained):
 def test_nothing_supervised_is_zero_with_a_gradient_path(objective, trained):
     case = make_case(bias=True, trained=trained)
     case.labels.fill_(-100)
-    case.hidden[0, 0] = float("nan")  # padding may hold anything
+    case.hidden[0, 0] = float("nan")  # hidden states of padding may be anything
     loss, gradient, terms = case.fused(ObjectiveSettings(objective=objective))
     assert loss == 0 and set(gradient) == set(trained)
     assert not any(g.any() for g in gradient.values())
@@ -200,18 +217,21 @@ def test_hidden_states_that_are_not_supervised_do_not_matter():
     assert_same(case.fused(ObjectiveSettings()), expected)
 
 
-# ---- the backend
+# ---- choice of the backend
 
 
 def test_which_backend_computes(monkeypatch, tmp_path):
-    """PyTorch's on CPUs, for float64, without Triton, and where Triton finds no C compiler, which is warned of once."""
+    """PyTorch computes on CPUs, for float64, without Triton, and where Triton finds no C compiler.
+
+    The missing compiler causes a warning.
+    """
     assert choose_backend(torch.device("cpu"), torch.float32) is choose_backend(GPU, torch.float64) is TORCH
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     engine._finds_compiler.cache_clear()
     with pytest.warns(UserWarning, match="Triton finds no C compiler"):
         assert choose_backend(GPU, torch.bfloat16) is TORCH
-    assert choose_backend(GPU, torch.bfloat16, "triton") is not TORCH  # then Triton says it
+    assert choose_backend(GPU, torch.bfloat16, "triton") is not TORCH  # Triton itself will fail then
     engine._finds_compiler.cache_clear()
     (tmp_path / "gcc").write_text("#!/bin/sh\n")
     (tmp_path / "gcc").chmod(0o755)

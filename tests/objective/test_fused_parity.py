@@ -1,4 +1,4 @@
-"""The fused head equals the readable loss of the materialised logits, in value, terms and gradients (plain PyTorch path)."""
+"""The fused head (PyTorch backend) gives the values, terms and gradients of the readable loss on materialised logits."""
 
 import itertools
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,18 @@ AWAY = {"tau": 0.35, "lam": 2.5, "window": 11, "region_scope": "cuda", "normaliz
 
 @dataclass
 class Point:
-    """A place of the grid: settings, the case, options of the call, and how near the two have to be."""
+    """One combination to test.
+
+    Attributes:
+        settings: Fields of `ObjectiveSettings`.
+        case: Arguments of `make_case`.
+        options: Options of the fused head; `num_items_in_batch` goes to the readable loss as well.
+        tolerance: Allowed difference, see `assert_same`.
+        weighted: Whether the data give token weights.
+        autocast: Dtype of autocast, or None for no autocast.
+        fill: If not -1, the CUDA mask is filled with this value and the first row has nothing supervised. None:
+            neither a CUDA mask nor sample ids are given.
+    """
 
     settings: dict
     case: dict = field(default_factory=dict)
@@ -26,7 +37,7 @@ class Point:
     tolerance: float = 1e-5
     weighted: bool = False
     autocast: torch.dtype | None = None
-    fill: int | None = -1  # of the CUDA mask; None: neither mask nor ids are given
+    fill: int | None = -1
 
 
 GRID = {f"{o} {s}": Point({"objective": o}, {"shape": s}) for o in OBJECTIVES for s in SHAPES}
@@ -49,7 +60,7 @@ for name in OBJECTIVES:
 
 TRAINED = [("hidden",), ("hidden", "weight", "bias"), ("hidden", "weight"), ("weight",)]
 POINTS = [(name, trained) for name in GRID for trained in (TRAINED if "(2, 47, 31, 123)" in name else TRAINED[:2])]
-for lam in (200.0, 2000.0):  # large weights stay within float16
+for lam in (200.0, 2000.0):  # large weights must not overflow float16
     wide = {"shape": (2, 40, 64, 97), "dtype": torch.float16}
     GRID[f"lambda {lam}"] = Point({"lam": lam, "tau": 0.05}, wide, {"num_items_in_batch": 4096}, 4e-3)
     POINTS.append((f"lambda {lam}", TRAINED[0]))
@@ -60,7 +71,7 @@ def test_equals_the_readable_loss(name, trained):
     point = GRID[name]
     case = make_case(bias="bias" in trained, trained=trained, **point.case)
     if point.fill != -1:
-        case.labels[0] = -100  # a whole row without a supervised token
+        case.labels[0] = -100  # a row without any supervised token
         case.cuda_mask = None if point.fill is None else torch.full_like(case.cuda_mask, point.fill)
         case.sample_ids = None if point.fill is None else case.sample_ids
     settings, options = ObjectiveSettings(**{"window": 8, **point.settings}), dict(point.options)
@@ -86,7 +97,7 @@ def test_columns_that_are_not_contiguous(layout):
             values = values.t().contiguous().t()
         elif layout == "strided":
             values = torch.stack([values, torch.full_like(values, 5)], dim=-1)[..., 0]
-        elif name == "sample_ids":  # the same ids in every row
+        elif name == "sample_ids":  # all rows share one row of ids
             values = values[:1].expand(3, -1)
         setattr(case, name, values)
     assert not case.sample_ids.is_contiguous()
@@ -107,7 +118,10 @@ def test_public_function_is_cuset_loss(options):
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_pieces_of_a_step_add_up(objective):
-    """Micro-batches divided by the count of the whole step are the whole batch, also where one has nothing supervised."""
+    """Micro-batches, each divided by the token count of the step, add up to the whole batch.
+
+    One of them has nothing supervised.
+    """
     case = make_case((4, 33, 16, 61), seed=6)
     case.labels[2] = -100
     settings, weights = ObjectiveSettings(objective=objective, window=8), weights_of(case)
@@ -116,18 +130,18 @@ def test_pieces_of_a_step_add_up(objective):
     pieces = [replace(case, **{name: getattr(case, name)[row] for name in tensors}) for row in rows]
     for method in (Case.dense, Case.fused):
         whole = method(case, settings, num_items_in_batch=100, token_weights=weights)
-        found = [
+        results = [
             method(piece, settings, num_items_in_batch=100, token_weights=weights[row])
             for piece, row in zip(pieces, rows, strict=True)
         ]
-        torch.testing.assert_close(sum(loss for loss, _, _ in found), whole[0])
-        torch.testing.assert_close(torch.cat([gradient["hidden"] for _, gradient, _ in found]), whole[1]["hidden"])
+        torch.testing.assert_close(sum(loss for loss, _, _ in results), whole[0])
+        torch.testing.assert_close(torch.cat([gradient["hidden"] for _, gradient, _ in results]), whole[1]["hidden"])
 
 
 @pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_weights_of_the_data_multiply_each_token_s_loss(objective, trained):
-    """Token by token from the loss without them; the divisor is still the number of tokens."""
+    """Weights multiply each token's loss. The divisor stays the number of tokens."""
     case = make_case(bias=True, trained=trained, seed=14)
     settings, weights = ObjectiveSettings(objective=objective, window=8), weights_of(case)
     plain = case.dense(settings)[2].loss
@@ -143,7 +157,7 @@ def test_weights_of_the_data_multiply_each_token_s_loss(objective, trained):
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_logits_of_minus_infinity_stay_finite(objective):
-    """All but five tokens of the vocabulary can never be produced."""
+    """All but five tokens of the vocabulary have the logit -inf."""
     case = make_case(bias=True, trained=("hidden", "weight"), seed=8)
     case.bias[5:] = -float("inf")
     case.labels = torch.where(case.labels == -100, -100, case.labels % 5)
@@ -151,7 +165,7 @@ def test_logits_of_minus_infinity_stay_finite(objective):
     loss, gradient, terms = found = case.fused(settings)
     assert torch.isfinite(loss) and all(torch.isfinite(g).all() for g in gradient.values())
     assert torch.isfinite(terms.weight).all()
-    if objective not in ("eaft", "asft"):  # there the readable loss meets 0 times infinity
+    if objective not in ("eaft", "asft"):  # where the readable loss computes 0 times infinity
         assert_same(found, case.dense(settings))
 
 

@@ -1,6 +1,7 @@
-"""The Triton kernels under Triton's interpreter, which needs no GPU, against the plain PyTorch step.
+"""The Triton kernels, run by Triton's interpreter without a GPU, give what the PyTorch backend gives.
 
-The interpreter has to be chosen before Triton is imported, so the first test runs this file once more in a process of its own.
+The interpreter has to be chosen before Triton is imported. So the first test runs this file again in a new process,
+and the other tests run only there.
 """
 
 import itertools
@@ -38,14 +39,17 @@ def test_kernels_under_the_interpreter(tmp_path):
 def kernels(monkeypatch):
     from cuset_stage.objective import triton_kernels
 
-    # Small blocks, so that small vocabularies take every loop: pairs of blocks, a block alone, a part of one.
+    # With small blocks, small vocabularies reach every loop of the kernels: pairs of blocks, a single block, and a
+    # part of one.
     monkeypatch.setattr(triton_kernels, "LAUNCH_SHAPES", ((0, 64, 4),))
     monkeypatch.setattr(triton_kernels, "UNSCALED_LAUNCH_SHAPES", ((0, 64, 4),))
     return triton_kernels
 
 
 def inputs(rows=5, vocab_size=299, dtype=torch.float32, seed=0, scale=3.0):
-    """Two sets of logits in wider buffers of garbage, and targets of which some are likely."""
+    """Return two sets of logits, each in a wider buffer whose 40 last columns are NaN, and targets, half of them the
+    likeliest.
+    """
     generator = torch.Generator().manual_seed(seed)
     buffers = []
     for _ in range(2):
@@ -58,7 +62,10 @@ def inputs(rows=5, vocab_size=299, dtype=torch.float32, seed=0, scale=3.0):
 
 
 def run(step, buffer, base, target, weight=None, single_read=False, **options):
-    """(nll, penalty, logits or their gradient) of a step on copies, and what it left beyond the vocabulary."""
+    """Run a step on copies.
+
+    Return (nll, penalty, logits or their gradient), and check that nothing beyond the vocabulary changed.
+    """
     factor = torch.full((target.numel(),), float("nan")) if single_read else None
     vocab_size = buffer.size(1) - 40
     buffer = buffer.clone()
@@ -72,7 +79,7 @@ def run(step, buffer, base, target, weight=None, single_read=False, **options):
 
 
 def assert_equal_steps(kernels, buffer, base, target, **options):
-    """Returns what the kernels computed."""
+    """Check that both backends compute the same, and return what the kernels computed."""
     expected = run(chunk_step, buffer, base, target, **options)
     actual = run(kernels.chunk_step, buffer, base, target, **options)
     for name, mine, theirs in zip(("nll", "penalty", "gradient"), actual, expected, strict=True):
@@ -99,7 +106,7 @@ WEIGHTS = torch.tensor([0.0, 0.7, 2.0])
     [*((dtype, 299) for dtype in TOLERANCE), *((torch.float32, size) for size in (2, 65, 128, 257))],
 )
 def test_equals_the_pytorch_step(kernels, dtype, vocab_size):
-    """With and without weights, a gradient, a base model and a second read; tokens of weight 0 get no gradient."""
+    """Compared with and without weights, gradient, base model and second read. Tokens of weight 0 get no gradient."""
     buffer, base, target = inputs(rows=3, vocab_size=vocab_size, dtype=dtype)
     for weight, single_read in itertools.product((None, WEIGHTS), (False, True)):
         options = {"weight": weight, "single_read": single_read}
@@ -115,7 +122,7 @@ def test_equals_the_pytorch_step(kernels, dtype, vocab_size):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_measures_equal_the_pytorch_ones(kernels, dtype):
     buffer, _, target = inputs(rows=4, dtype=dtype)
-    buffer[0, target[0]] = buffer[0, (target[0] + 1) % 299]  # a tie with the target
+    buffer[0, target[0]] = buffer[0, (target[0] + 1) % 299]  # ties with the target
     buffer[1, 7:90] = -float("inf")
     target[1], target[3] = 5, 8
     buffer[3, 8] = 50.0  # a sure token
@@ -137,7 +144,11 @@ def test_launch_shapes_that_ship():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("size", [60.0, 1e9])
 def test_targets_far_below_the_largest_logits(kernels, dtype, size):
-    """Where the single read has to change its base: once, in every block, in the last one, before and behind the target."""
+    """The single read over the logits keeps a running base for its exponentials, which larger logits force it to
+    change.
+
+    It has to change once, in every block, in the last block, before and after the target.
+    """
     buffer, _, target = inputs(rows=6, dtype=dtype)
     buffer[0, 290] += size  # the last block
     buffer[1, 3] += size  # the first
@@ -154,7 +165,7 @@ def test_targets_far_below_the_largest_logits(kernels, dtype, size):
 @interpreted
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_sure_tokens_have_no_loss_below_0(kernels, dtype):
-    """And the gradient is that of softmax minus one-hot in float64."""
+    """Rounding gives sure tokens neither a negative loss nor a wrong gradient: it is softmax minus one-hot in float64."""
     for seed in range(2):
         buffer, base, target = inputs(rows=24, vocab_size=140, dtype=dtype, seed=seed)
         place = torch.arange(24)
@@ -173,10 +184,10 @@ def test_sure_tokens_have_no_loss_below_0(kernels, dtype):
 @interpreted
 def test_ties_among_the_largest_logits(kernels):
     buffer, _, target = inputs(rows=5, vocab_size=200)
-    buffer[0, :200] = 1.0  # all the same
-    buffer[1, :200] = (torch.arange(200) % 7).float()  # more copies than fit
-    buffer[2, 3:200:64] = 9.0  # several of the largest share a lane
-    buffer[3, 12:] = -float("inf")  # fewer than 20 that count
+    buffer[0, :200] = 1.0  # all equal
+    buffer[1, :200] = (torch.arange(200) % 7).float()  # more ties than the 20 places
+    buffer[2, 3:200:64] = 9.0  # several of the largest fall into one lane
+    buffer[3, 12:] = -float("inf")  # fewer than 20 finite logits
     buffer[4, :200] = torch.arange(200).float() * 1e-3
     target[:] = 5
     entropy = kernels.top_entropy(buffer[:, :200])
@@ -214,13 +225,13 @@ def test_gradients_return_to_their_places(kernels, dtype, size):
     generator = torch.Generator().manual_seed(size)
     rows = torch.randn(4, size, generator=generator).to(dtype)
     position = torch.tensor([0, 3, 4, 8])
-    scale = torch.tensor([1.0, 1e-7, 0.5, 3.0])  # 1e-7 is no normal float16
+    scale = torch.tensor([1.0, 1e-7, 0.5, 3.0])  # 1e-7 is subnormal in float16
     results = []
     for module in (engine, kernels):
         out = torch.zeros(9, size, dtype=dtype)
         module.scatter_rows(rows, position, scale, torch.tensor(1024.0), out)
         results.append(out)
-    # The interpreter cuts float32 off where a GPU rounds to bfloat16.
+    # The interpreter truncates float32 to bfloat16, where a GPU rounds.
     torch.testing.assert_close(results[1], results[0], rtol=2**-7 if dtype == torch.bfloat16 else 0, atol=0)
     assert results[0][[1, 2, 5, 6, 7]].eq(0).all() and results[0][3].ne(0).any()
 
@@ -228,7 +239,10 @@ def test_gradients_return_to_their_places(kernels, dtype, size):
 @interpreted
 @pytest.mark.parametrize(("window", "scope"), [(1, "response"), (16, "cuda"), (250, "response")])
 def test_samples_equal_the_pytorch_ones(kernels, monkeypatch, window, scope):
-    """Samples of 1 to 70 tokens, over several blocks, windows longer and shorter than they are, ids that come back later."""
+    """Samples have 1 to 70 tokens and may span several blocks.
+
+    Windows are shorter and longer than samples, and a row uses an id again for a later sample.
+    """
     monkeypatch.setattr(kernels, "REGION_LANES", 16)
     generator = torch.Generator().manual_seed(window)
     lengths = torch.tensor([1, 70, 15, 16, 17, 2, 32, 5])
@@ -236,7 +250,7 @@ def test_samples_equal_the_pytorch_ones(kernels, monkeypatch, window, scope):
     ids = torch.repeat_interleave(torch.tensor([1, 2, 1, 1, 2, 7, 1, 7]), lengths)
     confidence = torch.rand(row.numel(), generator=generator)
     is_cuda = torch.rand(row.numel(), generator=generator) < 0.05
-    is_cuda[0] = False  # a sample without CUDA falls back to all its windows
+    is_cuda[0] = False  # in a sample without CUDA tokens all windows count
     for sample_id in (None, ids.int() if window == 16 else ids):
         settings = ObjectiveSettings(window=window, region_scope=scope)
         tokens = SupervisedTokens(row, row, row, row, is_cuda, sample_id)

@@ -1,7 +1,9 @@
-"""Every Triton kernel compiles for the GPUs it is meant for, as it is launched there; none of them is needed.
+"""Every Triton kernel compiles for the GPUs that it is meant for, in every form in which it is launched. No GPU is
+needed.
 
-The tests run this file in a process of its own: a compiler that crashes takes its process along. There, training steps run on the
-CPU while launches are noted down instead of made: what is compiled is what the launchers chose.
+The tests run this file as a program in a new process, since a compiler that crashes takes its process down with it.
+There, training steps run on the CPU, and launches of kernels are recorded instead of made. So what is compiled is what
+the launchers chose.
 """
 
 import itertools
@@ -17,14 +19,15 @@ from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, cuset, fused, f
 
 
 CAPABILITIES = (80, 90)
-SHARED_MEMORY = 99 * 1024  # what the smallest of the GPUs since Ampere gives a program
-# Below, at and above what changes the kernel, its blocks or its warps, and vocabularies that models have.
+SHARED_MEMORY = 99 * 1024  # bytes for a block on the smallest GPUs since Ampere
+# Vocabulary sizes of real models, and sizes around those at which the kernel, its blocks or its warps change.
 VOCABULARIES = (11, 1023, 1024, 1500, 2048, 2049, 8191, 8192, 12287, 32003, 50257, 65535, 65536, 128256, 152064)
 DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 TRITON = pytest.importorskip("triton", minversion="3.4")
 
 
 def start(what: str, capability: int, cache) -> subprocess.Popen:
+    """Start this file as a program that compiles "some" or "all" kernels for a compute capability such as 90."""
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     environment |= {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1", "TRITON_CACHE_DIR": str(cache)}
     command = [sys.executable, __file__, what, str(capability)]
@@ -32,7 +35,7 @@ def start(what: str, capability: int, cache) -> subprocess.Popen:
 
 
 def outcome(worker: subprocess.Popen) -> int:
-    """How many kernels were looked at; fails with what went wrong."""
+    """Wait for the program. Return the number of kernels that it compiled, or fail with its errors."""
     log, _ = worker.communicate()
     wrong = [line for line in log.splitlines() if line.startswith("FAILED")]
     assert worker.returncode == 0, f"exit status {worker.returncode}\n" + ("\n".join(wrong) or log[-4000:])
@@ -51,7 +54,7 @@ def test_every_kernel_compiles(tmp_path):
 
 
 class NoDevice:
-    """What Triton asks of a driver before it compiles."""
+    """A stand-in for Triton's driver that answers what Triton asks before it compiles."""
 
     def __init__(self, target):
         self.target = target
@@ -67,18 +70,22 @@ class NoDevice:
 
 
 class Launches:
-    """Launches of the package's Triton kernels, each kind of them once: {(name, what it is compiled for): (kernel, choices)}."""
+    """Recorded launches of Triton kernels.
+
+    Attributes:
+        kinds: For each kernel name and compilation key, the kernel and what it was to be compiled with.
+    """
 
     def __init__(self):
         self.kinds = {}
 
     def hook(self, *, fn, compile, **_):
         self.kinds.setdefault((fn.name, str(compile["key"])), (fn.jit_function, compile))
-        return True  # neither to be compiled now nor to be launched
+        return True  # tells Triton neither to compile nor to launch the kernel
 
 
 def step(vocab_size, dtype=torch.bfloat16, settings=None, *, trained=("hidden",), layout="plain", tokens=3):
-    """What a training step launches; nothing is computed between the products, so that its results mean nothing."""
+    """Run a training step for its launches. No kernel really runs, so its results mean nothing."""
     hidden = torch.zeros(1, tokens + 1, 8, dtype=dtype, requires_grad="hidden" in trained)
     weight = torch.zeros(vocab_size, 8, dtype=dtype, requires_grad="weight" in trained)
     labels = torch.ones(1, tokens + 1, dtype=torch.long)
@@ -102,7 +109,7 @@ def margin(tokens):
 
 
 def concentration(tokens):
-    """A rule for which the same kernel is compiled with one statistic more."""
+    """A rule that reads one more statistic, for which the same kernel is compiled in another form."""
     return tokens.concentration
 
 
@@ -119,14 +126,17 @@ def some_steps():
 
 
 def all_steps():
-    """Each rule on either side of what separates the kernels, frozen and trained heads, evaluation, and odd numbers and layouts."""
+    """Run steps with every rule, vocabulary size and dtype, frozen and trained heads, evaluation, and unusual numbers
+    and layouts.
+    """
     some_steps()
     rules = [*(ObjectiveSettings(objective=objective) for objective in OBJECTIVES), MARGIN, CONCENTRATION]
     for vocab_size, dtype, settings in itertools.product(VOCABULARIES, DTYPES, rules):
         step(vocab_size, dtype, settings)
     for trained, settings in itertools.product((("weight",), ()), rules):
         step(152064, settings=settings, trained=trained)
-    # Numbers that Triton compiles into a kernel, or takes for integers; 5 tokens: the second chunk begins at an odd address.
+    # Triton compiles some numbers, such as 1, into a kernel. With 5 tokens the second chunk begins at an address that
+    # is not aligned.
     for window, tau, tokens in ((1, 0, 1), (2, 0, 16), (2**40, 0.1, 16), (256, 0.1, 5)):
         for scope, vocab_size in itertools.product(("response", "cuda"), (1500, 2048)):
             step(vocab_size, settings=ObjectiveSettings(window=window, tau=tau, region_scope=scope), tokens=tokens)
@@ -135,7 +145,7 @@ def all_steps():
 
 
 def compile_kernels(launches: Launches, target) -> list[str]:
-    """Compile what was launched; what did not."""
+    """Compile all recorded launches and return what went wrong, a line each."""
     from triton.compiler import ASTSource
 
     from cuset_stage.objective import triton_kernels
@@ -145,7 +155,7 @@ def compile_kernels(launches: Launches, target) -> list[str]:
         constants = {kernel.arg_names[place]: value for (place,), value in chosen["constants"].items()}
         pointers = [kind for kind in chosen["signature"].values() if kind.startswith("*")]
         what = f"{name} {pointers[0]} {constants} num_warps={chosen['num_warps']}"
-        print("compiling", what, flush=True)  # the last line, if the compiler crashes
+        print("compiling", what, flush=True)  # the last line of the log if the compiler crashes
         source = ASTSource(kernel, chosen["signature"], chosen["constants"], chosen["configs"][0])
         try:
             compiled = TRITON.compile(source, target=target, options={"num_warps": chosen["num_warps"]})
@@ -174,7 +184,7 @@ def main(what: str, capability: int) -> int:
 
     def weigh_regions(*arguments):
         kernels.weigh_regions(*arguments)
-        return cuset.weigh_regions(*arguments)  # somebody has to number the samples
+        return cuset.weigh_regions(*arguments)  # the samples have to be numbered for real
 
     backend = SimpleNamespace(
         measure=kernels.measure,

@@ -1,4 +1,6 @@
-"""What cannot be a batch, a head or a setting is refused with the fix, by the readable loss and by the fused head."""
+"""Batches, heads and settings that cannot be right are refused, with the fix, by the readable loss and by the fused
+head.
+"""
 
 import pytest
 import torch
@@ -64,7 +66,7 @@ def test_backends_that_cannot_be(backend, message):
     ],
 )  # fmt: skip
 def test_bad_values_are_reported(what, value, message, trained):
-    """By the backward pass, or at once where there is none."""
+    """The backward pass raises the error, or the forward pass if nothing requires a gradient."""
     case = make_case(trained=trained)
     place = int(case.is_token[0].nonzero()[0])
     getattr(case, what)[0, place + (what == "labels")] = value
@@ -77,7 +79,10 @@ def test_bad_values_are_reported(what, value, message, trained):
 @pytest.mark.parametrize("count", [0, torch.tensor(0)])
 @pytest.mark.parametrize("trained", [("hidden",), ()])
 def test_an_infinite_loss_of_finite_logits_is_none_of_the_models(count, trained):
-    """Where the divisor is at fault, nobody says that training has diverged: the loss is infinite as the readable one is."""
+    """With a divisor of 0 the loss is infinite, as the readable loss is.
+
+    There must be no error that blames the model's logits.
+    """
     case = make_case(trained=trained)
     found, expected = (method(ObjectiveSettings(), num_items_in_batch=count) for method in (case.fused, case.dense))
     assert found[0] == expected[0] == INF and torch.isfinite(found[2].nll).all()
@@ -96,7 +101,7 @@ def test_asft_wants_a_reference_that_fits():
     ):
         with pytest.raises(ValueError, match=message):
             case.fused(settings, reference=reference, **options)
-    case.fused(ObjectiveSettings(objective="asft", asft_alpha=0.0), reference=None)  # no KL, no reference
+    case.fused(ObjectiveSettings(objective="asft", asft_alpha=0.0), reference=None)  # no KL: needs no reference
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Rules: the registry, what a rule may read and do, and that the fused head and the readable loss agree for any of them."""
+"""Rules: the registry, what a rule may read and return, and agreement of the fused head and the readable loss for any
+rule.
+"""
 
 import re
 import sys
@@ -35,7 +37,7 @@ def with_options(tokens, options: Options):
 
 
 def of(function, **options) -> ObjectiveSettings:
-    """The objective whose rule is a function of this module's, or a lambda."""
+    """Return settings whose rule is this function or lambda, made available as an attribute of this module."""
     sys.modules[__name__].made = function
     return ObjectiveSettings(objective=f"{__name__}:made", **{"window": 8, **options})
 
@@ -73,18 +75,18 @@ def test_an_objective_that_went_says_how_to_write_it(name, options):
 
 
 def deft_loss(p, base, y):
-    """The deformed logarithm whose order is the sum of squares, with the 1e-6 of DEFT's trainer."""
+    """DEFT: a deformed logarithm whose order is the sum of squared probabilities, with the 1e-6 of DEFT's trainer."""
     alpha = (p * p).sum().detach()
     return (1 - p[y] ** alpha) / (alpha + 1e-6)
 
 
 def infosft_loss(p, base, y):
-    """InfoSFT's weight q relu(1 - logit(q) / logit(P)), with the P of its trainer."""
+    """InfoSFT: the weight q relu(1 - logit(q) / logit(P)), with the P of its trainer."""
     q, limit = p[y].detach(), torch.tensor(0.93, dtype=p.dtype)
     return -p[y].log() * q * (1 - torch.logit(q) / torch.logit(limit)).relu()
 
 
-PUBLISHED = {  # name -> loss of a token by the model's and the base model's probabilities and the target
+PUBLISHED = {  # name -> loss of a token from the model's probabilities, the base model's, and the target
     "power": lambda p, base, y: 1 - p[y],
     "prift_prob": lambda p, base, y: -p[y].log() * base[y],
     "prift_mass": lambda p, base, y: -p[y].log() * (base[y] + base[base < base[y]].sum() >= 0.5),
@@ -96,7 +98,9 @@ PUBLISHED = {  # name -> loss of a token by the model's and the base model's pro
 
 @pytest.fixture
 def papers(tmp_path):
-    """The page's block of other papers' rules, as a file and as what it defines."""
+    """The documentation's code block with rules of other papers: the path of a file with it, and the names that it
+    defines.
+    """
     block = re.findall(r'```python {title="rules.py"}\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)[3]
     (tmp_path / "rules.py").write_text(block)
     defined = {}
@@ -105,7 +109,11 @@ def papers(tmp_path):
 
 
 def assert_published(case, settings, published):
-    """The gradient is PyTorch's own derivative of a published loss, which also is the loss where its factors are the rule's weights."""
+    """Check that the gradient is the derivative of a published loss, as autograd computes it. Return both losses.
+
+    The losses agree only if the published one has the form of a weighted cross-entropy, whose factors are the rule's
+    weights.
+    """
     loss, gradient, _ = case.fused(settings, chunk_rows=9)
     leaves, keep = case.leaves(), case.is_token
     p = case.logits(**leaves)[:, :-1][keep].softmax(-1)
@@ -119,7 +127,7 @@ def assert_published(case, settings, published):
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_rules_of_other_papers_are_the_published_losses(name, papers):
-    """For sure and unsure tokens."""
+    """The case has sure and unsure tokens."""
     lines = re.search(rf"def {name}\(tokens\):\n(?:    .*\n)+", papers[0].read_text())[0].splitlines()
     assert len(lines) <= 5
     case = make_case(bias=True, seed=30, dtype=torch.float64)
@@ -128,7 +136,7 @@ def test_the_rules_of_other_papers_are_the_published_losses(name, papers):
 
 
 def asft(alpha):
-    """DFT's loss and the divergence from the base model."""
+    """ASFT: DFT's loss plus alpha times the divergence from the base model."""
     return lambda p, base, y: -p[y].log() * p[y].detach() + alpha * (base * (base / p).log()).sum()
 
 
@@ -246,7 +254,7 @@ def test_a_read_that_made_up_tokens_do_not_show_is_told_to_be_declared():
     assert_same(case.fused(declared), case.dense(declared))
 
 
-# ---- what a rule sees
+# ---- what a rule can read
 
 
 def test_the_head_computes_what_a_rule_reads_and_no_more():
@@ -263,7 +271,7 @@ def everything(tokens):
 
 @pytest.mark.parametrize("trained", TRAINED)
 def test_every_statistic_is_right(trained, monkeypatch):
-    """Against plain loops in float64."""
+    """Each statistic is compared with plain loops in float64."""
     case = make_case((2, 23, 12, 41), bias=True, trained=trained, seed=22, dtype=torch.float64)
     case.cuda_mask = case.cuda_mask * 3
     weights, settings = weights_of(case), of(everything)

@@ -1,4 +1,7 @@
-"""Models that are sure of their tokens: rounding leaves no confidence above 1 and no loss below 0, and no gradient is lost."""
+"""Models that are sure of their tokens, where rounding is most dangerous.
+
+No confidence may be above 1, no loss below 0, and no gradient may be lost.
+"""
 
 import itertools
 
@@ -49,7 +52,7 @@ def test_values_that_are_lifted_to_0_keep_their_gradient():
     logits = 5 * torch.randn(200, 300, generator=torch.Generator().manual_seed(0))
     base = logits * (1 + 1e-4)
     plain = torch.nn.functional.kl_div(logits.log_softmax(-1), base.softmax(-1), reduction="none").sum(-1)
-    assert (plain < 0).sum() > 10  # else the test says nothing
+    assert (plain < 0).sum() > 10  # the plain formula does go below 0, or this test would prove nothing
     gradients = []
     for dtype in (torch.float32, torch.float64):
         leaf = logits.to(dtype, copy=True).requires_grad_()
@@ -78,7 +81,10 @@ def test_window_means_stay_in_range(value):
 
 @pytest.mark.parametrize("other", [1.0, 0.0])
 def test_averages_in_the_log_stay_in_range(other):
-    """One token that is no CUDA token, sure or impossible, beside thousands that are: no difference of large sums."""
+    """The average of one other token, sure or impossible, beside thousands of CUDA tokens is exact.
+
+    It must not be computed as a difference of large sums.
+    """
     generator = torch.Generator().manual_seed(0)
     for place in range(7, 17):
         logits = 20 * torch.rand(1, 4001, 12, generator=generator)

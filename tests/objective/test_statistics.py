@@ -1,4 +1,4 @@
-"""What the log says: the same whatever the micro-batches and ranks, and the same as a direct computation."""
+"""Statistics in the log: they equal a direct computation and do not depend on the split into micro-batches and ranks."""
 
 import pytest
 import torch
@@ -38,16 +38,16 @@ def test_averages_are_over_tokens_and_samples():
         expected |= {f"{name}_mean": values.mean(), f"{name}_min": values.min(), f"{name}_max": values.max()}
     meter = meter_over(whole)
     assert meter.compute(CPU) == about(expected)
-    assert meter.compute(CPU) == {}  # begins anew
+    assert meter.compute(CPU) == {}  # the meter starts again
 
     logits, labels, mask, ids = whole
     names = meter_over((logits, labels, torch.zeros_like(mask), ids)).compute(CPU)
-    assert "cuda_nll" not in names and "other_nll" in names  # no mean over no token
+    assert "cuda_nll" not in names and "other_nll" in names  # there is no mean over zero tokens
 
 
 def test_micro_batches_and_ranks_do_not_change_the_averages():
     whole = make_batch((4, 60, 8, 23), seed=2)
-    whole[1][1, 20:] = -100  # rows of very different length
+    whole[1][1, 20:] = -100  # rows differ much in length
     empty = make_batch((1, 60, 8, 23), seed=3)
     empty[1][:] = -100
     expected = meter_over(whole).compute(CPU)
@@ -57,5 +57,5 @@ def test_micro_batches_and_ranks_do_not_change_the_averages():
     sent = []
     for rows in (slice(0, 1), slice(1, 4)):
         meter_over([tensor[rows] for tensor in whole]).compute(CPU, lambda values: sent.append(values) or values)
-    gathered = iter([torch.cat(sent[::2]), torch.cat(sent[1::2])])  # sums, then maxima, of both ranks
+    gathered = iter([torch.cat(sent[::2]), torch.cat(sent[1::2])])  # of both ranks: the sums, then the maxima
     assert ObjectiveMeter().compute(CPU, lambda _: next(gathered)) == about(expected)

@@ -1,7 +1,8 @@
-"""Builds cuset-stage once, installs it in small throw-away environments and puts a pretend LLaMA-Factory beside it.
+"""Builds cuset-stage once, installs it into small throw-away environments, and puts a pretend LLaMA-Factory beside it.
 
-Nothing here needs a network or the packages that cuset-stage depends on: the hook is standard library only, and the
-pretend LLaMA-Factory has the real one's module names and the two ways it starts processes.
+Nothing here needs a network or the packages that cuset-stage depends on. The start-up hook uses the standard library
+alone, and the pretend LLaMA-Factory has the real one's module names and both ways in which the real one starts
+processes.
 """
 
 import os
@@ -27,7 +28,8 @@ PARTS = (
 STARTUP_FILES = {"cuset_stage.pth", "cuset_stage.start"}
 PATCHED, SFT = tuple(SYMBOLS), "llamafactory.train.sft"
 PRETEND = {
-    # Stands in for cuset_stage.stage: counts how often a module was patched, fails on the one it is told to.
+    # Also stands in for cuset_stage.stage: it counts how often a module was patched, and fails for the one named in
+    # FAILS.
     "llamafactory/__init__.py": """
 import os, sys, types
 def apply(module):
@@ -88,6 +90,8 @@ def launch():
 
 @dataclass(frozen=True)
 class Built:
+    """The files that the builds made."""
+
     wheel: Path
     sdist: Path
     editable: Path  # the wheel pip makes for `pip install -e`
@@ -95,26 +99,43 @@ class Built:
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment without pip, the folder pip installs into, and a Python of it."""
+    """A virtual environment without pip.
+
+    Attributes:
+        folder: The environment's folder.
+        site: Its site-packages, into which pip installs.
+        python: Its Python.
+    """
 
     folder: Path
     site: Path
     python: Path
 
     def files(self) -> set[str]:
+        """Return the paths of all its files, relative to its folder."""
         return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}
 
     def pip(self, *arguments: str) -> None:
+        """Run the tests' own pip on this environment."""
         command = [sys.executable, "-m", "pip", "--python", str(self.python), *arguments]
         subprocess.run([*command, "--quiet", "--disable-pip-version-check"], check=True)
 
     def install(self, wheel: Path) -> None:
+        """Install a wheel without its dependencies and without a package index."""
         self.pip("install", "--no-deps", "--no-index", str(wheel))
 
     def run(
         self, *arguments: str, path: Path | None = None, seconds: float = 60, **variables: str
     ) -> subprocess.CompletedProcess:
-        """Run this environment's Python; `path` goes to PYTHONPATH."""
+        """Run this environment's Python and return the finished process.
+
+        Args:
+            *arguments: Arguments of Python.
+            path: Value of PYTHONPATH, or None for no PYTHONPATH.
+            seconds: Time limit.
+            **variables: Environment variables, added to those of this process. Variables of this process that would
+                change how Python or the package behaves (PYTHON*, CUSET_*, USE_V1*) are left out.
+        """
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "CUSET_", "USE_V1"))}
         if path is not None:
             kept["PYTHONPATH"] = str(path)
@@ -123,6 +144,7 @@ class Environment:
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
+    """Write files, given as relative path -> text, and return the folder."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +153,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 
 def copy_checkout(to: Path) -> Path:
-    """What a build reads, in a folder of its own: it leaves no build folder in the checkout."""
+    """Copy what a build reads to a new folder and return it, so that builds leave nothing in the checkout."""
     to.mkdir()
     for part in PARTS:
         if (ROOT / part).is_dir():
@@ -144,12 +166,13 @@ def copy_checkout(to: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> Built:
-    """sdist, the wheel made from that sdist, and the editable wheel."""
+    """The sdist, the wheel made from it, and the editable wheel, built once for all workers."""
     folder = shared_folder(tmp_path_factory, "built", build)
     return Built(*(next(folder.glob(name)) for name in ("dist/*.whl", "dist/*.tar.gz", "editable/*.whl")))
 
 
 def build(folder: Path) -> None:
+    """Build sdist and wheel into folder/dist and the editable wheel into folder/editable."""
     source = copy_checkout(folder / "source")
 
     def call(*command: str) -> None:
@@ -158,12 +181,14 @@ def build(folder: Path) -> None:
         assert done.returncode == 0, f"{command}: {fix}\n{done.stdout}{done.stderr}"
 
     call(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), ".")
-    # What pip calls; without the pip that would look for cuset-stage in the environment the tests run in.
+    # Call the hook that pip would call. pip itself would look for cuset-stage in the environment in which the tests
+    # run.
     hook = "import sys; from setuptools import build_meta; build_meta.build_editable(sys.argv[1])"
     call(sys.executable, "-c", hook, str(folder / "editable"))
 
 
 def environment_in(folder: Path) -> Environment:
+    """Return the environment that lies in this folder."""
     return Environment(folder, next(folder.glob("[Ll]ib/**/site-packages")), next(folder.glob("[bS]*/python*")))
 
 
@@ -174,12 +199,13 @@ def make_environment(folder: Path) -> Environment:
 
 @pytest.fixture(scope="session")
 def new_environment(tmp_path_factory) -> Callable[[], Environment]:
+    """A function that makes a new, empty environment."""
     return lambda: make_environment(tmp_path_factory.mktemp("environment"))
 
 
 @pytest.fixture(scope="session")
 def index() -> None:
-    """Skips where pip reaches no package index."""
+    """Skip the test if pip reaches no package index."""
     asked = [sys.executable, "-m", "pip", "index", "versions", "transformers", "--retries", "1"]
     done = subprocess.run(asked, capture_output=True, text=True)
     if done.returncode:
@@ -188,7 +214,7 @@ def index() -> None:
 
 @pytest.fixture(scope="session")
 def installed(built, tmp_path_factory) -> Environment:
-    """An environment with cuset-stage's wheel in it. Tests leave it as it is."""
+    """An environment with cuset-stage's wheel installed, shared by all workers. Tests must not change it."""
     folder = shared_folder(tmp_path_factory, "installed", lambda to: make_environment(to).install(built.wheel))
     return environment_in(folder)
 

@@ -1,4 +1,7 @@
-"""Every page we make, made once from small real data."""
+"""Each kind of page that the package makes, made once from small real data.
+
+A fixture returns the address of its page.
+"""
 
 import json
 import random
@@ -19,7 +22,10 @@ VERDICTS = ("mismatch", "compile_error", "runtime_error", "timeout", "no_code", 
 
 @pytest.fixture(scope="session")
 def surer_model(tiny_model, tmp_path_factory) -> Path:
-    """The tiny model with its last states multiplied, so that some tokens are likely, and a card of the run that made it."""
+    """A tiny model that is sure of some tokens, with a model card that lists the settings of its training run.
+
+    The weight of its last norm is multiplied by 60, which makes the logits large.
+    """
     path = tmp_path_factory.mktemp("surer") / "model"
     shutil.copytree(tiny_model, path)
     weights = load_file(path / "model.safetensors")
@@ -33,7 +39,10 @@ def surer_model(tiny_model, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def heat_map(tiny_model, surer_model, tmp_path_factory) -> str:
-    """Of the first row in which the model, which knows nothing, is sure of a token outside CUDA code, too."""
+    """A heat map of the first row in which the model is sure of a token outside CUDA code (whose M is then 1).
+
+    The model is untrained, so it is sure of such a token by chance only, and not in every row.
+    """
     known = json.loads((ROOT / "data" / "dataset_info.json").read_text())["cuset_kernels_eval"]
     for row in json.loads((ROOT / "data" / "cuset_kernels_eval.json").read_text()):
         page = tmp_path_factory.mktemp("heat_map") / "page.html"

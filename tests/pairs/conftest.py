@@ -1,4 +1,4 @@
-"""A small pair file, and the tiny model that reads it."""
+"""A small pair file, and the tiny model that scores its pairs."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ CHANGES = (("i < n", "i <= n"), ("if (i < n) ", ""), ("blockIdx.x * ", ""), ("y[
 
 @pytest.fixture(scope="session")
 def pair_file(tmp_path_factory) -> Path:
-    """Fifteen pairs of three tasks, and one of two right programs."""
+    """A file with fifteen pairs of three tasks, and one pair whose two programs are both right."""
     rows = [
         {"task": task, "prompt": f"{task} x to y.", "right": RIGHT, "wrong": RIGHT.replace(*change), "kind": change[0]}
         for task in ("Copy", "Move", "Write")

@@ -1,4 +1,4 @@
-"""Results files to report on."""
+"""A fixture that writes results files for the tests of reports."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from results_factory import write_results
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
-    """Writes the results file of a method, in a folder that is called as it."""
+    """A function that writes the results file of a method into a folder of the method's name and returns its path."""
 
     def make(method: str, verdicts: dict[str, Any], **changes: Any) -> Path:
         return write_results(tmp_path / method / "results.jsonl", method, verdicts, **changes)

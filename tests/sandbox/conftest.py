@@ -1,4 +1,4 @@
-"""The place where programs run."""
+"""Fixtures for the tests of the sandbox: folders in which programs run, kinds of isolation, and a control group."""
 
 import os
 import tempfile
@@ -12,17 +12,22 @@ from cuset_stage.sandbox import Isolation, remove_tree, scratch_folder
 
 @pytest.fixture
 def bubblewrap():
+    """Bubblewrap, or skip the test if it does not work here."""
     return working(Isolation.BUBBLEWRAP)
 
 
 @pytest.fixture
 def landlock():
+    """Landlock, or skip the test if it does not work here."""
     return working(Isolation.LANDLOCK)
 
 
 @pytest.fixture(scope="session")
 def open_folder():
-    """Makes folders that the user a program runs as can pass through, which pytest's own are not; they go at the end."""
+    """A function that makes a folder which other users can pass through. The folders are removed at the end.
+
+    Sandboxed programs may run as another user, who cannot enter pytest's own temporary folders.
+    """
     made = []
 
     def make() -> Path:
@@ -37,7 +42,7 @@ def open_folder():
 
 @pytest.fixture
 def own_caches(open_folder, monkeypatch):
-    """Caches and scratch folders of this test alone; returns the scratch folder."""
+    """Give this test caches and a scratch folder of its own. Returns the scratch folder."""
     folder = open_folder()
     scratch = folder / "scratch"
     scratch.mkdir(mode=0o711)
@@ -48,6 +53,7 @@ def own_caches(open_folder, monkeypatch):
 
 @pytest.fixture
 def folder(own_caches):
+    """A folder for a sandboxed command to work in."""
     with scratch_folder() as scratch:
         inner = scratch / "inner"
         inner.mkdir()
@@ -56,7 +62,10 @@ def folder(own_caches):
 
 @pytest.fixture
 def small_memory():
-    """A control group with 150 MiB and no swap; as root alone, and where groups can be made."""
+    """The path of a control group with 150 MiB and no swap.
+
+    Skips the test if no group can be made, as for users other than root.
+    """
     for place, limit, swap in (
         ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
         ("/sys/fs/cgroup", "memory.max", "memory.swap.max"),

@@ -1,4 +1,8 @@
-"""Attacks of attacks.json in both ways: the verdict, no secret out, nothing left behind. One of each kind; all with -m slow."""
+"""The attacks of attacks.json under both kinds of isolation.
+
+Each must get an expected verdict, learn no secret and leave nothing behind. One attack of each group runs in every
+test run, all of them in slow runs.
+"""
 
 import os
 import re
@@ -19,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 ATTACKS = attack_table.load_attacks()
 SOURCE = ROOT / "src"
 READERS = [attack for attack in ATTACKS if attack.group == "reading by the compiler"]
-# What this compiler does not read with, or only so that it tells whether the file is there.
+# Attacks by which this compiler reads no content, or tells at most whether the file exists.
 NOT_READ = {"include_by_trigraph", "embed", "has_include", "line_directive", "pragma_dependency", "pragma_operator"}
 
 
@@ -41,7 +45,11 @@ def test_contained(place, attack, isolation):
 
 @pytest.mark.slow
 def test_contained_for_an_ordinary_user(open_folder):
-    """Who has no user to give to a program, no control group, and in /proc may see less. As another user where the tests run as root."""
+    """The sandbox also holds for a judge without root rights.
+
+    Such a judge cannot give programs a user of their own, cannot make control groups, and sees less of /proc. If the
+    tests run as root, the attacks are run as another user.
+    """
     if os.geteuid() != 0:
         pytest.skip("the tests above run as one")
     packages = sysconfig.get_path("purelib")
@@ -64,7 +72,7 @@ def test_contained_for_an_ordinary_user(open_folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", READERS, ids=lambda attack: attack.name)
 def test_the_spellings_would_read_without_a_sandbox(place, attack):
-    """Else the test above would hold nothing."""
+    """Without a sandbox these attacks do read the secret. Otherwise the tests above would prove nothing."""
     problems = place.run(replace(attack, verdicts=("ok", "compile_error")), Isolation.NONE).problems
     assert problems == (() if attack.name in NOT_READ else ("a secret came out",))
 
@@ -78,7 +86,7 @@ def test_table_is_whole():
 
 
 def test_a_right_program_passes_and_an_attack_that_is_not_held_is_noticed(place, isolation):
-    """The range itself can fail: a verdict other than expected, and a file that is left."""
+    """The attack range reports a verdict that was not expected, and a file that was left behind."""
     outcome = place.run(attack_table.GOOD, isolation)
     assert outcome.contained, outcome.problems
     outcome = place.run(attack_table.Attack("exit_3", "", "", ("ok",)), isolation)

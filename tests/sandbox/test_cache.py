@@ -1,4 +1,6 @@
-"""Entries that processes share: made once, never seen half made, kept while they are used, dropped when room is needed."""
+"""The cache that processes share: entries are made once, never seen half made, kept while in use, dropped when room is
+needed.
+"""
 
 import os
 import subprocess
@@ -18,6 +20,8 @@ def read(entry):
 
 
 def take(store, key, size=1000):
+    """Take an entry, which is made with `size` bytes if it is not there. Return the entry and what holds it."""
+
     def make(entry):
         store.make_room(size, key)
         with store.new(entry) as folder:
@@ -32,7 +36,7 @@ def names(store):
 
 
 def test_what_was_used_longest_ago_goes_first_and_what_is_used_stays(tmp_path, monkeypatch):
-    """On a disk of 4100 bytes for entries alone, of which a quarter stays free."""
+    """The disk has 4100 bytes, all for entries, and the cache leaves a quarter of it free."""
 
     def usage(_):
         return SimpleNamespace(free=4100 - sum(file.stat().st_size for file in tmp_path.glob("??/*/data")))
@@ -43,15 +47,15 @@ def test_what_was_used_longest_ago_goes_first_and_what_is_used_stays(tmp_path, m
     kept = [take(store, key) for key in ("aa1", "aa2", "aa3")]
     for age, taken in zip((9, 5, 7), kept, strict=True):
         os.utime(taken[0], (time.time() - age, time.time() - age))
-    del taken  # it holds what it names
+    del taken  # this variable holds the last entry, too
     del kept[1:]
     take(store, "bb1")
-    assert names(store) == ["aa1", "aa2", "bb1"]  # aa1 is older, and in use
+    assert names(store) == ["aa1", "aa2", "bb1"]  # aa1 is older, but in use
     with pytest.raises(SandboxError, match=r"mine: its data takes .* there is no room for it under .*CUSET_CACHE"):
         store.make_room(4000, "mine")
-    assert names(store) == ["aa1"]  # it was tried
+    assert names(store) == ["aa1"]  # it dropped what it could before it gave up
     del kept[:]
-    store.make_room(4000, "mine")  # more than the quarter asks for where nothing else helps
+    store.make_room(4000, "mine")  # uses the free quarter as well when nothing else helps
     assert names(store) == []
 
 

@@ -1,4 +1,4 @@
-"""nvcc in the sandbox: verdicts, diagnostics, and a cache that compiles each source once."""
+"""nvcc in the sandbox: verdicts, messages, and the cache by which each source is compiled once."""
 
 import json
 import subprocess
@@ -76,7 +76,7 @@ def test_a_timeout_is_not_remembered(own_caches):
 
 
 def test_a_full_disk_is_not_charged_and_not_remembered(compiler, monkeypatch):
-    """nvcc alone says "ended with 1", or that it cannot write; here any disk is too full."""
+    """nvcc itself reports a full disk as "ended with 1" or a failed write. Here every disk counts as too full."""
     with monkeypatch.context() as patched:
         patched.setattr(folders, "ROOM_BYTES", 2**60)
         compiled = compiler.compile(BAD)
@@ -99,7 +99,7 @@ def test_what_decides_the_result_is_in_the_key(own_caches, monkeypatch, isolatio
     monkeypatch.setenv("NVCC_APPEND_FLAGS", "-DX")
     assert len({*before, *keys()}) == 8
     assert key(toolkit=replace(find_toolkit(), version="99.0")) != key()
-    # one that confines less may have seen more of the machine
+    # A compiler that is confined less may have read more of the machine, so its results are not shared.
     assert key(isolation=isolation) != key(isolation=Isolation.NONE)
     with pytest.raises(SandboxError, match="arch='90'"):
         Compiler(arch="90")
@@ -117,10 +117,10 @@ def test_threads_and_processes_compile_one_source_once(compiler):
     command = [sys.executable, "-c", COMPILE, GOOD, *HOST_FLAGS]
     others = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     with ThreadPoolExecutor(3) as pool:
-        found = [(result.cached, str(result.binary)) for result in pool.map(compiler.compile, 3 * [GOOD])]
-    found += [tuple(json.loads(other.communicate(timeout=600)[0])) for other in others]
-    assert len(found) == 5 and [cached for cached, _ in found].count(False) == 1
-    assert len({binary for _, binary in found}) == 1
+        compiled = [(result.cached, str(result.binary)) for result in pool.map(compiler.compile, 3 * [GOOD])]
+    compiled += [tuple(json.loads(other.communicate(timeout=600)[0])) for other in others]
+    assert len(compiled) == 5 and [cached for cached, _ in compiled].count(False) == 1
+    assert len({binary for _, binary in compiled}) == 1
 
 
 def test_odd_sources(compiler):
@@ -134,7 +134,7 @@ def test_toolkit(tmp_path, monkeypatch):
     assert toolkit.version.count(".") == 2
     with pytest.raises(SandboxError, match="CUDA_HOME"):
         _find((tmp_path / "missing",))
-    # a host compiler below the home opens its own folder alone
+    # A host compiler below the home folder makes only its own folder visible.
     monkeypatch.setenv("HOME", str(tmp_path))
     for folder, opened in (("bin", tmp_path / "bin"), ("tools/gcc/bin", tmp_path / "tools" / "gcc")):
         monkeypatch.setenv("NVCC_CCBIN", str(tmp_path / folder / "g++"))

@@ -1,4 +1,4 @@
-"""Folders that programs filled: removed whatever is in them, read without following anything."""
+"""Folders that untrusted programs have filled: they are removed whatever is in them, and read without following links."""
 
 import os
 import shutil
@@ -15,6 +15,7 @@ from cuset_stage.sandbox.folders import take_output
 
 
 def nest(folder: Path, depth: int) -> None:
+    """Make `depth` nested folders with a file at the bottom. The path may be longer than the system allows."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir("d", dir_fd=here)
@@ -35,7 +36,7 @@ def test_a_full_disk_is_blamed_on_who_filled_it(tmp_path, monkeypatch):
     assert folders.out_of_room(run) is None and not run.exists()
     run.mkdir()
     assert "CUSET_SCRATCH" in folders.out_of_room(run, need=600 * 2**20) and not run.exists()
-    assert folders.out_of_room(run, need=600 * 2**20, kept=600 * 2**20) is None  # it wrote as much itself
+    assert folders.out_of_room(run, need=600 * 2**20, kept=600 * 2**20) is None  # the run itself wrote as much
     run.mkdir()
     assert folders.out_of_room(run) is None and run.exists()
 
@@ -58,7 +59,7 @@ def test_a_program_on_a_full_disk_is_not_charged(own_caches, tmp_path, monkeypat
 
 @pytest.fixture
 def in_memory(tmp_path):
-    """A folder in memory where there is one: some disks take 3 ms to remove each folder of thousands."""
+    """A folder in memory if possible. Some disks take 3 ms to remove a folder, and the test makes thousands."""
     place = Path(tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path))
     yield place
     remove_tree(place)

@@ -1,4 +1,4 @@
-"""GPUs as the driver lists them, and leases that exclude each other over threads and processes."""
+"""The list of GPUs that the driver gives, and leases that exclude each other across threads and processes."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def test_list_gpus(monkeypatch):
     for visible, indices in [("1", [1]), ("1,0", [1, 0]), ("GPU-6666", [1]), ("", []), ("-1", []), ("0,7,1", [0])]:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
         assert [gpu.index for gpu in list_gpus()] == indices, visible
-    monkeypatch.setattr(gpus_module, "nvml", lambda: None)  # no driver is no GPU
+    monkeypatch.setattr(gpus_module, "nvml", lambda: None)  # no driver means no GPU
     assert list_gpus() == [] and gpus_module.used_memory(GPUS[0]) == (0, {})
 
 
@@ -51,7 +51,11 @@ def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
 
 
 def test_one_of_the_threads_that_wait_asks_and_holds_up_none_who_takes_another_slot(own_caches, monkeypatch):
-    """A reference wants the first slot of a GPU, a program any of three."""
+    """Of the threads that wait for a GPU, only one asks for its locks, and none of them delays a thread that wants
+    another slot.
+
+    A reference needs the first slot of a GPU, while a program may take any of three.
+    """
     asking, lock, had = set(), gpus_module.file_lock, []
     monkeypatch.setattr(
         gpus_module, "file_lock", lambda *args, **how: asking.add(threading.get_ident()) or lock(*args, **how)
@@ -95,7 +99,10 @@ def test_a_lease_ends_with_its_process(own_caches):
 
 
 def test_a_fork_keeps_no_lock_and_lets_go_of_none(own_caches):
-    """It has the descriptor, too, so that closing ours is not enough."""
+    """A fork inherits the descriptors of locks, so closing ours would not be enough to release them.
+
+    It must neither keep a lock after we release it, nor release one that we hold.
+    """
     path = own_caches / "x.lock"
     lock = file_lock(path)
     with lock, lease_gpu(GPUS[:1]), user_of_its_own() as uid:

@@ -1,4 +1,6 @@
-"""run_sandboxed: what a command sees, what is reported, and what happens when the judge itself is in trouble."""
+"""run_sandboxed: what a command can see and do, how its end is reported, and what happens when the machine is in
+trouble.
+"""
 
 import os
 import shutil
@@ -54,7 +56,7 @@ def test_a_command_on_a_gpu_sees_the_devices(folder, isolation):
 
 
 def test_a_command_talks_to_the_judge_until_it_is_stopped(folder, isolation):
-    """Its stdin is the other end of a socket, which nobody else has."""
+    """The command's stdin is the other end of a socket that no other process has."""
     script = "read word; echo $word back >&0; sleep 100"
     run = BackgroundRun(["/bin/sh", "-c", script], folder=folder, isolation=isolation)
     with run.socket as ours:
@@ -69,21 +71,24 @@ def test_a_command_talks_to_the_judge_until_it_is_stopped(folder, isolation):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGSEGV])
 def test_a_signal_is_what_came_and_not_what_an_exit_code_says(folder, isolation, number):
-    """Where the kernel kills for want of memory or at a limit it sends these, and a program that returns 128 + N imitates it."""
+    """The kernel sends these signals when memory or a limit is exhausted.
+
+    A program that returns 128 + N only imitates one, as a shell does, and must not be taken for killed.
+    """
     limits = Limits(file_bytes=1 << 20, cpu_s=50)
     done = shell(f"exit {128 + number}", folder, isolation, limits=limits)
     assert (done.returncode, done.stopped, done.infra) == (128 + number, None, None)
     done = shell(f"kill -{number} $$", folder, isolation, limits=limits)
     assert (done.returncode, done.stopped) == ((None, "disk") if number == signal.SIGXFSZ else (-number, None))
     done = shell("head -c 2000000 /dev/zero > big", folder, isolation, limits=limits)
-    assert done.returncode == 128 + signal.SIGXFSZ  # of head: the shell itself only passes it on
+    assert done.returncode == 128 + signal.SIGXFSZ  # the signal killed `head`; the shell only reports it
     done = shell("exec head -c 2000000 /dev/zero > big", folder, isolation, limits=limits)
     assert (done.returncode, done.stopped) == (None, "disk")
 
 
 def test_what_runs_a_program_in_bubblewrap_holds_nothing_open_for_it(folder, isolation):
     done = shell("ls /proc/self/fd; cat; echo error >&2", folder, isolation)
-    assert (done.stdout.split(), done.stderr) == (["0", "1", "2", "3"], "error\n")  # 3: the folder that ls lists
+    assert (done.stdout.split(), done.stderr) == (["0", "1", "2", "3"], "error\n")  # 3 is the folder that `ls` lists
 
 
 HUNGRY = """
@@ -105,7 +110,7 @@ else:
 
 @pytest.mark.parametrize("how", ["compiler", "command"])
 def test_what_is_killed_for_want_of_memory_is_not_charged(own_caches, isolation, small_memory, how):
-    """The kernel's SIGKILL; one that a command sends itself is its own (see above)."""
+    """A SIGKILL from the kernel is the machine's fault, unlike one that a command sends to itself (tested above)."""
     command = [sys.executable, "-c", HUNGRY, small_memory, isolation, own_caches, how]
     said = subprocess.run(command, capture_output=True, text=True)
     assert said.stdout == "infra_error\n", said
@@ -113,7 +118,10 @@ def test_what_is_killed_for_want_of_memory_is_not_charged(own_caches, isolation,
 
 
 def test_a_program_for_a_gpu_may_name_its_threads(folder, landlock):
-    """CUDA's driver does, and calls the operating system unfit where it may not."""
+    """CUDA's driver names its threads, and reports an unsupported operating system if it may not.
+
+    Other processes stay closed.
+    """
     done = shell("echo named > /proc/self/comm && cat /proc/$$/comm", folder, landlock, gpu=GPU)
     assert (done.returncode, done.stderr) == (0, ""), done
     judge = Path("/proc/self/comm").read_text()
@@ -148,14 +156,17 @@ def test_bad_requests(folder, isolation, tmp_path):
     with pytest.raises(SandboxError, match="meant for x, does not exist"):
         shell("true", folder, isolation, readonly={"x": tmp_path / "missing"})
     assert run_sandboxed(["./missing"], folder=folder, isolation=isolation).infra
-    (folder / "broken").write_bytes(b"\x7fELF")  # as a program may make itself (`.interp`)
+    (folder / "broken").write_bytes(b"\x7fELF")  # a damaged executable, as a program may build itself
     (folder / "broken").chmod(0o755)
     done = run_sandboxed(["./broken"], folder=folder, isolation=isolation)
     assert done.infra is None and done.returncode in (126, 127) and "Exec format error" in done.stderr
 
 
 def test_no_socket_holds_more_than_counts_for_it(folder, isolation):
-    """The kernel takes a message while the buffer is not full, and the largest makes it twice as full as it may be."""
+    """A socket's buffer may hold more than its size, and the memory account has to allow for it.
+
+    The kernel accepts a message as long as the buffer is not full, so a last, large one can fill it to twice its size.
+    """
     code = """
 import socket
 end, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -170,7 +181,10 @@ print(int.from_bytes(end.getsockopt(socket.SOL_SOCKET, 55, 12)[8:], "little"), s
 
 
 def test_programs_run_in_threads_of_any_affinity_and_priority(folder, isolation):
-    """What the filter keeps from others still works, or does nothing, for a program itself; the judge comes before it."""
+    """System calls that the filter restricts still work for a program itself, or do nothing.
+
+    The program has a lower priority than the judge.
+    """
     code = """
 import os, resource, socket, threading
 os.sched_setaffinity(0, os.sched_getaffinity(0)); os.sched_setaffinity(threading.get_native_id(), {0}); os.nice(1)
@@ -186,7 +200,8 @@ assert os.waitpid(pid, 0)[1] == 0; print("done", os.getpriority(os.PRIO_PROCESS,
     assert done.stdout == f"done {min(19, os.getpriority(os.PRIO_PROCESS, 0) + 10)}\n", done
 
 
-# RESVSP64: room at once; FSSETXATTR, btrfs's SNAP_CREATE_V2: what keeps a file from going
+# XFS's RESVSP64 reserves disk space at once. FSSETXATTR and btrfs's SNAP_CREATE_V2 can make files that cannot be
+# removed.
 @pytest.mark.parametrize("request_number", [0x4030582A, 0x401C5820, 0x50009417])
 def test_files_cannot_be_changed_by_ioctl(folder, isolation, request_number):
     code = f"""
@@ -238,7 +253,7 @@ def test_with_neither_nothing_runs(no_bubblewrap, folder, monkeypatch):
 
 
 def test_landlock_is_tried_before_it_is_trusted(landlock):
-    """A kernel that takes the rules and does not hold them is found out; so is one that has none."""
+    """The probe finds out a kernel that accepts the rules and does not enforce them, and one without Landlock."""
     probe = Path(isolation_module.__file__).parent / "supervisor"
     code = """
 import sys; sys.path.insert(0, sys.argv[1])
@@ -269,7 +284,7 @@ def test_none_is_said_by_name_and_warned_of(folder):
 
 
 def test_landlock_keeps_devices_and_capabilities_away_from_root(folder, landlock, monkeypatch):
-    """Where no user of its own is to be had, a root judge's program is root: by name."""
+    """If root cannot give a program a user of its own, the program runs as root in name only, without capabilities."""
     if os.geteuid() != 0:
         pytest.skip("about root")
     monkeypatch.setattr(process_module, "_user_locks", lambda: None)
@@ -279,7 +294,10 @@ def test_landlock_keeps_devices_and_capabilities_away_from_root(folder, landlock
 
 
 def test_what_lies_hidden_in_a_system_folder_stays_hidden(tmp_path):
-    """Landlock allows whole trees, so the folders around are allowed one by one."""
+    """Landlock can only allow whole trees.
+
+    To hide one folder, its neighbours are allowed one by one instead of the parent.
+    """
     for name in ("a/cache/reference", "a/cache2", "b"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "a" / "cache")

@@ -1,4 +1,7 @@
-"""The processes between the judge and a program: what is left, and what is said, when any of them dies, is forked or stops."""
+"""The processes between the judge and a program: servers, supervisors, and the sandbox.
+
+When any of them dies, forks or hangs, no process may be left behind, and the right one has to be blamed.
+"""
 
 import os
 import re
@@ -27,7 +30,10 @@ def shell(script: str, folder: Path, isolation, **options):
 
 @contextmanager
 def running(script: str, folder: Path, isolation, **options):
-    """Run in a thread; yields what it finishes with, in a list, and waits at the end of the block."""
+    """Run a script in a thread. Yield a list, which receives the result when the script ends.
+
+    Waits for the end when the block is left, and checks that no sleeper is left.
+    """
     result = []
     thread = threading.Thread(target=lambda: result.append(shell(script, folder, isolation, **options)))
     thread.start()
@@ -37,6 +43,7 @@ def running(script: str, folder: Path, isolation, **options):
 
 
 def until(condition, seconds: float = 120.0) -> bool:
+    """Wait until the condition holds, at most `seconds`, and return whether it does."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -44,7 +51,7 @@ def until(condition, seconds: float = 120.0) -> bool:
 
 
 LONG = Limits(wall_s=600)
-MARK = str(10_000_000 + os.getpid())  # the seconds that sleepers of this process's tests sleep
+MARK = str(10_000_000 + os.getpid())  # seconds for `sleep`; the number identifies the sleepers of this test process
 SCRIPT = f"trap '' TERM INT HUP; (setsid sleep {MARK} &); sh -c 'sleep {MARK}; true'; true"
 
 
@@ -53,20 +60,20 @@ def _sleepers() -> list[psutil.Process]:
 
 
 def _servers() -> list[psutil.Process]:
-    """Of this process: those that take one run after another."""
-    # those that have ended are of other tests
+    """Return the supervisor servers that this process has started. Each takes one run after another."""
+    # Zombies are left over from other tests.
     children = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
     return [child for child in children if any("supervisor" in part for part in child.cmdline())]
 
 
 def _supervisors() -> list[psutil.Process]:
-    """Their forks, of which each watches a run."""
+    """Return the supervisors: forks of the servers, each of which watches one run."""
     return [fork for server in _servers() for fork in server.children()]
 
 
 @contextmanager
 def sleepers(folder, isolation):
-    """Two that sleep on until the file `enough` is there; yields [what was said of them]."""
+    """Run two processes that sleep until the file `enough` exists. Yield the list of `running`."""
     script = f"(setsid sleep {MARK} &); sh -c 'while [ ! -e enough ]; do sleep 0.05; done' {MARK}"
     with running(script, folder, isolation, limits=LONG) as result:
         assert until(lambda: len(_sleepers()) >= 2)
@@ -79,7 +86,7 @@ def test_nothing_outlives_a_supervisor_that_is_killed(folder, isolation, with_se
         for process in [*(_servers() if with_server else ()), *_supervisors()]:
             process.kill()
     assert "supervisor" in result[0].infra
-    for process in _servers() if with_server else ():  # those that have nothing to do
+    for process in _servers() if with_server else ():  # the idle servers
         process.kill()
         process.wait()
     assert shell("echo again", folder, isolation).stdout == "again\n"
@@ -100,7 +107,7 @@ def test_nothing_outlives_a_judge_that_is_killed(folder, isolation, how):
     judge = _start_judge(f"shell({SCRIPT!r})", folder, isolation)
     assert until(lambda: len(_sleepers()) >= 2)
     below = psutil.Process(judge.pid).children()
-    if how == "with its supervisor":  # at once: the program's children come to the server one after the other
+    if how == "with its supervisor":  # all at once, as a killed supervisor's children move to the server one by one
         for process in [child for server in below for child in server.children()]:
             process.kill()
         how = signal.SIGKILL
@@ -141,7 +148,7 @@ def test_what_hangs_is_ended(folder, isolation, monkeypatch):
 
 @pytest.mark.parametrize(("times", "verdict"), [(1, None), (2, "timeout")])
 def test_a_program_of_which_nothing_is_heard_runs_once_more_and_alone(folder, isolation, monkeypatch, times, verdict):
-    """Else it could take the time that makes nobody count its failure."""
+    """If a program could cause such a silence without being charged, it could avoid ever failing."""
     ask, asked = supervision._Supervisor.ask, []
 
     def late(self, *request):
@@ -163,7 +170,10 @@ def test_a_program_of_which_nothing_is_heard_runs_once_more_and_alone(folder, is
 )
 @pytest.mark.parametrize(("largest", "stopped"), [(100, "wall"), (101, "memory")])
 def test_the_limits_of_time_and_of_memory_wait_for_no_look(largest, stopped, look):
-    """The second look waits for the program, and no alarm interrupts it."""
+    """The limits hold even if a look at the processes never returns.
+
+    The second `look` waits for the program, with alarms blocked.
+    """
     code = f"""
 import os, subprocess, sys, threading, time, types; sys.path.insert(0, sys.argv[1]); import loop
 from signal import pthread_sigmask as mask
@@ -198,7 +208,10 @@ def test_hunt_finds_what_is_forked_while_it_looks(folder):
 
 
 def _start_judge(code: str, folder: Path, isolation) -> subprocess.Popen:
-    """A judge of its own that runs this code, which has `start` and `shell`; see there."""
+    """Start a judge in a process of its own that runs this code.
+
+    The code can use `start` and `shell`, defined below.
+    """
     begin = f"""
 import os, signal, sys, threading, time
 import psutil
@@ -217,18 +230,21 @@ def start(script):
     return thread
 """
     command = [sys.executable, "-X", "dev", "-c", begin + textwrap.dedent(code)]
-    # tests started in the background have SIGINT ignored, and would hand that on
+    # If the tests were started in the background, SIGINT is ignored, and the child would inherit that.
     hears = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **hears)
 
 
 def _judge(code: str, folder: Path, isolation) -> tuple[str, str]:
-    """What such a judge writes to stdout and stderr until it ends."""
+    """Run such a judge to its end and return its stdout and stderr."""
     return _start_judge(code, folder, isolation).communicate(timeout=600)
 
 
 def test_a_judge_may_block_signals_and_forks_may_leave_the_block(own_caches, isolation):
-    """The server inherits what the thread that starts it has blocked; a fork that leaves the block removes nothing."""
+    """A server must not hand on the signals that were blocked in the thread that started it.
+
+    A fork of the judge that leaves `scratch_folder` must not remove the folder.
+    """
     code = """
         from cuset_stage.sandbox import scratch_folder
         signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
@@ -270,7 +286,10 @@ def test_a_fork_has_supervisors_of_its_own(folder, isolation):
 
 
 def test_a_fork_that_lives_on_keeps_no_supervisor(folder, isolation):
-    """It has the judge's end of the sockets, unless it lets go of them."""
+    """A fork inherits the judge's end of the sockets.
+
+    It must close them, or supervisors would not notice that the judge died.
+    """
     code = f"""
         start("sleep {MARK}")
         below = psutil.Process().children(recursive=True)
@@ -283,7 +302,7 @@ def test_a_fork_that_lives_on_keeps_no_supervisor(folder, isolation):
     """
     fork, *pids = map(int, _judge(code, folder, isolation)[0].split())
     assert len(pids) >= 3 and until(lambda: not any(map(psutil.pid_exists, pids)))
-    os.kill(fork, signal.SIGKILL)  # it was there all the time
+    os.kill(fork, signal.SIGKILL)  # the fork lived until now
 
 
 def test_a_judge_that_ends_waits_for_no_run_and_one_that_is_interrupted_until_all_is_dead(folder, isolation):
@@ -331,7 +350,9 @@ def test_gpu_memory_is_watched(folder, isolation, monkeypatch):
 
 
 def test_many_runs_leave_nothing(folder, isolation):
-    """In threads: descriptors, processes and folders are as before, but for idle servers, of which there is one a thread at most."""
+    """After many runs in threads, descriptors, processes and folders are as before, except for at most one idle server
+    per thread.
+    """
 
     def work() -> None:
         for _ in range(8):
@@ -342,7 +363,7 @@ def test_many_runs_leave_nothing(folder, isolation):
 
     def now() -> tuple:
         servers = _servers()
-        fds = {server.num_fds() for server in servers} if os.geteuid() == 0 else 0  # only root may look into it
+        fds = {server.num_fds() for server in servers} if os.geteuid() == 0 else 0  # only root may count them
         return psutil.Process().num_fds() - len(servers), fds, sorted(folder.parent.parent.iterdir())
 
     shell("true", folder, isolation)

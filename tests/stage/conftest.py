@@ -1,3 +1,5 @@
+"""Fixtures for the tests of the training stage: tokenizers of each sort, and LLaMA-Factory's processors next to ours."""
+
 import copy
 import json
 import sys
@@ -34,18 +36,22 @@ SPANS = (KERNEL[KERNEL.index("{") :], "<<<(1000 + 255) / 256, 256>>>")
 
 @pytest.fixture(scope="session")
 def texts():
+    """Texts on which the tokenizers are trained: bundled rows and the answer below."""
     rows = json.loads((ROOT / "data" / "cuset_kernels_hard.json").read_text())[:100]
     return [value for row in rows for value in row.values() if isinstance(value, str)] + [ANSWER]
 
 
 @pytest.fixture(scope="session")
 def byte_level(texts, load_script):
+    """A fast byte-level BPE tokenizer, as Qwen's models have."""
     return load_script("make_tiny_model").make_tokenizer(texts, 1500)
 
 
 @pytest.fixture(scope="session")
 def sentencepiece_type(texts):
-    """A BPE with SentencePiece's habits: a leading space, ▁ for spaces, unknown characters as bytes."""
+    """A fast BPE tokenizer that behaves like SentencePiece: a leading space, ▁ for spaces, unknown characters as
+    bytes.
+    """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -64,7 +70,7 @@ def sentencepiece_type(texts):
 
 @pytest.fixture(scope="session")
 def slow(texts, tmp_path_factory):
-    """A real SentencePiece model behind a tokenizer without offsets."""
+    """A slow tokenizer, with a real SentencePiece model, that gives no character offsets."""
     import sentencepiece
     from transformers.models.gpt_sw3.tokenization_gpt_sw3 import GPTSw3Tokenizer
 
@@ -82,6 +88,7 @@ def slow(texts, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def data_args():
+    """A function that makes LLaMA-Factory's DataArguments."""
     from llamafactory.hparams import DataArguments
 
     return lambda **changes: DataArguments(**{"template": "qwen", "cutoff_len": 2048, **changes})
@@ -89,7 +96,9 @@ def data_args():
 
 @pytest.fixture(scope="session")
 def rows():
-    """Rows as LLaMA-Factory's converters hand them to a processor."""
+    """A function that turns conversations into columns, in the form in which LLaMA-Factory's converters pass them to a
+    processor.
+    """
 
     def make(*conversations, system=""):
         count = len(conversations)
@@ -109,7 +118,11 @@ def rows():
 
 @pytest.fixture(scope="session")
 def processor(byte_level, data_args):
-    """The processor that labels by `rules`, the paper's by default, or with None LLaMA-Factory's own; options: of the data."""
+    """A function that makes the processor of a data set.
+
+    It takes the label rules (the paper's by default; None for LLaMA-Factory's own processor), a tokenizer, and options
+    for DataArguments.
+    """
     from llamafactory.data import get_template_and_fix_tokenizer
     from llamafactory.data.mm_plugin import get_mm_plugin
     from llamafactory.data.processor import PackedSupervisedDatasetProcessor, SupervisedDatasetProcessor
@@ -121,9 +134,10 @@ def processor(byte_level, data_args):
     def make(rules=paper, tokenizer=byte_level, **options):
         args = data_args(**options)
         template = copy.copy(get_template_and_fix_tokenizer(tokenizer, args))
-        template.mm_plugin = get_mm_plugin("base")  # the others need a model's image processor, also for text alone
-        kind = PackedSupervisedDatasetProcessor if args.packing else SupervisedDatasetProcessor
-        plain = kind(template, tokenizer, None, args)
+        # The other plugins need a model's image processor, even for plain text.
+        template.mm_plugin = get_mm_plugin("base")
+        processor_class = PackedSupervisedDatasetProcessor if args.packing else SupervisedDatasetProcessor
+        plain = processor_class(template, tokenizer, None, args)
         if rules is None:
             return plain
         with labelling(rules):
@@ -134,9 +148,12 @@ def processor(byte_level, data_args):
 
 @pytest.fixture
 def process(byte_level, processor, rows):
-    """Run LLaMA-Factory's processor and ours on the same conversations; ours must not change what theirs gives.
+    """A function that runs LLaMA-Factory's processor and ours on the same conversations and returns the tokenizer and
+    our rows.
 
-    given: what the data give of each conversation (None: nothing). Returns the tokenizer and our labelled rows.
+    It checks that our processor leaves LLaMA-Factory's columns as they are, adds exactly its own, and numbers the
+    samples of a row 1, 2, 3, ... on supervised tokens alone. The argument `given` holds what the data say about each
+    conversation, such as weights. None means that they say nothing.
     """
     from cuset_stage.stage.given import COLUMN
     from cuset_stage.stage.processors import LabelRules
@@ -154,8 +171,8 @@ def process(byte_level, processor, rows):
         own = {"cuda_mask", "sample_ids"} | ({"token_weights"} if given is not None or think_weight != 1.0 else set())
         assert set(ours) == set(theirs) | own
         for name, column in theirs.items():
-            found = [value.tolist() if isinstance(value, np.ndarray) else value for value in ours[name]]
-            assert found == column, name
+            our_column = [value.tolist() if isinstance(value, np.ndarray) else value for value in ours[name]]
+            assert our_column == column, name
         for labels, ids in zip(ours["labels"], ours["sample_ids"], strict=True):
             assert np.array_equal(np.array(labels) != -100, ids != 0)
             numbers = ids[ids != 0]

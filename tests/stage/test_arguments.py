@@ -1,4 +1,4 @@
-"""The recipe's keys: accepted, shown, and refused before anything is loaded."""
+"""The recipe's keys: they reach the labels and the objective, and wrong ones are refused before anything is loaded."""
 
 import pickle
 
@@ -30,7 +30,11 @@ def parse(tmp_path):
 
 
 def test_inside_the_process_the_stage_is_sft_and_outside_it_is_cuset(parse):
-    """Also after pickling, as Ray and spawned processes do it, and for chat, api and export, which want a model of the SFT stage."""
+    """LLaMA-Factory's code sees the stage sft, and saved arguments say cuset.
+
+    This also holds after pickling, as Ray and spawned processes do it. Chat, api and export need a model of the SFT
+    stage.
+    """
     ours, sft = parse(cuset_window=32)[3], parse(stage="sft")[3]
     inference = get_infer_args({"model_name_or_path": "some-model", "template": "qwen", "stage": "cuset"})[2]
     assert ours.stage == sft.stage == inference.stage == "sft"
@@ -122,7 +126,7 @@ def test_nothing_tells_the_base_model_of_an_evaluation(parse):
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )
 def test_wrong_values_and_combinations_are_refused(parse, change, message):
-    """Before anything is loaded: some-model does not exist."""
+    """The refusal comes before anything is loaded, since some-model does not exist."""
     with pytest.raises(ValueError, match=message):
         run_sft(*parse(**change))
 
@@ -135,7 +139,7 @@ def test_a_trainer_that_the_environment_chooses_is_refused(monkeypatch, name):
 
 
 def test_ktransformers_is_refused_before_loading(parse):
-    """Set after parsing, which wants its packages."""
+    """The key is set after parsing, because the parser asks for KTransformers' packages."""
     model_args, *others = parse()
     model_args.use_kt = True
     with pytest.raises(ValueError, match="use_kt: true computes its loss inside KTransformers"):
@@ -143,7 +147,11 @@ def test_ktransformers_is_refused_before_loading(parse):
 
 
 def test_a_layout_that_splits_sequences_is_refused(parse, monkeypatch):
-    """Given with the arguments, before loading; or made by accelerate from the environment, where the trainer finds it."""
+    """The layout may come with the arguments, and is refused before loading.
+
+    accelerate can also make it from the environment. Then the trainer finds it through
+    `Accelerator.parallelism_config`.
+    """
     from accelerate import Accelerator
 
     layouts = pytest.importorskip("accelerate.parallelism_config", reason="this accelerate has no such layouts")

@@ -1,4 +1,4 @@
-"""The picture of a run, from as little as a short run logs."""
+"""The plots of a run, also from the few values that a short run logs."""
 
 import json
 

@@ -1,4 +1,6 @@
-"""The label columns end up where LLaMA-Factory's collator puts the tokens."""
+"""The collator puts the label columns where LLaMA-Factory's collator puts the tokens, for every kind of padding and
+packing.
+"""
 
 import copy
 
@@ -11,7 +13,10 @@ from cuset_stage.stage.collator import DTYPES, CusetDataCollator
 
 @pytest.fixture
 def collate(byte_level, processor, rows):
-    """The rows of conversations, with `changes`, and their batch. collating: further arguments of the collator."""
+    """A function that labels conversations and collates them. It returns the rows before collation, and the batch.
+
+    `changes` are columns to replace in each row, and `collating` further arguments of the collator.
+    """
 
     def run(*conversations, padding_side="right", changes=None, collating=None, **options):
         tokenizer = copy.deepcopy(byte_level)
@@ -42,7 +47,7 @@ def conversations(answers):
     ids=str,
 )
 def test_columns_are_where_the_tokens_are(collate, answers, options):
-    """Each unpadded row is found again at the positions whose labels are its own."""
+    """At the supervised positions of the batch, each row's columns are those that it had before padding."""
     is_packed = "padding_side" not in options
     before, batch = collate(*conversations(answers), **options, **({"cutoff_len": 1000} if is_packed else {}))
     assert batch["cuda_mask"].shape == batch["sample_ids"].shape == batch["labels"].shape
@@ -58,7 +63,7 @@ def test_columns_are_where_the_tokens_are(collate, answers, options):
 
 
 def test_neat_packing_with_flash_attention_trims_the_padding(collate, answers):
-    """Padding positions are removed from ids and labels, and so from the columns."""
+    """LLaMA-Factory removes padding from ids and labels then, so it has to be removed from the columns as well."""
     flash = {"attn_implementation": "flash_attention_2"}
     before, batch = collate(*conversations(answers), cutoff_len=1000, neat_packing=True, collating=flash)
     length = sum(value != 0 for value in before[0]["attention_mask"])

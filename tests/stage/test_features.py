@@ -1,6 +1,7 @@
-"""LLaMA-Factory's features under `stage: cuset`: with all parts off they train as under SFT, fail as there, or are refused.
+"""LLaMA-Factory's features under `stage: cuset`: with all parts off they train as under SFT, fail as under SFT, or are
+refused.
 
-helpers/features.yaml has the list, from which docs/features.md is written.
+The list is in helpers/features.yaml. docs/features.md is written from it.
 """
 
 import importlib.util
@@ -27,10 +28,10 @@ HELD = {name: one for name, one in ENTRIES.items() if one.held}
 
 
 def evaluations(run):
-    """What evaluation found, without times and without what cuset reports beside SFT's numbers."""
-    own = ("_cuset_loss", "_runtime", "_per_second")
+    """Return the results of a run's evaluations, without times and without the numbers that only cuset reports."""
+    left_out = ("_cuset_loss", "_runtime", "_per_second")
     return [
-        {key: value for key, value in entry.items() if not key.endswith(own)}
+        {key: value for key, value in entry.items() if not key.endswith(left_out)}
         for entry in run.history
         if any(key.startswith("eval_") for key in entry)
     ]
@@ -45,7 +46,10 @@ def chats(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def train(llamafactory, chats, tmp_path_factory):
-    """Run a feature under a stage; returns the run and the folder that {folder} stands for."""
+    """A function that trains with a feature under a stage.
+
+    It returns the run and the folder that {folder} stands for.
+    """
 
     def run(feature: Feature, stage: str):
         places = {"chats": str(chats), "folder": str(tmp_path_factory.mktemp(stage))}
@@ -80,7 +84,7 @@ def test_feature(train, llamafactory, name):
         assert feature.says in ours.output.strip().splitlines()[-1]
         return
     theirs, their_folder = train(feature, "sft")
-    if feature.outcome is Outcome.FAILS:  # if this fails, it works now: say so in the list
+    if feature.outcome is Outcome.FAILS:  # if this assertion fails, the feature works now: change its entry
         for run in (ours, theirs):
             assert run.returncode != 0
             assert feature.says in run.output.strip().splitlines()[-1], run.output[-3000:]
@@ -98,13 +102,14 @@ def test_feature(train, llamafactory, name):
     assert len(evaluations(ours)) == len(evaluations(theirs))
     for found, expected in zip(evaluations(ours), evaluations(theirs), strict=True):
         assert found == pytest.approx(expected, rel=1e-5)
-    if not feature.says and not feature.leaves and not evaluations(theirs):  # the feature was on
+    # Nothing else shows that the feature was on, so it has to change SFT's numbers.
+    if not feature.says and not feature.leaves and not evaluations(theirs):
         without = llamafactory({**BASE, "stage": "sft"})
         assert theirs.losses_and_norms != pytest.approx(without.losses_and_norms, rel=1e-4)
 
 
 def recipe_of(run, **changes):
-    """The recipe of a run of the command line, as it was read."""
+    """Return the recipe file of a run of the command line, with these keys changed."""
     return yaml.safe_load((run.output_dir.parent / "recipe.yaml").read_text()) | changes
 
 
@@ -126,11 +131,14 @@ def test_an_adapter_is_exported(train, tiny_model, tmp_path):
 
 
 def start_ray(ray, tries=5, **keys):
-    """Ray gives its processes 30 s to start, and has no setting for it; on a busy machine it is tried again."""
+    """Start Ray, with several tries.
+
+    Its processes have to start within 30 s, which cannot be set and is short on a busy machine.
+    """
     for left in reversed(range(tries)):
         try:
             return ray.init(**keys)
-        except Exception as error:  # Ray has no class of its own for it
+        except Exception as error:  # Ray has no exception class for this
             if not left or "timed out during startup" not in str(error):
                 raise
             ray.shutdown()
@@ -138,7 +146,10 @@ def start_ray(ray, tries=5, **keys):
 
 @pytest.mark.slow
 def test_a_worker_of_ray(train, tmp_path):
-    """LLaMA-Factory's worker, which it places itself only where a cluster has ten cores for each of its devices."""
+    """Training in LLaMA-Factory's Ray worker gives the losses of a run without Ray.
+
+    The test places the worker itself. LLaMA-Factory would do so only in a cluster with ten cores for each device.
+    """
     ray = pytest.importorskip("ray", reason="ray is not installed: pip install ray")
     from llamafactory.train.tuner import Worker
 
@@ -157,7 +168,7 @@ def test_a_worker_of_ray(train, tmp_path):
 
 @pytest.mark.slow
 def test_two_nodes(train, tmp_path):
-    """Started as on two machines, by the console script and torchrun; they train as two ranks of one machine do."""
+    """Two nodes, started by the console script and torchrun as on two machines, train as two ranks of one machine do."""
     plain, _ = train(ENTRIES["DDP"], "cuset")
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     binaries = Path(sys.executable).parent
@@ -172,7 +183,7 @@ def test_two_nodes(train, tmp_path):
             command = [binaries / "llamafactory-cli", "train", file]
             nodes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=tmp_path))
     try:
-        for node in nodes:  # not their status: gloo's threads may abort a rank that has finished its work
+        for node in nodes:  # their status says nothing: gloo's threads may abort a finished rank
             node.wait(timeout=300)
     finally:
         for node in nodes:

@@ -1,4 +1,6 @@
-"""Weights and spans that the data give: names in dataset_info.json, what a row may say, and errors that name the row and the fix."""
+"""Weights and spans in the data: their names in dataset_info.json, valid rows, and errors that name the row and the
+fix.
+"""
 
 import json
 import math
@@ -18,7 +20,7 @@ COLUMNS |= {"weight": "importance", "spans": "passages"}
 
 @pytest.fixture
 def names(tmp_path):
-    """What LLaMA-Factory and we make of an entry of dataset_info.json."""
+    """A function that reads an entry of dataset_info.json as LLaMA-Factory and we do."""
 
     def read(entry):
         write_data_set(tmp_path, "mine", [], **entry)
@@ -42,7 +44,10 @@ def row(**changes):
 
 
 def messages(*said):
-    """A row of a conversation in which the assistant says `said`, each a message without its role."""
+    """Return a row with a conversation.
+
+    Each of `said` has the keys of an assistant message that differ from the usual ones.
+    """
     found = []
     for each in said:
         found += [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "x += 1;", **each}]
@@ -164,7 +169,7 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
 
 MESSAGES = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS}
 TURNS = {"prompt": "instruction", "response": "output", "history": "history"}
-SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # a row that training drops
+SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # training drops such a row
 ASKED = {"role": "user", "content": "Go on."}
 RIGHT = {"messages": {"messages": [ASKED, SILENT]}, "history": row(history=[["Hi.", "Hello."]])}
 
@@ -184,7 +189,7 @@ RIGHT = {"messages": {"messages": [ASKED, SILENT]}, "history": row(history=[["Hi
     ],
 )  # fmt: skip
 def test_columns_that_are_no_text_or_messages_are_told_with_their_row(tmp_path, data_args, change, problem):
-    """With a tag for weights, too, as these look into messages."""
+    """The entry also names weights, since reading weights looks into the messages."""
     form = next(name for name in RIGHT if name in change)
     entry = MESSAGES if form == "messages" else {"columns": TURNS}
     found = find_fault(

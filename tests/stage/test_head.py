@@ -1,4 +1,7 @@
-"""The fused head inside real models: same loss and gradients as their logits give, and a reason wherever it cannot be right."""
+"""The fused head in real models.
+
+It gives the loss and the gradients of the model's own logits, or a reason why it cannot be used with the model.
+"""
 
 import copy
 
@@ -40,11 +43,13 @@ def batch():
 
 
 def armed(head, batch, **changes):
+    """Arm the head with the columns of the batch, some of them changed."""
     columns = {name: batch[name] for name in ("labels", "cuda_mask", "sample_ids")}
     return head.armed(**{**columns, "num_items_in_batch": 17, **changes})
 
 
 def verified(model, batch):
+    """Return a fused head of the model that has been verified in one forward pass."""
     head = FusedHead(model, SETTINGS)
     with torch.no_grad():
         head.verify(lambda: model(input_ids=batch["ids"]))
@@ -52,7 +57,10 @@ def verified(model, batch):
 
 
 def check_against_logits(head, model, other, batch):
-    """Loss and gradients of a model under the fused head are those of its copy from logits."""
+    """Check loss and gradients of the fused head against those of the copy `other` from logits.
+
+    Return the loss and the output.
+    """
     with armed(head, batch):
         returned = model(input_ids=batch["ids"]).logits
     fused = head.loss_of(returned)
@@ -91,7 +99,7 @@ def test_loss_and_gradients_are_those_of_the_logits(batch, config_class, changes
 
 
 def changing(change):
-    """A model that changes its logits behind the output layer. change: from the model and the logits."""
+    """Return a model class that changes its logits after the output layer, to change(model, logits)."""
 
     class Changing(Qwen2ForCausalLM):
         def forward(self, *args, **kwargs):
@@ -108,11 +116,11 @@ Sliced = changing(lambda model, logits: logits[..., :90])
 Untouched = changing(lambda model, logits: logits.float())
 ScaledInTraining = changing(lambda model, logits: logits * 0.5 if model.training else logits)
 RepeatedInTraining = changing(lambda model, logits: logits.repeat(1, 1, 2) if model.training else logits)
-Cast = changing(lambda model, logits: logits.to(torch.bfloat16).float())  # as FSDP 2 does, and Accelerate casts back
+Cast = changing(lambda model, logits: logits.to(torch.bfloat16).float())  # as under FSDP 2; Accelerate casts back
 
 
 class Past(Qwen2ForCausalLM):
-    """Multiplies with the layer's weight, not by way of the layer."""
+    """Multiplies with the output layer's weight without calling the layer."""
 
     def forward(self, input_ids, **kwargs):
         hidden = self.model(input_ids).last_hidden_state
@@ -120,6 +128,8 @@ class Past(Qwen2ForCausalLM):
 
 
 class Twice(Qwen2ForCausalLM):
+    """Calls its output layer twice."""
+
     def forward(self, *args, **kwargs):
         super().forward(*args, **kwargs)
         return super().forward(*args, **kwargs)
@@ -141,23 +151,26 @@ def test_a_model_that_changes_its_logits_in_secret_is_found_out(batch, kind, rea
     head = verified(model, batch)
     assert head.is_verified == (reason is None)
     assert head.reason is None if reason is None else reason in head.reason
-    assert model(input_ids=batch["ids"]).logits.shape[:2] == (2, 40)  # the layer gives whole logits again
+    assert model(input_ids=batch["ids"]).logits.shape[:2] == (2, 40)  # afterwards the layer gives whole logits again
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("kind", [Scaled, Capped])
 def test_a_change_that_leaves_the_model_s_own_logits_is_found_out(batch, kind, dtype):
-    """A head of zeros, that is yet to be trained: a scale and a cap leave its logits what they are."""
+    """An untrained head of zeros has logits that a scale or a cap leaves as they are.
+
+    The change is found all the same.
+    """
     model = kind(Qwen2Config(**TINY)).to(dtype)
     torch.nn.init.zeros_(model.lm_head.weight)
     before = torch.get_rng_state()
     head = verified(model, batch)
     assert "changes its logits behind the output layer" in head.reason
-    assert torch.equal(torch.get_rng_state(), before)  # or training would not be what it is from logits
+    assert torch.equal(torch.get_rng_state(), before)  # the check must not change the random numbers of training
 
 
 class PastInTraining(Past):
-    """As some do to compute their own loss there."""
+    """Calls its output layer in evaluation only. Some models compute their own loss in training."""
 
     def forward(self, input_ids, **kwargs):
         return (Past if self.training else Qwen2ForCausalLM).forward(self, input_ids, **kwargs)
@@ -193,10 +206,10 @@ def test_a_model_that_does_so_in_training_alone_is_found_out(batch, kind, reason
         with armed(head, batch, labels=labels):
             return head.loss_of(model(input_ids=batch["ids"]).logits)
 
-    assert loss(batch["labels"]) is not None  # an evaluation before training
+    assert loss(batch["labels"]) is not None  # an evaluation before training works
     model.train()
     nothing = loss(torch.full_like(batch["labels"], -100))
-    assert not head.is_confirmed and nothing in (0.0, None)  # which says nothing, where it is there
+    assert not head.is_confirmed and nothing in (0.0, None)  # a batch without supervised tokens confirms nothing
     assert loss(batch["labels"]) is None and head.reason == reason
 
 
@@ -207,11 +220,13 @@ def test_a_loss_is_held_against_the_output_layer_s_once(batch, monkeypatch):
         with armed(head, batch):
             logits = model(input_ids=batch["ids"]).logits
         assert head.loss_of(logits) is not None and head.is_confirmed
-        monkeypatch.setattr(torch.Tensor, "__float__", None)  # nothing waits for the device from here on
+        monkeypatch.setattr(torch.Tensor, "__float__", None)  # from here on nothing may wait for the device
 
 
 def test_weights_that_are_gone_after_the_pass_are_copied(batch):
-    """As ZeRO-3 does: the parameter is empty outside the layer's forward."""
+    """Under ZeRO-3 a parameter is empty outside its layer's forward pass, so the head copies the weights during the
+    pass.
+    """
     model = tiny()
     whole = model.lm_head.weight.data.clone()
     empty = torch.empty(0)
@@ -233,14 +248,14 @@ def test_weights_that_are_gone_after_the_pass_are_copied(batch):
             run = lambda: (passes.append(1), model(input_ids=batch["ids"]))  # noqa: E731
             hidden, (weight, bias) = head.inputs_of(run, with_head=True)
         assert torch.equal(weight, whole) and bias is None and hidden.shape == (2, 40, 32)
-        assert len(passes) == expected  # the first one finds out
+        assert len(passes) == expected  # the first call needs another pass to find this out
 
 
 def test_evaluating_leaves_out_dropout_and_puts_every_module_back(batch):
     model = tiny(attention_dropout=0.5)
     with torch.no_grad():
         expected = model.eval()(input_ids=batch["ids"]).logits
-    model.train().model.layers[0].eval()  # a part that the run keeps in evaluation mode
+    model.train().model.layers[0].eval()  # a part that stays in evaluation mode during training
     before = {name: module.training for name, module in model.named_modules()}
     state = torch.get_rng_state()
     with torch.no_grad(), evaluating(model):
@@ -262,7 +277,9 @@ def test_adapters_on_the_head_are_not_fused():
 
 
 def test_the_fused_head_is_found_out_in_a_run(llamafactory, tiny_model, tmp_path):
-    """A model with a soft cap trains from its logits, as SFT does."""
+    """A model that caps its logits trains from materialised logits, with SFT's losses, or is refused if the fused head
+    is required.
+    """
     make_of_type(tiny_model, tmp_path, model_type="gemma2", final_logit_softcapping=5.0)
     keys = {"model_name_or_path": str(tmp_path), "max_steps": 2, "max_samples": 4}
     ours = llamafactory({**keys, **OFF, "stage": "cuset"})

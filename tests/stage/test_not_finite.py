@@ -1,4 +1,4 @@
-"""Numbers that are not finite: the error says which, in which step, what may have made them so, and the fix. Real runs on a CPU."""
+"""Numbers that are not finite end a run with an error that names them, the step, possible causes, and the fix."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from cuset_stage.objective.cuset import NonFiniteError
 
 
 class At(TrainerCallback):
-    """Does something with the model when a step, counted from 1, begins."""
+    """A callback that calls `do` with the model when a step (counted from 1) begins."""
 
     def __init__(self, step, do):
         self.step, self.do = step, do
@@ -21,6 +21,8 @@ class At(TrainerCallback):
 
 
 def spoil_gradient(value):
+    """Return a function that replaces a gradient of the model by this value, in every backward pass from then on."""
+
     def spoil(model):
         trained = next(weight for weight in model.parameters() if weight.requires_grad)
         trained.register_hook(lambda gradient: torch.full_like(gradient, value))
@@ -45,14 +47,14 @@ def train(recipe):
     ],
 )
 def test_a_gradient(train, value, keys):
-    """Said of the step that made it, also where only the next step's logits show it."""
+    """The error names the step whose gradient it was, even if only the logits of the next step show the damage."""
     message = r"^step 2: the gradient norm is (nan|inf), which ruins the weights\. .*lower learning_rate"
     with pytest.raises(NonFiniteError, match=message):
         train(At(2, spoil_gradient(float(value))), **keys)
 
 
 def test_a_gradient_is_said_before_anything_is_written(train, tmp_path):
-    """Into a checkpoint, or behind the last step."""
+    """No checkpoint and no final model may be written with ruined weights."""
     with pytest.raises(NonFiniteError, match=r"^step 2: the gradient norm is nan"):
         train(At(2, spoil_gradient(float("nan"))), logging_steps=50, save_strategy="steps", save_steps=1)
     assert (tmp_path / "out" / "checkpoint-1").is_dir() and not (tmp_path / "out" / "checkpoint-2").exists()
@@ -75,7 +77,10 @@ def test_cudnn_attention_is_named_where_it_can_be_the_cause(train, monkeypatch):
 
 @pytest.mark.parametrize("fused", ["on", "off"])
 def test_logits(train, fused):
-    """A layer that overflows, as damaged weights do; not said to change its logits behind the output layer."""
+    """A layer overflows, as it would with damaged weights.
+
+    The error must not say that the model changes its logits behind the output layer.
+    """
     overflow = At(2, lambda model: model.model.norm.register_forward_hook(lambda *found: found[2] * float("inf")))
     message = r"^step 2: \d+ of \d+ supervised tokens have NaN or infinite logits\. Possible causes: .*are damaged: load others"
     with pytest.raises(NonFiniteError, match=message):

@@ -1,4 +1,7 @@
-"""Rows laid end to end train as the padded batch does; where a model does not allow it, padding is computed and the log says why."""
+"""Training without padding: rows laid end to end give the losses of the padded batch.
+
+If a model does not allow this, padding is computed and the log says why.
+"""
 
 import pytest
 import torch
@@ -12,6 +15,7 @@ KEYS = {"stage": "cuset", "per_device_train_batch_size": 3, "max_samples": 12, "
 
 
 def slow(*values):
+    """Return a test parameter that belongs to the slow test runs."""
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
@@ -35,7 +39,11 @@ def test_the_loss_is_that_of_the_padded_batch(llamafactory, keys):
 
 
 def test_lora_in_bf16_without_float32_copies_is_sft_s_but_for_its_head(llamafactory):
-    """PEFT's float32 copy of an input is rounded again by autocast, so a step leaves it out."""
+    """PEFT copies the input of LoRA layers to float32, and autocast rounds it to bf16 again, so a training step leaves
+    the copy out.
+
+    The losses stay those of SFT, up to the rounding of the head.
+    """
     keys = {"bf16": True, "cutoff_len": 1500, "per_device_train_batch_size": 2}
     sft = llamafactory({**keys, "stage": "sft"})
     run = llamafactory({**keys, **OFF, "stage": "cuset"})
@@ -70,7 +78,7 @@ def test_no_step_asks_the_device_for_the_rows(recipe, monkeypatch):
 
     from cuset_stage.stage import collator, padding_free
 
-    assert collator.row_lengths is padding_free.row_lengths  # which the patch below leaves to the collator
+    assert collator.row_lengths is padding_free.row_lengths  # the patch below does not affect the collator's import
     monkeypatch.setattr(padding_free, "row_lengths", lambda mask: pytest.fail("a step asked for the lengths of rows"))
     monkeypatch.setattr(
         masking_utils, "_ignore_causal_mask_sdpa", lambda *_: pytest.fail("a step asked whether the mask is full")
@@ -85,7 +93,7 @@ def test_padding_that_is_supervised_is_computed(llamafactory):
 
 @pytest.mark.slow
 def test_answers_are_generated_in_an_evaluation_of_a_bf16_model(llamafactory, tiny_model, tmp_path):
-    """Generation is outside of autocast, so LoRA's inputs need PEFT's casts there."""
+    """Generation runs outside of autocast, where LoRA layers still need PEFT's casts of their inputs."""
     AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.bfloat16).save_pretrained(tmp_path)
     AutoTokenizer.from_pretrained(tiny_model).save_pretrained(tmp_path)
     keys = {"model_name_or_path": str(tmp_path), "bf16": True, "max_samples": 3, "max_steps": 2, "eval_steps": 1}
@@ -96,7 +104,10 @@ def test_answers_are_generated_in_an_evaluation_of_a_bf16_model(llamafactory, ti
 
 @pytest.mark.slow
 def test_ranks_find_out_alike(llamafactory, tiny_model, tmp_path):
-    """One rank's first batch is full and the other's is not; both give up with it, or one would wait for the other."""
+    """One rank's first batch has no padding and the other's has.
+
+    Both ranks must give up together, or one would wait for the other.
+    """
     make_of_type(tiny_model, tmp_path, model_type="nemotron")
     keys = {**KEYS, "model_name_or_path": str(tmp_path), "per_device_train_batch_size": 1, "cutoff_len": 1504}
     run = llamafactory(keys, ranks=2)

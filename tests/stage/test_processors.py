@@ -1,4 +1,4 @@
-"""The labelled processors give LLaMA-Factory's own ids and labels, and columns that match them, whatever the options."""
+"""The labelling processors give LLaMA-Factory's own ids and labels, and columns that match them, whatever the options."""
 
 import re
 
@@ -13,12 +13,13 @@ RULES = LabelRules(("kernel_body", "launch_config"))
 
 
 def cuda_text(tokenizer, ours, row=0):
-    """The supervised text in CUDA spans, run by run, as the training example shows it."""
+    """Return the texts that a training example shows as CUDA, one for each run of tokens."""
     example = {name: column[row] for name, column in ours.items()}
     return re.findall(r"⟦(.*?)⟧", mark_cuda_tokens(tokenizer, example), re.DOTALL)
 
 
 def sample_text(tokenizer, ours, number, row=0):
+    """Return the supervised text of one sample of a row."""
     labels = np.array(ours["labels"][row])
     return tokenizer.decode(labels[ours["sample_ids"][row] == number])
 
@@ -47,7 +48,7 @@ def test_every_option(process, answers, template, options):
         template=template,
         **options,
     )
-    assert ours["input_ids"]  # everything else is held by `process`
+    assert ours["input_ids"]  # `process` checks everything else
 
 
 @pytest.mark.parametrize("tokenizer", ["sentencepiece_type", "slow"])
@@ -71,7 +72,10 @@ EFFICIENT = next(name for name, template in sorted(TEMPLATES.items()) if templat
 
 @pytest.mark.parametrize("template", ["qwen", EFFICIENT])
 def test_a_sample_is_a_turn_with_its_end_of_turn_marker(process, template):
-    """Of templates with efficient_eos, the processor puts it at the head of the next turn, or at the very end."""
+    """The end-of-turn marker belongs to the turn that it ends.
+
+    For templates with `efficient_eos`, LLaMA-Factory puts it at the beginning of the next turn, or at the very end.
+    """
     tokenizer, ours = process(["One.", "First.", "Two.", "Second."], template=template)
     end = tokenizer.decode([tokenizer.eos_token_id])
     for number, text in ((1, "First."), (2, "Second.")):
@@ -105,7 +109,9 @@ def test_rows_with_nothing_to_learn_are_left_out_and_counted(processor, rows, an
 
 
 def test_the_cache_of_datasets_depends_on_the_rules(processor):
-    """`datasets` caches by what the processor holds, not by our code."""
+    """`datasets` computes its cache key from what the processor holds, not from our code, so the rules must be part of
+    it.
+    """
     from datasets.fingerprint import Hasher
 
     def fingerprint(rules):

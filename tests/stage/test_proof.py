@@ -1,4 +1,4 @@
-"""`stage: cuset` trains with CuSeT's trainer or not at all, whatever way LLaMA-Factory takes."""
+"""`stage: cuset` trains with CuSeT's trainer or not at all, whatever path LLaMA-Factory takes."""
 
 import gc
 from pathlib import Path
@@ -21,7 +21,7 @@ def step_of_torch():
 
 
 def loop_of_its_own(model_args, data_args, training_args, *_):
-    """As a bridge to another library has: no trainer of transformers."""
+    """A training loop without transformers' Trainer, as a bridge to another library has."""
     Path(training_args.output_dir, "trained").write_text(str(step_of_torch()))
 
 
@@ -29,17 +29,22 @@ def loop_of_its_own(model_args, data_args, training_args, *_):
     ("route", "optimizer"), [(workflow.run_sft, "AdamW"), (loop_of_its_own, "SGD")], ids=["run_sft", "own loop"]
 )
 def test_another_trainer_is_refused_before_its_first_step(recipe, monkeypatch, route, optimizer):
-    """What the Megatron bridge of LLaMA-Factory's development version does: a way round run_sft, chosen by an environment variable."""
+    """Training that bypasses our `run_sft` is stopped at the optimizer's first step.
+
+    LLaMA-Factory's development version has such a path: its Megatron bridge, which an environment variable turns on.
+    """
     monkeypatch.setattr(tuner, "run_sft", route)
     with pytest.raises(OtherTrainerError, match=f"another trainer would have trained.*{optimizer} was about to"):
         tuner.run_exp(recipe)
     output = Path(recipe["output_dir"])
     assert not list(output.glob("*.safetensors")) and not (output / "trained").exists()
-    assert step_of_torch() == 0.5  # afterwards the process is as it was
+    assert step_of_torch() == 0.5  # afterwards other optimizers work again in this process
 
 
 def test_other_stages_and_recipes_that_were_only_read_ask_for_nothing(recipe, monkeypatch):
-    """In the same process as a recipe of cuset, too, before and after."""
+    """Runs of other stages are not stopped, even in a process that has read a recipe of cuset before or does so
+    afterwards.
+    """
     arguments = FinetuningArguments(stage="cuset")
     monkeypatch.setattr(tuner, "run_sft", loop_of_its_own)
     Path(recipe["output_dir"]).mkdir()
@@ -54,7 +59,7 @@ def test_other_stages_and_recipes_that_were_only_read_ask_for_nothing(recipe, mo
 
 
 def test_a_training_step_that_computes_its_own_loss_is_refused(recipe, monkeypatch):
-    """As libraries do that replace the Trainer's."""
+    """Some libraries replace the Trainer's training step, so that our loss would not be computed."""
 
     def training_step(self, model, inputs, num_items_in_batch=None):
         columns = {name: value for name, value in inputs.items() if name not in ("cuda_mask", "sample_ids")}

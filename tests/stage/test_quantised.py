@@ -1,4 +1,8 @@
-"""Models in 4 and 8 bits (bitsandbytes, on a CPU): with all parts off they train as under SFT, and nothing repacks their weights."""
+"""Models quantised to 4 and 8 bits by bitsandbytes, on a CPU.
+
+With all parts off they train as under SFT, and nothing that the stage does makes bitsandbytes repack their weights for
+inference.
+"""
 
 import pytest
 import torch
@@ -13,7 +17,7 @@ pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="the model wou
 
 @pytest.fixture(scope="module")
 def keys(tiny_model, tmp_path_factory):
-    """Layers of 64 and more columns, a whole block of 4-bit weights, with and without a bias."""
+    """Recipe keys for a model whose layers have at least 64 columns, which is one block of 4-bit weights."""
     path = make_another(tiny_model, tmp_path_factory.mktemp("model"), hidden_size=64, intermediate_size=256)
     return {"model_name_or_path": str(path), "cutoff_len": 128, "max_samples": 8, "gradient_accumulation_steps": 2}
 
@@ -30,7 +34,7 @@ def test_all_parts_off_is_sft(llamafactory, keys, bits):
 
 
 class Repacked(TrainerCallback):
-    """Counts the 4-bit layers whose weights have bitsandbytes' layout for inference on CPUs."""
+    """Counts, at the end of training, the 4-bit layers whose weights have bitsandbytes' layout for inference on CPUs."""
 
     def on_train_end(self, args, state, control, model=None, **kwargs):
         layers = [layer for layer in model.modules() if isinstance(layer, bitsandbytes.nn.Linear4bit)]
@@ -49,7 +53,11 @@ class Repacked(TrainerCallback):
     ids=["probe and reference", "reference logits", "evaluation"],
 )
 def test_4_bit_weights_keep_their_layout(recipe, keys, monkeypatch, more, repacks):
-    """On every CPU: bitsandbytes believes that it has AVX512-BF16. Evaluation repacks, under SFT as well, so the test sees what it looks for."""
+    """The probe and the reference of ASFT do not repack weights.
+
+    bitsandbytes is made to believe that the CPU has AVX512-BF16, so that it would repack. An evaluation under SFT does
+    repack, which shows that the test can see it.
+    """
     from llamafactory.train.tuner import run_exp
 
     monkeypatch.setattr(bitsandbytes.nn.modules, "has_avx512bf16", lambda: True)

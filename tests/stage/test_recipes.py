@@ -1,4 +1,6 @@
-"""The bundled recipes: LLaMA-Factory accepts them, their headers say how to run them, and they differ in what their names say."""
+"""The bundled recipes: LLaMA-Factory accepts them, their headers say how to run them, and they differ only as their
+names say.
+"""
 
 import functools
 import json
@@ -40,12 +42,12 @@ def test_a_recipe_is_accepted_and_says_how_to_run_it(path, tmp_path):
     assert [line for line in text.splitlines() if line.startswith("### ")] == SECTIONS
     header = text[: text.index("### model")]
     commands = [line for line in header.splitlines() if "llamafactory-cli train" in line]
-    assert len(commands) >= 2  # the command, and an override
+    assert len(commands) >= 2  # the command, and one with an override
     assert all(str(path.relative_to(ROOT)) in command for command in commands)
 
 
 def test_the_paper_s_recipe_is_the_paper_s(tmp_path):
-    """Section 5.1."""
+    """The values are those of section 5.1 of the paper."""
     recipe = load(ROOT / "yaml_configs" / "cuset_qwen7b.yaml")
     expected = {"model_name_or_path": "Qwen/Qwen2.5-Coder-7B-Instruct", "cutoff_len": 4096, "learning_rate": 1.0e-4}
     expected |= {"lora_rank": 8, "lora_alpha": 16, "lora_dropout": 0.05, "lora_target": "all", "num_train_epochs": 3.0}
@@ -88,7 +90,7 @@ def test_a_model_s_recipe_has_llamafactory_s_template_and_the_paper_s_batch(path
 
 
 def test_there_is_a_recipe_for_each_model_of_the_paper():
-    """Section 5.1 and Tables 3 and 4."""
+    """The models are those of section 5.1 and of tables 3 and 4 of the paper."""
     models = {load(path)["model_name_or_path"].partition("/")[2].lower() for path in MODELS}
     named = {"qwen2.5-coder-7b-instruct", "qwen2.5-coder-32b-instruct", "deepseek-coder-6.7b-instruct"}
     assert models == named | {"seed-coder-8b-instruct", "qwen3-4b", "qwen3-14b"}
@@ -100,7 +102,10 @@ def test_the_export_recipe_is_accepted():
 
 
 def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):
-    """In the working directory, else beside the recipe, else in the package; other stages keep what they say."""
+    """A relative path is looked for in the working directory, then beside the recipe, then in the package.
+
+    Recipes of other stages are left as they are.
+    """
     recipe = tmp_path / "recipes" / "mine.yaml"
     recipe.parent.mkdir()
     monkeypatch.setattr("sys.argv", ["llamafactory-cli", str(recipe)])
@@ -137,7 +142,7 @@ def test_a_stage_or_key_that_does_not_exist_is_named_with_what_to_write(wrong, m
 
 
 def test_a_bundled_recipe_trains_from_another_folder(llamafactory, tiny_model, tmp_path):
-    """The run's working directory has no data/."""
+    """The run's working directory has no data/, so the package's is used."""
     recipe = load(ROOT / "yaml_configs" / "cuset_smoke.yaml")
     own = {"model_name_or_path": str(tiny_model), "output_dir": str(tmp_path / "out"), "max_steps": 1}
     own |= {"max_samples": 4, "do_eval": False, "eval_strategy": "no", "plot_loss": False}

@@ -1,4 +1,4 @@
-"""Rules of one's own and the choice of the confidence in whole runs, through llamafactory-cli."""
+"""Users' own rules, and the choice of the confidence, in whole runs through llamafactory-cli."""
 
 import pytest
 
@@ -37,7 +37,10 @@ def test_a_rule_of_one_s_own_with_options(llamafactory, focal):
 
 
 def test_the_confidence_of_the_base_model(llamafactory):
-    """The adapters begin at 0, so that the base model is the model in the first step. DFT weighs a token by its probability."""
+    """In the first step both confidences agree, since adapters begin at 0. In the second step they differ.
+
+    DFT is used because it weighs each token by its confidence.
+    """
     keys = {"stage": "cuset", "cuset_objective": "dft", "max_samples": 8, "max_steps": 2}
     online, base = (llamafactory({**keys, "cuset_confidence": whose}) for whose in ("online", "base"))
     assert online.losses[0] == pytest.approx(base.losses[0], rel=1e-5)

@@ -1,4 +1,6 @@
-"""Whole runs through llamafactory-cli: what SFT there works with works here, and what a run leaves behind."""
+"""Whole runs through llamafactory-cli: they work wherever SFT works, and leave the expected files, logs and errors
+behind.
+"""
 
 import json
 import math
@@ -16,7 +18,7 @@ from safetensors.torch import load_file
 
 ROOT = Path(__file__).parents[2]
 GOOD = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
-LONG = {**GOOD, "instruction": "long " * 400}  # a prompt that leaves nothing to learn
+LONG = {**GOOD, "instruction": "long " * 400}  # its prompt fills cutoff_len, so nothing is left to learn
 
 
 CUT = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
@@ -35,7 +37,10 @@ def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory, plain_sft)
 
 @pytest.mark.parametrize("fused", ["off", "on"])
 def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
-    """From logits the weights agree to the last bit; the fused head rounds otherwise, and so does the logged sum."""
+    """From logits the trained weights agree to the last bit.
+
+    The fused head rounds differently, and so does the logged sum.
+    """
     run = llamafactory({"stage": "cuset", "cuset_fused": fused, **CUT, **OFF})
     if fused == "off":
         assert run.adapter == plain_sft.adapter
@@ -44,13 +49,13 @@ def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
     assert run.results["train_nll"] == pytest.approx(plain_sft.results["train_loss"], rel=1e-5)
 
 
-# With some CUDA in every row: statistics of CUDA tokens are logged where there are any.
+# Rows are cut late enough that each has some CUDA, because statistics of CUDA tokens are logged only if there are any.
 FULL = {"stage": "cuset", "finetuning_type": "full", "cutoff_len": 1536, "learning_rate": 3.0e-3, "max_steps": 6}
 FULL |= {"val_size": 3, "per_device_train_batch_size": 2}
 
 
 def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
-    """What it logs, draws, and leaves behind."""
+    """Checks the log, the evaluations, the plots and the files of a run with the usual options."""
     keys = {"eval_strategy": "steps", "eval_steps": 3, "per_device_eval_batch_size": 2, "compute_accuracy": True}
     keys |= {"save_strategy": "steps", "save_steps": 4, "plot_loss": True, "preprocessing_num_workers": 2}
     run = llamafactory({**FULL, **keys, "include_effective_tokens_per_second": True})
@@ -61,17 +66,17 @@ def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
     names |= {f"{what}_{kind}" for what in ("region_confidence", "sample_weight") for kind in ("mean", "min", "max")}
     assert len(run.steps) == 6 and all({f"cuset/{name}" for name in names} <= set(step) for step in run.steps)
     first, second = run.evaluations
-    # Of the same rows, which the losses of the steps are not.
+    # Evaluations are over the same rows and can be compared, unlike the losses of steps.
     assert second["eval_loss"] < first["eval_loss"] < 2 * math.log(1024)
     assert "eval_accuracy" in second and second["eval_cuset_loss"] != second["eval_loss"]
     for name in ("loss", "eval_loss", "eval_cuset_loss", "cuset"):
         assert (run.output_dir / f"training_{name}.png").stat().st_size > 5000
 
-    # the labels, in the log of the preprocessing and once more when training begins
+    # The labels are shown in the log of the preprocessing, and summarised once more when training begins.
     shown = run.output.partition("CUDA tokens, between ⟦ and ⟧:")[2]
-    assert re.search(r"⟦\s*\{.*?⟧", shown, re.DOTALL)  # a kernel's body
+    assert re.search(r"⟦\s*\{.*?⟧", shown, re.DOTALL)  # the body of a kernel
     assert "supervised tokens" in run.sentence("CUDA labels of the training data")
-    before = run.output.partition("The loss is computed by the fused head")[0]  # said of the first batch
+    before = run.output.partition("The loss is computed by the fused head")[0]  # logged at the first batch
     last = [line.partition(">> ")[2] for line in before.splitlines() if "INFO" in line][-3:-1]
     expected = ["CUDA labels of the training data", "CUDA labels of the evaluation data"]
     assert [line.partition(":")[0] for line in last] == expected
@@ -91,7 +96,10 @@ def test_the_model_card_names_the_method_and_has_no_dead_link(llamafactory):
 
 @pytest.mark.parametrize("objective", ["dft", "eaft", "asft", "profit"])
 def test_the_baselines_train_and_evaluate_through_the_stage(llamafactory, objective):
-    """Under LoRA, with accumulation and packing; what LLaMA-Factory's own ASFT cannot do."""
+    """Each baseline trains under LoRA with accumulation.
+
+    ASFT also runs with packing, which LLaMA-Factory's own ASFT cannot do.
+    """
     keys = {"stage": "cuset", "cuset_objective": objective, "packing": objective == "asft", "do_eval": True}
     keys |= {"prob_threshold": "0.0005" if objective == "profit" else None, "gradient_accumulation_steps": 2}
     run = llamafactory({**keys, "max_steps": 3, "val_size": 2, "max_samples": 8})
@@ -103,7 +111,10 @@ def test_the_baselines_train_and_evaluate_through_the_stage(llamafactory, object
 
 @pytest.mark.slow
 def test_asft_is_evaluated_alone_as_after_training(llamafactory):
-    """LLaMA-Factory merges the adapters then, so that there is nothing to switch off."""
+    """An evaluation without training gives the same loss.
+
+    LLaMA-Factory merges the adapters then, so none can be switched off.
+    """
     keys = {"stage": "cuset", "cuset_objective": "asft", "asft_alpha": 5.0, "val_size": 2, "do_eval": True}
     keys |= {"max_samples": 6, "cutoff_len": 256}
     trained = llamafactory({**keys, "max_steps": 3})
@@ -111,7 +122,7 @@ def test_asft_is_evaluated_alone_as_after_training(llamafactory):
     alone = llamafactory(keys).results["eval_asft_loss"]
     assert alone == pytest.approx(trained.results["eval_asft_loss"], rel=1e-4)
     dft = llamafactory({**keys, "cuset_objective": "dft"})
-    assert alone > dft.results["eval_dft_loss"] * 1.001  # which has no KL
+    assert alone > dft.results["eval_dft_loss"] * 1.001  # DFT has no KL term
     assert "asft_alpha has no effect on the loss of cuset_objective: dft" in dft.output
 
 
@@ -121,11 +132,11 @@ def test_asft_switches_off_adapters_of_any_kind(llamafactory, tiny_model):
     switched, copied = llamafactory(keys), llamafactory({**keys, "ref_model": str(tiny_model)})
     assert "frozen copy" not in switched.output
     assert switched.losses == pytest.approx(copied.losses, rel=1e-4)
-    assert switched.losses[2] > 1.5 * switched.losses[0]  # the KL term is no trifle
+    assert switched.losses[2] > 1.5 * switched.losses[0]  # the KL term matters here
 
 
 def test_asft_keeps_a_frozen_copy_under_full_fine_tuning(llamafactory):
-    """At the first step the model is its own base: the loss is DFT's."""
+    """In the first step the model still is its base model, so the loss is DFT's. Later the KL term adds to it."""
     keys = {"stage": "cuset", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
     asft = llamafactory({**keys, "cuset_objective": "asft", "asft_alpha": 10.0})
     dft = llamafactory({**keys, "cuset_objective": "dft"})
@@ -135,7 +146,10 @@ def test_asft_keeps_a_frozen_copy_under_full_fine_tuning(llamafactory):
 
 @pytest.mark.slow
 def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
-    """ZeRO-3 has taken them away again when the loss is computed. One rank: on CPUs LLaMA-Factory starts no more under ZeRO-3."""
+    """When the loss is computed, ZeRO-3 has already released the weights of the reference's head.
+
+    The test uses one rank, since LLaMA-Factory starts no more of them on CPUs under ZeRO-3.
+    """
     keys = {"stage": "cuset", "cuset_objective": "asft", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
     keys |= {"asft_alpha": 10.0, "learning_rate": 1.0e-3}
     expected = llamafactory(keys)
@@ -146,7 +160,10 @@ def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
 
 @pytest.mark.parametrize("objective", ["cuset", "asft"])
 def test_a_trained_head_is_found_by_ddp_that_looks_for_unused_parameters(llamafactory, tmp_path, objective):
-    """As it does under full tuning without gradient checkpointing. Two ranks train as one, also where a rank has nothing to learn."""
+    """DDP looks for unused parameters under full tuning without gradient checkpointing.
+
+    Two ranks train as one rank does, also if one of them has nothing to learn in a step.
+    """
     rows = [GOOD, {**GOOD, "output": "The kernel scales an array."}, {**GOOD, "output": "s<<<2, 64>>>(y);"}]
     rows = [*rows, LONG, LONG, LONG, GOOD, LONG]
     keys = {**data_set(tmp_path, rows), "cuset_objective": objective, "cuset_fused": "on", "asft_alpha": 10.0}
@@ -159,7 +176,7 @@ def test_a_trained_head_is_found_by_ddp_that_looks_for_unused_parameters(llamafa
     assert "materialised logits" not in two.output
     for ours, theirs in zip(two.steps, one.steps, strict=True):
         for key in set(theirs) - {"epoch", "step"}:
-            # What float32 leaves of a KL term near 0, times 10, is good to 1e-6.
+            # Near 0, float32 gives the KL term, times 10 here, with an error of up to 1e-6.
             assert ours[key] == pytest.approx(theirs[key], rel=5e-5, abs=2e-6), key
 
 
@@ -219,7 +236,10 @@ def data_set(folder, rows):
 
 
 def test_another_model_s_template_is_named(llamafactory, tmp_path):
-    """Its tokens have no embeddings here: a GPU would end with a message of its own."""
+    """A template of another model asks for tokens that have no embeddings, and the error names the template.
+
+    On a GPU, such a token would end the run with an obscure CUDA error.
+    """
     run = llamafactory({**data_set(tmp_path, [GOOD]), "template": "llama3", "resize_vocab": False}, check=False)
     assert "template=llama3 asks otherwise than the model's own chat template" in run.output
     assert "the template or the tokenizer is not the model's" in run.output.strip().splitlines()[-1]
@@ -233,13 +253,17 @@ def test_a_data_set_without_cuda_says_so_loudly(llamafactory, tmp_path):
     assert "NOT ONE CUDA TOKEN was found in the training data" in run.output
     assert "cuset_kernel_aliases" in run.sentence("NOT ONE CUDA TOKEN")
     assert run.steps[0]["cuset/cuda_share"] == 0
-    # Both are said where they are seen: at the end, and of random weights at the first log.
+    # Both warnings come where people see them: one at the end of the log, the one about random weights at the first
+    # logged step.
     assert "NOT ONE CUDA TOKEN was trained on" in run.output[run.output.index("'loss'") :]
     assert "the template or the tokenizer is not the model's" in run.sentence("THE MODEL HARDLY KNOWS THE DATA")
 
 
 def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(llamafactory, tmp_path):
-    """An empty answer and a missing one are left out; a prompt that fills cutoff_len leaves nothing to learn."""
+    """Rows with an empty or a missing answer are dropped and counted.
+
+    A row whose prompt fills cutoff_len has nothing to learn.
+    """
     rows = [{**GOOD, "output": ""}, {**GOOD, "output": None}, LONG, GOOD, LONG, GOOD]
     keys = {"max_steps": 2, "cutoff_len": 20, "gradient_accumulation_steps": 2}
     run = llamafactory({**data_set(tmp_path, rows), **keys})
@@ -251,9 +275,9 @@ def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(ll
 @pytest.mark.parametrize(
     ("rows", "keys"),
     [
-        # Every rank takes part in what evaluation gathers, also with a row whose prompt fills cutoff_len.
+        # A rank whose row has nothing to learn must still take part when the results are gathered.
         ([GOOD, LONG, GOOD, GOOD], {"cutoff_len": 24, "per_device_eval_batch_size": 1}),
-        # Three rows in batches of two: on two ranks the fourth is the first one again, which is much the longest.
+        # Three rows in batches of two: on two ranks the first row, by far the longest, is repeated as the fourth.
         (
             [{**GOOD, "output": "k<<<1, 32>>>(x);\n" * 40}, GOOD, {**GOOD, "output": "nothing"}],
             {"cuset_normalization": "samples", "per_device_eval_batch_size": 2},
@@ -289,7 +313,7 @@ def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
 
 @pytest.mark.parametrize(("whole", "start"), [({5, 10}, "checkpoint-10"), (set(), None)])
 def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start, monkeypatch):
-    """An interrupt while one is written leaves it without its last file, or with half of that."""
+    """An interrupt while a checkpoint is written leaves it without its last file, or with half of that file."""
     from cuset_stage.stage.workflow import choose_checkpoint, logger
 
     said = []
@@ -306,7 +330,10 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
 
 
 def test_a_checkpoint_that_is_half_overwritten_is_not_taken_for_the_earlier_run_s(tmp_path, monkeypatch):
-    """An interrupt while the files are written, where an earlier run has left a whole checkpoint of the same step."""
+    """The file that marks a checkpoint as whole is removed before the checkpoint is overwritten.
+
+    Otherwise an interrupt would leave a mixture with the checkpoint of an earlier run that looks whole.
+    """
     from cuset_stage.stage.trainer import CusetTrainer
 
     trainer = CusetTrainer.__new__(CusetTrainer)

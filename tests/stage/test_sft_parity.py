@@ -1,4 +1,7 @@
-"""All parts off is LLaMA-Factory's SFT, step by step; where accumulation changes SFT itself, it is SFT of the whole step."""
+"""With all parts off, `stage: cuset` trains as LLaMA-Factory's SFT does, step by step.
+
+Where gradient accumulation changes the loss of SFT itself, ours is the loss of SFT on the whole step as one batch.
+"""
 
 import re
 
@@ -18,7 +21,7 @@ IS_FIVE = Version(transformers.__version__) >= Version("5")
 
 @pytest.fixture(scope="session")
 def qwen2_vl(tiny_model, tmp_path_factory):
-    """The keys of a recipe that trains a tiny Qwen2-VL, made from its configuration, on eight images with answers of uneven length."""
+    """Recipe keys that train a tiny, untrained Qwen2-VL on eight images with answers of different lengths."""
     from PIL import Image
     from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration, Qwen2VLImageProcessor, Qwen2VLProcessor
     from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
@@ -58,9 +61,11 @@ def qwen2_vl(tiny_model, tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.skipif(not IS_FIVE, reason="before transformers 5 the processor takes no tokenizer but Qwen2's own")
 def test_images_train_as_sft_of_the_whole_step(llamafactory, qwen2_vl):
-    """With a processor, SFT takes the mean of the micro-batches' means: a token of a short answer weighs more than one of a long answer.
+    """A step has one divisor, as in SFT of plain text, so its loss does not depend on how it is cut into
+    micro-batches.
 
-    Here a step has one divisor, as in SFT of text alone, and does not depend on how it is cut.
+    For models with a processor, SFT averages the means of the micro-batches instead. A token of a short answer then
+    weighs more than a token of a long answer.
     """
     whole, cut = (
         {**qwen2_vl, "per_device_train_batch_size": 2 // parts, "gradient_accumulation_steps": parts}
@@ -71,12 +76,12 @@ def test_images_train_as_sft_of_the_whole_step(llamafactory, qwen2_vl):
         for keys in (whole, cut) if fused == "on" else (cut,):
             run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused})
             assert run.losses_and_norms == pytest.approx(expected, rel=1e-5)
-    # If this fails, LLaMA-Factory's SFT has come to agree: say so where docs/ speaks of images.
+    # If this assertion fails, LLaMA-Factory's SFT now does the same: update what docs/ says about images.
     assert llamafactory({**cut, "stage": "sft"}).losses_and_norms != pytest.approx(expected, rel=1e-4)
 
 
 def test_random_numbers_are_those_of_sft(llamafactory):
-    """Dropout and NEFTune's noise: what runs before the first batch takes none of theirs."""
+    """Dropout and NEFTune's noise are SFT's: what the stage does before the first batch uses up no random numbers."""
     keys = {"lora_dropout": 0.3, "neftune_noise_alpha": 5.0, "cutoff_len": 128, "max_samples": 6}
     sft = llamafactory({**keys, "stage": "sft"})
     for fused in FUSED:
@@ -86,7 +91,7 @@ def test_random_numbers_are_those_of_sft(llamafactory):
 
 @pytest.fixture(scope="session")
 def mixtral(tiny_model, tmp_path_factory):
-    """The keys of a recipe that trains a tiny Mixtral, whose rows all have 64 supervised tokens."""
+    """Recipe keys that train a tiny Mixtral on rows that all have 64 supervised tokens."""
     folder = make_of_type(tiny_model, tmp_path_factory.mktemp("mixtral"), model_type="mixtral", num_local_experts=4)
     keys = {"model_name_or_path": str(folder), "lora_target": "q_proj", "disable_gradient_checkpointing": True}
     return {**keys, "cutoff_len": 64, "train_on_prompt": True, "max_samples": 8, "per_device_train_batch_size": 1}
@@ -97,7 +102,10 @@ def mixtral(tiny_model, tmp_path_factory):
     [pytest.param(1, 1, marks=pytest.mark.slow), (2, 1), pytest.param(1, 2, marks=pytest.mark.slow)],
 )
 def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactory, mixtral, accumulation, ranks):
-    """SFT adds it in full with every micro-batch of every rank, so its coefficient grows with both; here it does not."""
+    """The router's loss does not depend on how a step is cut.
+
+    SFT adds it in full for every micro-batch of every rank, so that its effective coefficient grows with their number.
+    """
     parts = accumulation * ranks
     keys = {**mixtral, "gradient_accumulation_steps": accumulation}
     sft = llamafactory({**keys, "stage": "sft", "moe_aux_loss_coef": 0.5}, ranks=ranks)
@@ -106,7 +114,7 @@ def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactor
         run = llamafactory({**keys, "cuset_fused": fused}, ranks=ranks)
         assert run.losses_and_norms == pytest.approx(sft.losses_and_norms, rel=1e-5)
         router = run.steps[0]["loss"] - run.steps[0]["cuset/nll"]
-        assert 0.8 < router / parts < 3.0  # balanced experts have a loss of 2, and 0.5 of that is 1
+        assert 0.8 < router / parts < 3.0  # with balanced experts the loss is 2, times 0.5 is 1
 
 
 @pytest.mark.slow
@@ -120,7 +128,9 @@ def test_rows_grouped_by_length_are_those_of_sft(llamafactory):
 
 
 def test_a_step_is_divided_by_its_tokens_or_its_samples(llamafactory):
-    """The step's own numbers, over accumulation, are those that the preprocessing reports: all rows are one step."""
+    """All rows are one step here, so its divisors are the numbers of tokens and samples that the preprocessing
+    reports.
+    """
     keys = {**OFF, "stage": "cuset", "max_samples": 4, "per_device_train_batch_size": 2, "max_steps": 1}
     keys |= {"gradient_accumulation_steps": 2}
     by_tokens, by_samples = (

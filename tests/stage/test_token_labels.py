@@ -1,4 +1,4 @@
-"""Which tokens a response's CUDA spans mark, for every sort of tokenizer, and that a wrong offset is never believed."""
+"""From CUDA spans to tokens, for every sort of tokenizer. Offsets that a tokenizer reports wrongly are found out."""
 
 import itertools
 
@@ -30,19 +30,20 @@ def tokenizer(request):
 
 
 def aligned(aligner, text, spans):
-    """The ids, and 1 for each that overlaps a span."""
+    """Return the token ids of a text, and a mask with 1 for each token that overlaps a span."""
     ids, ranges = aligner.locate(text, spans)
     return ids, [int(any(first <= index < end for first, end in ranges)) for index in range(len(ids))]
 
 
 def labelled(tokenizer, content, after=""):
-    """The ids of a response and what the template writes after it, and 1 for each that is CUDA."""
+    """Return the token ids of a response and of what the template writes after it, and a mask with 1 for CUDA tokens."""
     text = ResponseText(content + after, Response(1, content, GivenResponse()), 0, len(content))
     ids = LabellingTokenizer(tokenizer, LabelRules(KINDS), Passages(), ("", "")).encode(text, add_special_tokens=False)
     return [i & TOKEN_MASK for i in ids], (kinds_of(np.array(ids)) > 0).astype(int).tolist()
 
 
 def marked_runs(ids, mask):
+    """Return the runs of consecutive marked tokens."""
     runs = itertools.groupby(zip(ids, mask, strict=True), key=lambda token: token[1])
     return [[token for token, _ in run] for is_cuda, run in runs if is_cuda]
 
@@ -52,7 +53,7 @@ def without_space(text):
 
 
 def test_marked_tokens_are_those_that_touch_a_span(tokenizer, answers):
-    """Each run spells its span, and neither its first nor its last token can be spared."""
+    """Each run of marked tokens spells its span, and would not without its first or its last token."""
     ids, mask = labelled(tokenizer, answers.answer)
     assert ids == tokenizer.encode(answers.answer, add_special_tokens=False)
     runs = marked_runs(ids, mask)
@@ -65,7 +66,9 @@ def test_marked_tokens_are_those_that_touch_a_span(tokenizer, answers):
 
 
 def test_spelled_out_tokens_agree_with_a_fast_tokenizer_s_offsets(byte_level, sentencepiece_type, texts, answers):
-    """The fallback for slow tokenizers gives the same mask where both can be had."""
+    """The fallback for slow tokenizers, which spells out the tokens, gives the same mask as a fast tokenizer's
+    offsets.
+    """
     for fast in (byte_level, sentencepiece_type):
         for text in [*texts[:20], answers.answer]:
             spans = find_spans(text)
@@ -76,7 +79,10 @@ def test_spelled_out_tokens_agree_with_a_fast_tokenizer_s_offsets(byte_level, se
 
 
 def test_of_many_spans_the_tokenizer_is_not_asked_one_by_one(byte_level, sentencepiece_type, answers, monkeypatch):
-    """Each question takes as long as the text, so that 100,000 spans would take minutes; the tokens are the same."""
+    """With many spans, all offsets are read at once, and the tokens are the same.
+
+    Each single question takes time proportional to the text, so 100,000 spans would take minutes.
+    """
     text = "Größe: 好.\n" + answers.answer * 60
     spans = find_spans(text)
     assert len(spans) > tokenizers.FEW_SPANS
@@ -104,7 +110,11 @@ def test_text_without_cuda_is_encoded_as_it_is(tokenizer):
 
 
 class _WithOffsets:
-    """A fast tokenizer whose offsets are tampered with. asked: how often it was asked for the token of a character."""
+    """A fast tokenizer whose offsets are changed by `tamper(text, offsets)`.
+
+    Attributes:
+        asked: Number of calls of `char_to_token`.
+    """
 
     asked = 0
 
@@ -132,6 +142,7 @@ class _WithOffsets:
 
 
 def _byte_offsets(text, offsets):
+    """Return the offsets in bytes, where characters are expected."""
     return [(len(text[:start].encode()), len(text[:end].encode())) for start, end in offsets]
 
 
@@ -167,7 +178,10 @@ def test_tokens_that_do_not_spell_the_text_are_an_error(byte_level, answers):
 
 
 def test_a_token_carries_the_number_of_its_narrowest_kind(byte_level):
-    """Of the kinds that the recipe names, in the order of `cuset spans`; any of them is in the CUDA mask."""
+    """Only the kinds that the recipe names count, and all of them are part of the CUDA mask.
+
+    Kinds are numbered from 1 in the order of `cuset spans`.
+    """
     text = "__global__ void f(float* x) { x[threadIdx.x] = 0; }\nint main() { f<<<1, 32>>>(p); }"
     response = ResponseText(text, Response(1, text, GivenResponse()), 0, len(text))
     rules = LabelRules((*KINDS, "thread_indexing"))

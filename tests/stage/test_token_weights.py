@@ -1,4 +1,7 @@
-"""`token_weights`: each token of a response gets what the data and `cuset_think_weight` give it, whatever happens to the row on its way."""
+"""The column `token_weights`: each response token has the weight that the data and `cuset_think_weight` give it.
+
+This has to hold through templates, truncation, packing and dropped rows.
+"""
 
 from itertools import pairwise
 
@@ -18,7 +21,9 @@ THOUGHT = "<think>\nOne thread an element; k<<<1, 1>>> would do.\n</think>\n\n"
 
 
 def response(text, *said, weight=1.0):
-    """What is given of a response: its weight, and passages of its text as (passage, weight or kind)."""
+    """Return what the data say about a response: its weight, and spans, given as (passage of the text, weight or
+    kind).
+    """
     spans = []
     for passage, value in said:
         start = text.index(passage)
@@ -28,30 +33,32 @@ def response(text, *said, weight=1.0):
 
 
 def one(text, *said, weight=1.0, row=1.0):
-    """What is given of a row with one response."""
+    """Return what the data say about a row with one response."""
     return GivenRow(row, (response(text, *said, weight=weight),))
 
 
 def runs_of(chosen):
-    """Where the runs of chosen tokens begin and end."""
+    """Return (start, end) of each run of consecutive chosen tokens."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], chosen, [0]))))
     return zip(edges[::2], edges[1::2], strict=True)
 
 
 def weighted(tokenizer, ours, weight, row=0):
-    """The supervised text with a weight, run by run."""
+    """Return the supervised texts with this weight, one for each run of tokens."""
     is_there = (ours["token_weights"][row] == np.float32(weight)) & (ours["sample_ids"][row] > 0)
     return [tokenizer.decode(ours["input_ids"][row][a:b]) for a, b in runs_of(is_there)]
 
 
 def expected_weights(tokenizer, text, spans, base):
-    """The weight of each token of a text, from the tokenizer's offsets: of the first span that it shares a character with."""
+    """Return each token's expected weight, computed from the tokenizer's offsets: that of the first span it overlaps,
+    times `base`.
+    """
     offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-    found = []
+    token_weights = []
     for start, end in offsets:
         touched = [span for span in sorted(spans) if max(span.start, start) < min(span.end, end)]
-        found.append(base * (touched[0].weight if touched else 1.0))
-    return np.float32(found)
+        token_weights.append(base * (touched[0].weight if touched else 1.0))
+    return np.float32(token_weights)
 
 
 def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
@@ -80,7 +87,7 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, processor, rows, 
     row, labelling = rows(["Scale.", text]), processor()
     plain = labelling.preprocess_dataset(row)
     ours = labelling.preprocess_dataset({**row, COLUMN: [GivenRow(0.5, (GivenResponse(3.0, spans),)).to_text()]})
-    for name in plain:  # nothing else changes
+    for name in plain:  # all other columns stay as they are
         assert np.array_equal(plain[name][0], ours[name][0]), name
     expected = expected_weights(byte_level, text + "<|im_end|>\n", spans, 1.5)
     assert np.array_equal(ours["token_weights"][0][-len(expected) :], expected)
@@ -88,7 +95,7 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, processor, rows, 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
 def test_every_template(process, answers, name):
-    """Two turns with weights of their own, a span in each, and reasoning that is weighed lightly; kernels in both."""
+    """Two turns with kernels, each with a weight and a span of its own. The second has reasoning with a low weight."""
     thoughtful = f"{THOUGHT}{answers.answer}"
     said = response(answers.answer, ("int main()", 0.25)), response(thoughtful, ("int main()", 5.0), weight=3.0)
     options = {"system": "You write CUDA.", "think_weight": 0.125, "template": name}
@@ -98,9 +105,9 @@ def test_every_template(process, answers, name):
     assert [run.strip() for run in weighted(tokenizer, ours, 0.5)] == ["int main()"]
     assert [run.strip() for run in weighted(tokenizer, ours, 30.0)] == ["int main()"]
     (light,) = weighted(tokenizer, ours, 0.75)
-    empty = TEMPLATES[name].add_thought()  # which a template puts in front when its thoughts begin otherwise
+    empty = TEMPLATES[name].add_thought()  # added in front by templates that mark thoughts otherwise
     assert light.strip() in (THOUGHT.strip(), empty + THOUGHT.strip())
-    # The rest of a turn, with the end-of-turn marker that some templates leave to LLaMA-Factory, has the turn's weight.
+    # A turn's weight includes the end-of-turn marker, which some templates leave to LLaMA-Factory.
     last = {turn: ours["token_weights"][0][ours["sample_ids"][0] == turn][-1] for turn in (1, 2)}
     assert last == {1: 2.0, 2: 6.0}
     is_cuda = ours["cuda_mask"][0] != 0
@@ -142,7 +149,7 @@ def test_a_response_that_the_template_rewrites_is_an_error():
 def test_a_moved_range_holds_the_same_characters(text, cuts):
     a, b, c, d, *span = (min(cut, len(text)) for cut in (*sorted(cuts[:4]), *sorted(cuts[4:])))
     kept = [(a, b), (c, d)]
-    # Where each character of what remains comes from.
+    # For each remaining character, its index in the original text.
     left = [index for start, end in kept for index in range(start, end)]
     found = {left[index] for start, end in moved_range(*span, kept) for index in range(start, end)}
     assert found == {index for index in left if span[0] <= index < span[1]}
@@ -186,7 +193,7 @@ def test_packed_rows_carry_the_weights_of_each(process, answers, options):
     assert len(packed["input_ids"]) == 1
 
     def of_samples(ours):
-        """The ids and weights of each sample."""
+        """Return the set of (ids, weights) of all samples."""
         found = set()
         for ids, numbers, weights in zip(ours["input_ids"], ours["sample_ids"], ours["token_weights"], strict=True):
             for number in range(1, numbers.max() + 1):
@@ -200,7 +207,7 @@ def test_packed_rows_carry_the_weights_of_each(process, answers, options):
 def test_what_truncation_leaves_keeps_its_labels_and_its_weights(process, answers):
     given = [one(answers.answer, (answers.kernel, 0.5), row=2.0)]
     _, whole = process(["Scale a vector.", answers.answer], given=given)
-    for cutoff in (160, 120, 64):  # LLaMA-Factory cuts a prompt of half the cutoff or more as well
+    for cutoff in (160, 120, 64):  # LLaMA-Factory also cuts prompts of at least half the cutoff
         _, cut = process(["Scale a vector.", answers.answer], given=given, cutoff_len=cutoff)
         assert len(cut["input_ids"][0]) <= cutoff
         for name, values in (("token_weights", {1.0, 2.0}), ("cuda_mask", {0, 1, 2})):

@@ -1,4 +1,6 @@
-"""The web UI (LlamaBoard) in a real browser: from the stage's entry to a finished run with CuSeT's statistics in the log."""
+"""The web UI (LlamaBoard) in a real browser: from choosing the stage to a finished run with CuSeT's statistics in its
+log.
+"""
 
 import json
 import os
@@ -15,13 +17,13 @@ from cuset_stage.objective.statistics import LOG_PREFIX
 ROOT = Path(__file__).parent.parent.parent
 EXTRA = {"optim": "adamw_torch", "use_cpu": True, "max_steps": 6, "gradient_accumulation_steps": 1}
 EXTRA |= {"cuset_tau": 0, "cuset_region_weight": "off"}
-EXTRA |= {"preprocessing_num_workers": 1}  # the UI's 16 take a minute to start on two cores
-MINUTES = 8  # at most, on a busy machine
+EXTRA |= {"preprocessing_num_workers": 1}  # the UI's default, 16, takes a minute to start on two cores
+MINUTES = 8  # limit for the whole run, on a busy machine
 
 
 @pytest.fixture
 def web_ui(tmp_path):
-    """The address of a running web UI, in an empty folder with the bundled data."""
+    """The address of a running web UI, whose working directory has nothing but the bundled data."""
     (tmp_path / "data").symlink_to(ROOT / "data")
     port = free_port()
     scripts = Path(sys.executable).parent
@@ -51,10 +53,10 @@ def test_a_run_from_the_stage_to_its_log(web_ui, browser, tiny_model, tmp_path):
             page.wait_for_timeout(1000)
 
     def choose(label: str, option: str, search: bool = False) -> None:
-        page.wait_for_timeout(1000)  # the choice before may change this one's options
+        page.wait_for_timeout(1000)  # the previous choice may still change these options
         field = page.get_by_label(label, exact=True).first
         field.click()
-        if search:  # a long list shows its beginning alone
+        if search:  # long lists show only their first entries
             field.fill(option)
         page.get_by_role("option", name=option, exact=True).first.click()
 

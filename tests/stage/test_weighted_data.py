@@ -1,4 +1,7 @@
-"""Weights in the data through LLaMA-Factory's own loading: mixed with sets that have none, streamed, saved, cached, evaluated."""
+"""Weights in the data survive LLaMA-Factory's own loading.
+
+Data sets are mixed with others without weights, streamed, saved, cached, and used for evaluation.
+"""
 
 import json
 import re
@@ -20,7 +23,12 @@ ALPACA = {"prompt": "instruction", "response": "output"}
 
 @pytest.fixture
 def folder(tmp_path):
-    """Data sets `rows` (weights 0, 0.5, 1, ...), `plain` (no weights), `chats` (weights of messages); every answer is unlike any other."""
+    """A folder with the data sets `rows` (weights 0, 0.5, 1, ...), `other` (the same with weight 7), `plain` (no
+    weights) and `chats`.
+
+    `chats` has a weight for each message. The answers of different rows are all different, so that they identify their
+    weights.
+    """
     rows = [
         {"instruction": "Go.", "output": f"answer {number};", "w": number / 2, "other": 7.0} for number in range(6)
     ]
@@ -45,7 +53,10 @@ EXPECTED |= {f"first {number};": 4.0 for number in range(3)} | {f"last {number};
 
 @pytest.fixture
 def load(tiny_model, folder, data_args):
-    """The data sets of a run, as LLaMA-Factory's get_dataset makes them under our wrapper, and what was logged of them."""
+    """A function that loads data sets as a run does: with LLaMA-Factory's get_dataset under our wrapper.
+
+    It returns the tokenizer, the data sets and the logged summaries.
+    """
 
     def run(dataset, *, rules=None, predict=False, **options):
         tokenizer = open_tokenizer(str(tiny_model))
@@ -63,15 +74,15 @@ def load(tiny_model, folder, data_args):
 
 
 def weights_of(tokenizer, dataset):
-    """The weight of each response, by its text."""
-    found = {}
+    """Return the weight of each response by its text, and check that all tokens of a response have it."""
+    by_text = {}
     for row in dataset:
         for number in range(1, max(row["sample_ids"]) + 1):
             tokens = [index for index, of in enumerate(row["sample_ids"]) if of == number]
             (weight,) = {float(row["token_weights"][index]) for index in tokens}
             text = tokenizer.decode([row["input_ids"][index] for index in tokens]).removesuffix("<|im_end|>\n")
-            assert found.setdefault(text, weight) == weight
-    return found
+            assert by_text.setdefault(text, weight) == weight
+    return by_text
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["", "streaming"])
@@ -134,7 +145,7 @@ def test_a_missing_weight_is_told_with_file_row_and_fix(load, folder, streaming)
 
 
 def test_the_page_s_example_is_what_it_says(load, tmp_path):
-    """docs/data.md, pasted: the files, the entry and the recipe's keys."""
+    """The files, the entry and the recipe keys of docs/data.md work as they stand."""
     page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
     files = dict(re.findall(r"`(my_data/[\w.]+)`:\n\n```json\n(.*?)```", page, re.DOTALL))
     for name, text in files.items():
@@ -147,7 +158,7 @@ def test_the_page_s_example_is_what_it_says(load, tmp_path):
     kernel, warp, chat = module["train_dataset"]
 
     def texts(row, column, value):
-        """The text of the supervised tokens with a value in a column."""
+        """Return the text of the supervised tokens that have this value in the column."""
         chosen = [each == value and of > 0 for each, of in zip(row[column], row["sample_ids"], strict=True)]
         return tokenizer.decode(
             [token for token, is_chosen in zip(row["input_ids"], chosen, strict=True) if is_chosen]
