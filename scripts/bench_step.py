@@ -5,7 +5,8 @@
     python scripts/bench_step.py --json benchmarks/step_7b_zero2_h200x2.json --runs sft cuset --ranks 2
 
 The model has Qwen2.5-7B's shape (or --shape) and random weights. It is made once and kept in --model. Settings are
-those of yaml_configs/cuset_qwen7b.yaml, on rows packed to --cutoff-len tokens. Its key `deepspeed` is left out.
+those of yaml_configs/cuset_qwen7b.yaml, on rows packed to --cutoff-len tokens. Its DeepSpeed ZeRO-2 is used with several
+--ranks only.
 
 Each run is a process that calls LLaMA-Factory's run_exp with an additional callback. The callback waits for the GPU
 and takes the time at the start and end of each step. The first steps are not counted. Processes differ by a percent or
@@ -90,15 +91,10 @@ def make_model(path: Path, shape: str) -> None:
 def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
     """Return the recipe of a run: the paper's settings, changed for a short run, with `keys` on top."""
     settings = yaml.safe_load((ROOT / "yaml_configs" / "cuset_qwen7b.yaml").read_text(encoding="utf-8"))
-    for key in [
-        "deepspeed",
-        "eval_dataset",
-        "eval_strategy",
-        "per_device_eval_batch_size",
-        "num_train_epochs",
-        "stage",
-    ]:
+    for key in ["eval_dataset", "eval_strategy", "per_device_eval_batch_size", "num_train_epochs", "stage"]:
         settings.pop(key)
+    if args.ranks == 1:
+        settings.pop("deepspeed")
     if keys["stage"] != "cuset":
         settings = {key: value for key, value in settings.items() if not key.startswith("cuset_")}
     settings |= {

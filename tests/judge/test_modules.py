@@ -315,12 +315,13 @@ def test_whatever_is_wrong_about_a_reply_is_the_answers_fault(judge, task, reply
 
 
 def test_a_process_that_says_nothing_is_too_late(judge, task):
-    silent = f"{HELD}import time\nheld.channel.socket.sendall = lambda raw: time.sleep(100)\n"
-    found = judge.judge(task, answer(FORWARD, silent.replace("held.channel", "if held.models: held.channel")))
-    assert found.passed, found.message  # no model exists yet at the import, so nothing is silenced
     short = replace(judge, limits=replace(judge.limits, wall_s=2.0))
-    found = short.judge(task, answer("time.sleep(100)", "import time\n"))
-    assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 2 s")
+    # Silent once it has a model: the import, which may compile for minutes, has a longer limit.
+    sends = "lambda *said, send=held.channel.send: time.sleep(100) if held.models else send(*said)"
+    silent = f"{HELD}import time\nheld.channel.send = {sends}\n"
+    for code in (answer(FORWARD, silent), answer("time.sleep(100)", "import time\n")):
+        found = short.judge(task, code)
+        assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 2 s")
 
 
 CLOCKS = """
