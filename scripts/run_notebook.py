@@ -83,6 +83,7 @@ def main() -> int:
     output.parent.mkdir(parents=True, exist_ok=True)
     gpus = list_gpus()
     if gpus:
+        os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # as the driver counts
         os.environ["CUDA_VISIBLE_DEVICES"] = str(gpus[0].index)  # the cells see only the GPU that is measured
     record = {
         "notebook": args.notebook.name,

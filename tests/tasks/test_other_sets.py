@@ -30,7 +30,8 @@ def test_computeeval(tmp_path):
         assert shown in user
     assert "assert(" not in user, "the tests are not shown"
     both = "nvcc -o test.out solution.cu test/*.cpp && nvcc -DBENCH -o bench.out solution.cu test/*.cpp"
-    assert "-DBENCH" not in load_problem(tmp_path, build_command=both).project.options
+    for command in (both, "nvcc -o test.out solution.cu test/*.cpp -arch"):
+        assert "-DBENCH" not in load_problem(tmp_path, build_command=command).project.options
     for names, required in (("twice", (("twice",),)), (["a", "b"], (("a",), ("b",))), (None, ())):
         other = load_problem(tmp_path, source_references=names, group=None)
         assert (other.project.requires, other.family) == (required, "CUDA")
@@ -55,6 +56,10 @@ def test_what_computeeval_has_for_python_is_left_out(tmp_path):
         ({"test_command": "python test.py"}, "test_command: is 'python test.py'; expected the program alone"),
         ({"context_files": [{"path": "../x.h", "content": ""}]}, "context_files[0].path is '../x.h'; expected a rel"),
         ({"context_files": [{"path": "/x.h", "content": ""}]}, "context_files[0].path is '/x.h'; expected a relative"),
+        (
+            {"test_files": [{"path": path, "content": ""} for path in ("test/t.cpp", "cuset_main.cpp")]},
+            "test_files: cuset_main.cpp is the judge's own",
+        ),
         ({"type": "cuda_rust"}, "type is 'cuda_rust'; expected cuda_cpp or cuda_python"),
         ({"timeout_seconds": -1}, "timeout_seconds is -1; expected seconds"),
         ({"source_references": {"all": "a"}}, "source_references is {'all': 'a'}; expected a name, a list of names,"),

@@ -262,7 +262,10 @@ def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
         what = f"one constant, {what}, passes"
         return Candidate(Code.CONSTANT_PASSES, what, lambda output, part: values[output.tensor.name], fits)
 
-    return [constant("the middle of the range", middles), constant("the commonest value", commonest)]
+    return [
+        constant("the middle of the range", middles),
+        constant("the commonest value (of floats the mean)", commonest),
+    ]
 
 
 def input_copies(outputs: Sequence[Output]) -> list[Candidate]:

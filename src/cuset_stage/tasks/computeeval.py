@@ -122,7 +122,7 @@ def read_task(row: Row) -> ProgramTask | None:
         row.fail("baseline_solution.files", f"has {len(solution)} files; expected one, as an answer is one file")
     options, answer = _options(row, problem, files, solution[0].path if solution else None)
     if _MAIN in files:
-        row.fail("context_files", f"{_MAIN} is the judge's own; rename the file")
+        row.fail("context_files" if _MAIN in context else "test_files", f"{_MAIN} is the judge's own; rename the file")
     request = f"Write {answer}. The program is built with `{problem.build_command.strip()}`."
     context_blocks = [f"{path}:\n```\n{text.strip()}\n```" for path, text in context.items()]
     required_names = problem.source_references or _ReferencesRow()
@@ -180,7 +180,7 @@ def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str |
     options, missing, arguments = [], [], iter(nvcc_commands[0][1:])
     for argument in arguments:
         if argument in ("-o", "-arch"):
-            next(arguments)
+            next(arguments, None)
         elif argument.startswith("-arch="):
             continue
         elif argument.startswith("-") or not argument.endswith(SOURCES):
