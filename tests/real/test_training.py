@@ -37,7 +37,10 @@ def test_all_parts_off_is_sft(train, layout, fused):
     assert all(0.1 < loss < 8 for loss in sft.losses), f"{sft.losses}\n{sft.output[-4000:]}"
     run = train(stage="cuset", cuset_fused=fused, **OFF, **keys)
     assert len(run.losses_and_norms) == 2 * STEPS
-    assert run.losses_and_norms == pytest.approx(sft.losses_and_norms, rel=5e-3 if ON_GPU else 1e-5)
+    # Adam divides by the size of a gradient. So the first update makes rounding of tiny gradients, which differs between processors, larger.
+    for step, rel in enumerate((1e-5, 1e-4)):
+        ours, theirs = (of.losses_and_norms[2 * step : 2 * step + 2] for of in (run, sft))
+        assert ours == pytest.approx(theirs, rel=5e-3 if ON_GPU else rel)
 
 
 @pytest.fixture(scope="module")
