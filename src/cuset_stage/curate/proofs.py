@@ -16,7 +16,7 @@ from ..judge.comparison import compare_outputs
 from ..judge.oracle import CaseCache, OracleError
 from ..sandbox import Isolation, SandboxError
 from .parallel import cpu_count
-from .prove import CASE_LIMITS, bench_of, judged, weak_cases
+from .prove import CASE_LIMITS, LIMITS, bench_of, judged, weak_cases
 from .questions import Draft
 from .rows import RowError
 from .settings import ProofSettings
@@ -137,10 +137,8 @@ class Proofs:
             return {"verified": verified}
 
         parts = ["run", draft.record, draft.program, self._settings.times, self._settings.mutants]
-        # A program that failed at a limit is tried again under another one.
-        limits = {
-            key: getattr(self._settings, key) for key in ("thorough", "time_limit", "memory_limit", "gpu_memory")
-        }
+        # A program that failed at a limit is tried again under another one. Findings without any of these settings keep their key.
+        limits = {key: getattr(self._settings, key) for key in ("thorough", *LIMITS)}
         parts += [limits] if any(limits.values()) else []
         return self._kept(parts, find if self._settings.runs_on_gpus else None).get("verified")
 

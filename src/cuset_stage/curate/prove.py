@@ -44,7 +44,8 @@ from .store import find_once
 _SCHEMA = 3
 # Limits for one reference on one case. References are untrusted scripts, and any of them may hang.
 CASE_LIMITS = replace(ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_bytes=2 << 30)
-_ASKED = ("times", "mutants", "thorough", "compile_only", "time_limit", "memory_limit", "gpu_memory")
+LIMITS = ("time_limit", "memory_limit", "gpu_memory")  # settings at which a program may fail
+_ASKED = ("times", "mutants", "thorough", "compile_only", *LIMITS)
 
 
 def run_prove(settings: ProveSettings) -> Summary:
