@@ -137,7 +137,8 @@ class Proofs:
             return {"verified": verified}
 
         parts = ["run", draft.record, draft.program, self._settings.times, self._settings.mutants]
-        # A program that failed at a limit is tried again under another one. Findings without any of these settings keep their key.
+        # A program that failed at a limit is tried again under another one. Findings without any of these settings keep
+        # their key.
         limits = {key: getattr(self._settings, key) for key in ("thorough", *LIMITS)}
         parts += [limits] if any(limits.values()) else []
         return self._kept(parts, find if self._settings.runs_on_gpus else None).get("verified")
