@@ -99,7 +99,15 @@ def test_the_records_keep_their_bounds():
 
 
 def test_nothing_escaped_and_nothing_was_paid():
-    for name in ("attacks", "attacks_user", "attacks_h100", "cheats", "cheats_h200", "cheats_h100"):
+    for name in (
+        "attacks",
+        "attacks_user",
+        "attacks_h100",
+        "attacks_user_h200",
+        "cheats",
+        "cheats_h200",
+        "cheats_h100",
+    ):
         assert all(attack["contained"] for attack in record(f"{name}.json")["attacks"])
 
 

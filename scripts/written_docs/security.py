@@ -1,5 +1,6 @@
 """The tables of attacks and cheats in docs/security.md."""
 
+import itertools
 from typing import Any
 
 from . import filled, record, source, table
@@ -7,12 +8,10 @@ from . import filled, record, source, table
 
 def page() -> str:
     runs: dict[str, list[dict[str, Any]]] = {}
-    for name in ("attacks", "attacks_user", "attacks_h100"):
-        for outcome in record(f"{name}.json")["attacks"]:
-            runs.setdefault(outcome["group"], []).append(outcome)
-    slowest = max(
-        record(f"{name}.json").get("slowest_look_s", 0) for name in ("attacks", "attacks_user", "attacks_h100")
-    )
+    records = [record(f"{name}.json") for name in ("attacks", "attacks_user", "attacks_h100", "attacks_user_h200")]
+    for outcome in itertools.chain.from_iterable(run["attacks"] for run in records):
+        runs.setdefault(outcome["group"], []).append(outcome)
+    slowest = max(run["slowest_look_s"] for run in records)
     attacks = []
     for group, outcomes in runs.items():
         contained = f"{sum(outcome['contained'] for outcome in outcomes)} of {len(outcomes)}"
@@ -34,6 +33,7 @@ def page() -> str:
         ("attacks.json", "--json outputs/attacks.json --no-gpu"),
         ("attacks_user.json", "--json outputs/attacks.json --no-gpu"),
         ("attacks_h100.json", "--json outputs/attacks.json"),
+        ("attacks_user_h200.json", "--only (the device attacks) --json outputs/attacks.json"),
         ("cheats.json", "--cheats --no-gpu --json outputs/cheats.json"),
         ("cheats_h200.json", "--cheats --json outputs/cheats.json"),
         ("cheats_h100.json", "--cheats --json outputs/cheats.json"),
