@@ -193,6 +193,18 @@ run.watch(); print(run.stopped); child.kill()
     assert subprocess.run(command, capture_output=True, text=True, timeout=300).stdout == f"{stopped}\n"
 
 
+def test_what_a_control_group_may_reclaim_counts_only_below_the_limit(folder):
+    code = """
+import sys; sys.path.insert(0, sys.argv[1]); import group
+account = object.__new__(group.Group); account.path, account._before = sys.argv[2], 100
+print(account.used(900), account.used(899), account.used(0))
+"""
+    (folder / "memory.current").write_text("1000\n")
+    (folder / "memory.stat").write_text("file 700\nshmem 100\nslab_reclaimable 50\n")
+    command = [sys.executable, "-I", "-S", "-c", code, str(Path(supervision.SUPERVISOR[-1]).parent), str(folder)]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=300).stdout == "900 250 250\n"
+
+
 def test_what_is_ending_has_no_memory():
     with subprocess.Popen(["true"]) as ending:
         os.waitid(os.P_PID, ending.pid, os.WEXITED | os.WNOWAIT)

@@ -76,9 +76,14 @@ class Group:
         with contextlib.suppress(OSError):
             self._write("memory.max", min(self._before + most, _NO_LIMIT))
 
-    def used(self) -> int:
-        """Return the bytes used by the current run."""
-        return self._used() - self._before
+    def used(self, most: float) -> int:
+        """Return the bytes used by the current run, or a number above them that is not more than `most`.
+
+        That number includes what can be reclaimed. It is one counter, while for memory.stat the kernel adds up the
+        counters of all CPUs, and takes a lock that all supervisors share.
+        """
+        at_most = self._current() - self._before  # memory.swap.max is 0, so nothing else counts
+        return at_most if at_most <= most else self._used() - self._before
 
     def overran(self) -> bool:
         """Return True if the kernel has ended a process of the run at its limit."""

@@ -20,8 +20,9 @@ from confine import ALLOW_ALL, become_program, build_filter
 from group import SLACK, Group
 
 
-# Pause between two looks at the processes. It is short at first, since most programs are short.
-SHORTEST_S, LONGEST_S = 0.002, 0.02
+# Pause between two looks at the processes. It is short at first, since most programs are short. It may become longer
+# where a control group holds the memory.
+SHORTEST_S, LONGEST_S, LONGEST_IN_GROUP_S = 0.002, 0.02, 0.05
 GUARD_S = 0.1  # pause between two checks of the time and of the largest process's memory
 SET_UP_S = 60.0  # time that bubblewrap gets before the program begins
 # Counting files may take a twentieth of the time. It may take more if otherwise more than a second passed between
@@ -192,7 +193,7 @@ class Run:
         try:
             guard.start()
             signal.setitimer(signal.ITIMER_REAL, self.most["wall_s"], 1.0)
-            pause = SHORTEST_S
+            pause, longest = SHORTEST_S, LONGEST_S if self.group is None else LONGEST_IN_GROUP_S
             while True:
                 tree.reap(self.ended)
                 if self.pid in self.ended:
@@ -205,7 +206,7 @@ class Run:
                 if self.stopped is not None:
                     break
                 signal.sigtimedwait([signal.SIGCHLD], pause)
-                pause = min(LONGEST_S, pause * 1.5)
+                pause = min(longest, pause * 1.5)
             # Still inside the try block: an alarm before this line is caught, and none can come after it.
             signal.signal(signal.SIGALRM, signal.SIG_IGN)
         except OutOfTime:
@@ -274,7 +275,7 @@ class Run:
         group counts them for some families of sockets only.
         """
         if self.group is not None:
-            return self.group.used() + self.in_flight
+            return self.group.used(self.most["memory_bytes"] - self.in_flight) + self.in_flight
         own, shared = usage.own, usage.shared
         if own + max(shared, self.hidden_memory) + self.in_flight + usage.files > self.most["memory_bytes"]:
             own, shared = tree.shared_fairly(usage.threads_of[self.own :]) or (own, shared)
