@@ -93,13 +93,14 @@ def test_the_table_of_the_paper_s_models_is_what_their_configurations_give(shape
 @pytest.mark.parametrize(
     ("shape", "gpus", "memory", "expected"),
     [
-        (QWEN_7B, 1, 24, ("lora", 4096, 0, 8)),
+        (QWEN_7B, 1, 24, ("lora", 4096, 0, 2)),
+        (QWEN_7B, 1, 48, ("lora", 4096, 0, 8)),
         (QWEN_7B, 8, 24, ("lora", 4096, 2, 1)),  # the paper's machine and settings
-        (QWEN_7B, 1, 16, ("qlora", 4096, 0, 8)),
-        (QWEN_7B, 1, 7.5, ("qlora", 1024, 0, 8)),
-        (QWEN_7B, 0, 64, ("lora", 4096, 0, 8)),
-        (QWEN_32B, 1, 48, ("qlora", 4096, 0, 8)),
-        (QWEN_32B, 1, 24, ("qlora", 2048, 0, 8)),
+        (QWEN_7B, 1, 16, ("qlora", 4096, 0, 4)),
+        (QWEN_7B, 1, 7.5, ("qlora", 1024, 0, 1)),
+        (QWEN_7B, 0, 64, ("lora", 4096, 0, 1)),
+        (QWEN_32B, 1, 48, ("qlora", 4096, 0, 4)),
+        (QWEN_32B, 1, 24, ("qlora", 2048, 0, 1)),
         (QWEN_32B, 8, 24, ("lora", 4096, 3, 1)),
         (QWEN_32B, 4, 80, ("lora", 4096, 2, 2)),
         (shape_of("x/Coder-0.5B"), 2, 24, ("lora", 4096, 2, 4)),  # what the study measured, though full tuning fits
@@ -107,8 +108,9 @@ def test_the_table_of_the_paper_s_models_is_what_their_configurations_give(shape
 )
 def test_what_fits_is_chosen_and_the_batch_is_the_paper_s(shape, gpus, memory, expected):
     plan = choose_plan(shape, gpus, memory)
-    assert (plan.tuning, plan.cutoff_len, plan.zero, plan.accumulation) == expected
+    assert (plan.tuning, plan.cutoff_len, plan.zero, plan.rows) == expected
     assert plan.batch == 8 and plan.gib <= memory
+    assert choose_plan(shape, gpus, memory, lays_rows=False).rows == 1
 
 
 def test_the_learning_rate_is_what_the_study_chose_for_small_models_else_the_papers():
@@ -295,9 +297,13 @@ def test_a_folder_for_one_gpu(init, tmp_path):
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     expected = {"model_name_or_path": "Qwen/Qwen3-14B", "template": "qwen3", "quantization_bit": 4}
     expected |= {"cuset_objective": "eaft", "dataset": "mine", "dataset_dir": str(folder / "data"), "val_size": 2}
-    expected |= {"logging_steps": 3, "num_train_epochs": 10.0, "save_total_limit": 1, "gradient_accumulation_steps": 8}
+    expected |= {"logging_steps": 3, "num_train_epochs": 10.0, "save_total_limit": 1}
+    expected |= {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}
     assert expected.items() <= recipe.items() and not {"deepspeed", "eval_dataset"} & recipe.keys()
-    assert "50 rows, alpaca form" in said and "qlora on 1 x 24 GiB, learning rate 0.0001, rows of 4096 tokens" in said
+    assert (
+        "50 rows, alpaca form" in said
+        and "qlora on 1 x 24 GiB, learning rate 0.0001, 4 rows of up to 4096 tokens" in said
+    )
     assert "60 steps (10 epochs of 48 rows, 2 more to evaluate), very roughly " in said and "; writes 0." in said
     assert "14.77 billion parameters, template qwen3" in said
     # What was planned in 4 bits would not fit otherwise later either.
@@ -353,7 +359,8 @@ def test_the_table_of_the_page_is_what_is_planned():
         shape, cells = KNOWN[name], []
         for plan in (choose_plan(shape, 1, 24), choose_plan(shape, 1, 48)):
             shorter = f" {plan.cutoff_len:,} tokens," if plan.cutoff_len < 4096 else ""
-            cells.append(f"{ {'lora': 'LoRA', 'qlora': 'QLoRA'}[plan.tuning] },{shorter} {plan.gib:.1f} GiB")
+            rows = f"{plan.rows} row{'s' * (plan.rows > 1)}"
+            cells.append(f"{ {'lora': 'LoRA', 'qlora': 'QLoRA'}[plan.tuning] },{shorter} {rows}, {plan.gib:.1f} GiB")
         embeddings = shape.vocab_size * shape.hidden_size * (1 if shape.tied else 2)
         sizes = 2 * shape.parameters, 2 * embeddings + NF4 * (shape.parameters - embeddings)
         assert written.split(" | ") == [*cells, *(f"{size / 2**30:.1f} GiB" for size in sizes)]

@@ -52,8 +52,8 @@ def init(settings: InitSettings) -> None:
         file = read_form(Path(settings.data).expanduser() if is_own else bundled.data() / "cuset_kernels.json")
         model = str(local.absolute()) if local.is_dir() else settings.model
         template, shape = template_of(model, settings.template), shape_of(model)
-        plan = choose_plan(shape, gpus, memory_gib, tuning=settings.tuning)
         bf16 = all(float(gpu.compute_capability) >= 8 for gpu in gpus_here)
+        plan = choose_plan(shape, gpus, memory_gib, tuning=settings.tuning, lays_rows=bf16)
         project = Project(recipe.parent, model, shape, template, settings.method, file, plan, is_own, bf16)
         write_project(project)
     except ValueError as error:  # InputError is one
@@ -69,8 +69,9 @@ def init(settings: InitSettings) -> None:
     typer.echo(f"data: {file.rows:,} rows, {file.form} form{given_names}" if is_own else "data: the bundled kernels")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     tuning = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
+    rows = f"{plan.rows} row{'s' * (plan.rows > 1)} of up to {plan.cutoff_len} tokens at a time"
     typer.echo(
-        f"plan: {tuning} on {where}, learning rate {project.learning_rate:g}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB"
+        f"plan: {tuning} on {where}, learning rate {project.learning_rate:g}, {rows}, needs at most {plan.gib:.1f} GiB"
     )
     typer.echo(f"run: {project.length(gpus_here[0].name if gpus_here else None)}")
     if plan.batch != BATCH:

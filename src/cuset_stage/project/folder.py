@@ -210,7 +210,8 @@ class Project:
             speeds = {"this CPU": CORE * len(os.sched_getaffinity(0))}
         times = []
         for name, speed in speeds.items():
-            minutes = run.epochs * run.rows * seconds_a_row(self.shape, tokens, speed) / max(gpus, 1) / 60
+            passes = run.epochs * run.rows / self.plan.rows / max(gpus, 1)
+            minutes = passes * seconds_a_row(self.shape, self.plan.rows * tokens, speed) / 60
             written = f"{minutes / 60:.0f} h" if minutes > 90 else f"{max(1, minutes):.0f} min"
             times.append(f"{written} on {name}")
         held_out = f", {run.held_out} more to evaluate" if run.held_out else ""
@@ -254,6 +255,7 @@ def _train_recipe(project: Project, folder: Path) -> str:
         "cutoff_len": plan.cutoff_len,
         "output_dir": str(folder / OUTPUT),
         "logging_steps": run.logging_steps,
+        "per_device_train_batch_size": plan.rows,
         "gradient_accumulation_steps": plan.accumulation,
         "num_train_epochs": float(run.epochs),
         "learning_rate": project.learning_rate,
@@ -281,7 +283,7 @@ def _train_recipe(project: Project, folder: Path) -> str:
     name = "cuset_qwen7b.yaml" if project.method == "cuset" else f"baselines/{project.method}_qwen7b.yaml"
     text = (bundled.recipes() / name).read_text(encoding="utf-8")
     tuning = {"full": "full fine-tuning", "lora": "LoRA", "qlora": "LoRA on 4-bit weights"}[plan.tuning]
-    machine = f"{plan.gpus} GPU{'s' * (plan.gpus > 1)}, about {plan.gib:.0f} GiB" if plan.gpus else "a CPU"
+    machine = f"{plan.gpus} GPU{'s' * (plan.gpus > 1)}, at most {plan.gib:.0f} GiB" if plan.gpus else "a CPU"
     recipe = f"# {project.method} on {project.model}: {tuning} on {machine}, {plan.batch} rows a step.\n# Made by `cuset init`; docs/one_gpu.md says how it chooses.\n\n"
     for line in text[text.index("### model") :].splitlines(keepends=True):
         key = line.strip().partition(":")[0]

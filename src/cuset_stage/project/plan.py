@@ -166,27 +166,27 @@ def disk_gib(shape: Shape, tuning: str) -> float:
 
 
 def seconds_a_row(shape: Shape, tokens: float, speed: float) -> float:
-    """Return the seconds that one row takes in training with gradient checkpointing.
+    """Return the seconds that a forward and backward pass of one row takes with gradient checkpointing.
 
     Args:
         shape: the model's size.
-        tokens: length of the row.
+        tokens: length of the row, or of several rows laid end to end.
         speed: operations per second, such as `H200`.
     """
     return 6 * shape.parameters * tokens / speed + LAYER_SECONDS * shape.layers
 
 
-def training_gib(shape: Shape, tuning: str, cutoff_len: int, *, gpus: int = 1, zero: int = 0) -> float:
+def training_gib(shape: Shape, tuning: str, tokens: int, *, gpus: int = 1, zero: int = 0) -> float:
     """Return the most GiB that tensors take on each GPU.
 
-    This is the sum of the weights, the trained parameters with their optimizer states, and the activations of one row
-    with gradient checkpointing. The fused head adds nothing: when it runs, it needs less than the layers have already
+    This is the sum of the weights, the trained parameters with their optimizer states, and the activations of one row,
+    or of several rows laid end to end, with gradient checkpointing. The fused head adds nothing: when it runs, it needs less than the layers have already
     freed.
 
     Args:
         shape: the model's size.
         tuning: full, lora or qlora.
-        cutoff_len: length of the row in tokens.
+        tokens: number of tokens that a GPU computes at a time.
         gpus: number of GPUs. 0 means a CPU, where weights are float32.
         zero: DeepSpeed's ZeRO stage, 0 without DeepSpeed. Stage 2 shards gradients and moments over the GPUs, and
             stage 3 the weights as well.
@@ -204,7 +204,7 @@ def training_gib(shape: Shape, tuning: str, cutoff_len: int, *, gpus: int = 1, z
     states = whole / (gpus if zero == 3 else 1) + sharded / (gpus if zero else 1)
     a_token = 2 * hidden * shape.layers + LAYER[tuning] * (hidden + intermediate)
     buffers = BUCKETS if zero == 3 or (zero and tuning == "full") else 0.0
-    return (states + cutoff_len * a_token) / 2**30 + buffers
+    return (states + tokens * a_token) / 2**30 + buffers
 
 
 def gpu_gib(tensors_gib: float) -> float:
@@ -223,6 +223,7 @@ class Plan:
         tuning: full, lora or qlora.
         cutoff_len: longest row in tokens.
         zero: DeepSpeed's ZeRO stage, 0 without DeepSpeed.
+        rows: number of rows that a GPU computes at a time.
         accumulation: number of micro-batches of gradient accumulation.
         gpus: number of GPUs, 0 for a CPU.
         gib: estimated memory in GiB that each GPU needs.
@@ -231,6 +232,7 @@ class Plan:
     tuning: Tuning
     cutoff_len: int
     zero: int
+    rows: int
     accumulation: int
     gpus: int
     gib: float
@@ -238,7 +240,7 @@ class Plan:
     @property
     def batch(self) -> int:
         """Number of rows in an optimizer step."""
-        return max(self.gpus, 1) * self.accumulation
+        return max(self.gpus, 1) * self.rows * self.accumulation
 
 
 @dataclass(frozen=True)
@@ -291,17 +293,21 @@ def choose_learning_rate(shape: Shape, tuning: str, method: str) -> float:
     return 2.0e-4 if method in ("sft", "cuset") and shape.parameters < 3e9 else 1.0e-4
 
 
-def choose_plan(shape: Shape, gpus: int, memory_gib: float, *, tuning: Tuning | None = None) -> Plan:
+def choose_plan(
+    shape: Shape, gpus: int, memory_gib: float, *, tuning: Tuning | None = None, lays_rows: bool = True
+) -> Plan:
     """Return the first plan that fits into the memory.
 
     LoRA and QLoRA are tried with the paper's row length first, and then QLoRA (on a CPU LoRA) with shorter rows. Full
-    fine-tuning is only chosen if the user asks for it.
+    fine-tuning is only chosen if the user asks for it. A GPU computes as many of its rows at a time as fit, because
+    with few tokens it waits for the CPU.
 
     Args:
         shape: the model's size.
         gpus: number of GPUs. 0 means a CPU, which trains in float32 and has no 4-bit weights.
         memory_gib: memory in GiB of each GPU, or of the machine.
         tuning: the only tuning to try. None means LoRA and QLoRA.
+        lays_rows: whether the GPUs can train without padding. If not, they compute one row at a time.
 
     Raises:
         InputError: if nothing fits, or for QLoRA on a CPU.
@@ -310,11 +316,14 @@ def choose_plan(shape: Shape, gpus: int, memory_gib: float, *, tuning: Tuning | 
         raise InputError("tuning=qlora: 4-bit weights need a GPU; say tuning=lora, or gpus=1.")
     tunings: list[Tuning] = [tuning] if tuning else ["lora", "qlora"] if gpus else ["lora"]
     candidates = [(way, LENGTHS[0]) for way in tunings] + [(tunings[-1], length) for length in LENGTHS[1:]]
+    of_a_gpu = max(1, round(BATCH / max(gpus, 1)))  # rows of a step
+    rows_at_a_time = [rows for rows in range(of_a_gpu, 0, -1) if of_a_gpu % rows == 0] if gpus and lays_rows else [1]
     for way, length in candidates:
         for zero in (0,) if gpus < 2 else (2,) if way == "qlora" else (2, 3):  # ZeRO-3 does not shard 4-bit weights
-            needed = gpu_gib(training_gib(shape, way, length, gpus=gpus, zero=zero))
-            if needed <= memory_gib:
-                return Plan(way, length, zero, max(1, round(BATCH / max(gpus, 1))), gpus, needed)
+            for rows in rows_at_a_time:
+                needed = gpu_gib(training_gib(shape, way, rows * length, gpus=gpus, zero=zero))
+                if needed <= memory_gib:
+                    return Plan(way, length, zero, rows, of_a_gpu // rows, gpus, needed)
     where = f"each of {gpus} GPUs with" if gpus > 1 else "a GPU with" if gpus else "a CPU with"
     fix = "or GPUs with more memory (memory_gib=)" if gpus else "or say that it trains on GPUs (gpus=1)"
     raise InputError(
