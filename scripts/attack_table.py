@@ -29,7 +29,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -89,7 +89,7 @@ class Attack:
     name: str
     group: str
     what: str
-    verdicts: tuple[str, ...]
+    verdicts: Sequence[str]
     limits: dict[str, Any] = field(default_factory=dict)
     source: str | None = None
     program: str | None = None
@@ -129,8 +129,7 @@ GOOD_ON_GPU = replace(GOOD, group="device")
 
 
 def load_attacks(file: str = "attacks.json") -> list[Attack]:
-    rows = json.loads((ATTACKS / file).read_text(encoding="utf-8"))
-    return [Attack(**{**row, "verdicts": tuple(row["verdicts"])}) for row in rows]
+    return [Attack(**row) for row in json.loads((ATTACKS / file).read_text(encoding="utf-8"))]
 
 
 def has_own_user(isolation: Isolation) -> bool:
@@ -189,22 +188,22 @@ class Range:
             self.pipes.append(os.open(self.below_system / name, os.O_RDWR | os.O_NONBLOCK))
         os.write(self.pipes[1], b"x")
         special_files.cache_clear()  # the sandbox has to find the pipes and sockets that were made here
-        self.tcp = socket.create_server(("127.0.0.1", 0))
-        self.port = self.tcp.getsockname()[1]
-        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.udp.bind(("127.0.0.1", self.port))
-        self.unix = [socket.socket(socket.AF_UNIX) for _ in range(3)] + [
-            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        ]
+        tcp = socket.create_server(("127.0.0.1", 0))
+        self.port = tcp.getsockname()[1]
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp.bind(("127.0.0.1", self.port))
+        self.listeners = [tcp, udp]
         names = [f"{place}/listener" for place in (self.victim, self.below_system)]
-        names += [f"\0cuset-attack-{self.port}", f"{self.victim}/listener-datagrams"]
-        for listener, name in zip(self.unix, names, strict=True):
+        for name in (*names, f"\0cuset-attack-{self.port}", f"{self.victim}/listener-datagrams"):
+            datagrams = name.endswith("datagrams")
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM if datagrams else socket.SOCK_STREAM)
             listener.bind(name)
             if not name.startswith("\0"):
                 os.chmod(name, 0o777)
-        for listener in self.unix[:-1]:
-            listener.listen()
-        for listener in (self.tcp, self.udp, *self.unix):
+            if not datagrams:
+                listener.listen()
+            self.listeners.append(listener)
+        for listener in self.listeners:
             listener.setblocking(False)
 
     @functools.cache  # noqa: B019  one range a process
@@ -223,7 +222,7 @@ class Range:
     def arrivals(self) -> int:
         """Return the number of connections, datagrams and bytes in the pipe that came in since the last call."""
         count = 0
-        for listener in (self.tcp, self.udp, *self.unix):
+        for listener in self.listeners:
             with suppress(BlockingIOError):
                 while True:
                     listener.recv(64) if listener.type == socket.SOCK_DGRAM else listener.accept()[0].close()
@@ -266,8 +265,7 @@ class Range:
         hashes, objects = list(map(file_sha256, originals)), system_v_objects()
         begin = time.perf_counter()
         if attack.source is not None:
-            verdict, message, stolen = self._compile(attack, isolation)
-            look_s = 0.0
+            verdict, message, stolen, look_s = self._compile(attack, isolation)
         else:
             limits = Limits(**{"wall_s": PATIENCE_S, **attack.limits})
             for name in filter(None, (attack.after, attack.program or attack.name)):
@@ -289,14 +287,14 @@ class Range:
         row = (attack.name, attack.group, attack.what, str(isolation), verdict, round(seconds, 3), not problems)
         return Outcome(*row, tuple(problems), message[:300], round(look_s, 3))
 
-    def _compile(self, attack: Attack, isolation: Isolation) -> tuple[str, str, bool]:
-        """Compile an attack on the compiler and return verdict, message, and whether the secret came out."""
+    def _compile(self, attack: Attack, isolation: Isolation) -> tuple[str, str, bool, float]:
+        """Compile an attack on the compiler and return what `_execute` returns, without a look at it."""
         limits = Limits(**{**asdict(COMPILE_LIMITS), "wall_s": PATIENCE_S, **attack.limits})
         source = attack.source.replace("@REFERENCE@", str(self.reference)).replace("@OPEN@", str(self.opened))
         compiled = Compiler(arch=self.arch, isolation=isolation, limits=limits).compile(source)
         built = compiled.binary.read_bytes() if compiled.binary is not None else b""
         stolen = self.secret in compiled.message or self.secret.encode() in built
-        return str(compiled.verdict or "ok"), compiled.message, stolen
+        return str(compiled.verdict or "ok"), compiled.message, stolen, 0.0
 
     def _execute(
         self, binary: Path, name: str, isolation: Isolation, gpu: Gpu | None, limits: Limits
@@ -321,27 +319,20 @@ def attack_range(arch: str = "sm_90") -> Iterator[Range]:
         with patch.dict(os.environ, environment):
             yield place
     finally:
-        for listener in (place.tcp, place.udp, *place.unix):
+        for listener in place.listeners:
             listener.close()
         for pipe in place.pipes:
             os.close(pipe)
-        remove_tree(place.below_system)
-        remove_tree(place.victim)
-        remove_tree(folder)
-
-
-def try_on_gpu(place: Range, attack: Attack, isolation: Isolation, gpus: list[Gpu]) -> Outcome:
-    """Run the attack, then a right program on the same GPU, which must not suffer from the attack."""
-    with lease_gpu(gpus) as gpu:
-        outcome = place.run(attack, isolation, gpu)
-        after = place.run(GOOD_ON_GPU, isolation, gpu).problems
-    if not after:
-        return outcome
-    return replace(outcome, contained=False, problems=(*outcome.problems, f"the next program failed: {after}"))
+        for tree in (place.below_system, place.victim, folder):
+            remove_tree(tree)
 
 
 def try_attacks(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterator[Outcome]:
-    """Yield the outcomes of all attacks, or of those in `only`. Attacks on the device run only if there is a GPU."""
+    """Yield the outcomes of all attacks, or of those in `only`.
+
+    Attacks on the device run only if there is a GPU. After each, a right program runs on the same GPU. It must not
+    suffer from the attack.
+    """
     attacks = load_attacks() + (load_attacks("gpu_attacks.json") if gpus else [])
     if unknown := set(only) - {attack.name for attack in attacks}:
         raise SystemExit(f"no such attack: {', '.join(sorted(unknown))}")
@@ -352,11 +343,15 @@ def try_attacks(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Itera
             if not is_safe_here(attack, isolation):
                 print(f"{isolation}, {attack.name}: left out, nothing but our watcher would hold it here")
                 continue
-            yield (
-                try_on_gpu(place, attack, isolation, gpus)
-                if attack.group == "device"
-                else place.run(attack, isolation)
-            )
+            if attack.group != "device":
+                yield place.run(attack, isolation)
+                continue
+            with lease_gpu(gpus) as gpu:
+                outcome = place.run(attack, isolation, gpu)
+                if after := place.run(GOOD_ON_GPU, isolation, gpu).problems:
+                    problems = (*outcome.problems, f"the next program failed: {after}")
+                    outcome = replace(outcome, contained=False, problems=problems)
+            yield outcome
 
 
 def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterator[Outcome]:
@@ -368,36 +363,28 @@ def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterat
     sys.path.insert(0, str(TESTS / "helpers"))
     import cheats
 
-    options = {}
+    options: dict[str, Any] = {"device": "cpu", "seeds": 3}
     if gpus:
         recorder = find_recorder()
-        options = {"gpus": GpuPool(gpus[:1]), "arch": gpus[0].arch, "trials": 20, "budget_s": 3.0}
-        options["recorder"] = recorder if isinstance(recorder, Recorder) else None
+        options = {"device": "cuda", "seeds": 2, "trials": 20, "budget_s": 3.0, "arch": gpus[0].arch}
+        options |= {"gpus": GpuPool(gpus[:1]), "recorder": recorder if isinstance(recorder, Recorder) else None}
     limits = Limits(wall_s=60.0, processes=256)
-    judge = ModuleJudge(
-        device="cuda" if gpus else "cpu",
-        seeds=2 if gpus else 3,
-        seed=cheats.SEED,
-        limits=limits,
-        isolation=isolation,
-        **options,
-    )
+    judge = ModuleJudge(seed=cheats.SEED, limits=limits, isolation=isolation, **options)
     honest = cheats.Cheat("honest", "", "does the work", cheats.RIGHT, gpu=bool(gpus))
     for cheat in (honest, *cheats.MODULES):
         if cheat.gpu not in (None, bool(gpus)) or (only and cheat.name not in only):
             continue
-        reference, code = (
-            map(cheats.on_a_gpu, (cheat.reference, cheat.code)) if gpus else (cheat.reference, cheat.code)
-        )
+        reference, code = cheat.reference, cheat.code
+        if gpus:
+            reference, code = map(cheats.on_a_gpu, (reference, code))
         task = ModuleTask("cheated", "cheated", "level1", {1: ""}, None, reference, "cheats.py:1")
         begin = time.perf_counter()
         judged = judge.judge(task, code)
         problems = [] if judged.verdict in cheat.verdicts else [f"verdict {judged.verdict}: {judged.message[:200]}"]
         if judged.speedup and judged.speedup > cheats.PAID:
             problems.append(f"paid: a speed-up of {judged.speedup:.2f}")
-        remarks = "; ".join(
-            (*judged.flags, judged.message, f"speed-up {judged.speedup:.2f}" if judged.speedup else "")
-        )
+        speedup = f"speed-up {judged.speedup:.2f}" if judged.speedup else ""
+        remarks = "; ".join((*judged.flags, judged.message, speedup))
         row = (cheat.name, cheat.group, cheat.what, str(isolation), str(judged.verdict))
         yield Outcome(*row, round(time.perf_counter() - begin, 3), not problems, tuple(problems), remarks[:300])
 
@@ -432,14 +419,12 @@ def main() -> int:
         except SandboxError as error:
             print(f"left out: {error}", file=sys.stderr)
     gpus = [] if options.no_gpu else list_gpus()
-    tried = try_cheats if options.cheats else try_attacks
+    try_all = try_cheats if options.cheats else try_attacks
     outcomes = []
-    for outcome in itertools.chain.from_iterable(tried(gpus, isolation, options.only) for isolation in isolations):
-        problems = "; ".join(outcome.problems)
-        print(
-            f"{outcome.isolation}, {outcome.name}: {outcome.verdict} in {outcome.seconds:.1f} s (look {outcome.look_s:.2f} s) {problems}",
-            flush=True,
-        )
+    for outcome in itertools.chain.from_iterable(try_all(gpus, isolation, options.only) for isolation in isolations):
+        tried = f"{outcome.isolation}, {outcome.name}: {outcome.verdict}"
+        times = f"in {outcome.seconds:.1f} s (look {outcome.look_s:.2f} s)"
+        print(tried, times, "; ".join(outcome.problems), flush=True)
         outcomes.append(outcome)
         if options.json:
             write_table(options.json, outcomes, isolations, gpus)

@@ -60,9 +60,9 @@ def run_alone(spec: JudgeSpec, jobs: list[Job]) -> dict[str, Any]:
     return summary(judged, seconds)
 
 
-def run_pipeline(spec: JudgeSpec, jobs: list[Job], at_a_time: int, name: str) -> dict[str, Any]:
-    """Judge the jobs as `cuset evaluate` does, with `at_a_time` compilations in parallel."""
-    pipeline = Bench(spec, "cuda").pipeline(jobs=at_a_time)
+def run_pipeline(spec: JudgeSpec, jobs: list[Job], name: str) -> dict[str, Any]:
+    """Judge the jobs as `cuset evaluate` does, with one compilation at a time on each CPU."""
+    pipeline = Bench(spec, "cuda").pipeline()
     begin = time.perf_counter()
     judged = [judgement for _, judgement in tqdm(pipeline.run(jobs), total=len(jobs), desc=name)]
     seconds = time.perf_counter() - begin
@@ -92,7 +92,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", type=Path, help="a task set whose tasks have programs")
     parser.add_argument("--samples", type=int, help="how many; without it one a task")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="compilations at a time")
     parser.add_argument("--alone", type=int, default=2, help="samples that are judged alone")
     parser.add_argument("--per-gpu", type=int, default=4, help="programs at a time on one GPU, for cold and warm")
     parser.add_argument("--options", type=json.loads, default={}, help="further settings of the judge, as JSON")
@@ -110,13 +109,12 @@ def main() -> int:
         for name, settings in (("single", spec), ("cold", loaded), ("warm", loaded)):
             if name != "warm":
                 empty_caches()
-            runs[name] = run_pipeline(settings, jobs, options.jobs, name)
+            runs[name] = run_pipeline(settings, jobs, name)
     record = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "cuset_stage": metadata.version("cuset-stage"),
         "cpus": len(os.sched_getaffinity(0)),
-        "jobs": options.jobs,
         **{key: described[key] for key in ("gpus", "toolkit", "arch", "flags", "isolation")},
         "tasks": str(options.tasks),
         "samples": len(jobs),

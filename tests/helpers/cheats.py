@@ -7,7 +7,6 @@ that is, got a verdict or a speed-up that it should not get. tests/judge/test_ch
 tests/gpu the others. The statements of a cheat are kept as strings, since they run in the answer's process.
 """
 
-import functools
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
@@ -39,15 +38,14 @@ def get_init_inputs():
     return [32, 2.0]
 """
 # Like REFERENCE, but most of its time goes into reading 24 MB of weights, which fit into an L2 cache.
-_LARGER = {"64)": "4096)", "randn(512, 32)": "randn(1, 1536)", "[32, 2.0]": "[1536, 2.0]", "range(8)": "range(0)"}
-WIDE = functools.reduce(lambda code, change: code.replace(*change), _LARGER.items(), REFERENCE)
+WIDE = REFERENCE.replace("64)", "4096)").replace("[32,", "[1536,").replace("512, 32", "1, 1536").replace("(8)", "(0)")
 
 
 def on_a_gpu(code: str) -> str:
     """Return the reference, or an answer to it, with a larger batch, so that the work on a GPU takes long enough to be
     timed.
     """
-    return code.replace(str(ROWS), str(ROWS_ON_A_GPU))
+    return code.replace("512", str(1 << 16))
 
 
 @dataclass(frozen=True)
@@ -118,8 +116,6 @@ def replace(how, **names):
 """
 SEED = 7  # seed of the judge that runs the cheats; guessed_seed_of_the_evaluation relies on it
 PAID = 1.3  # an answer that passes does the reference's work, so a larger speed-up than this was obtained by cheating
-ROWS = 512  # batch size of the inputs
-ROWS_ON_A_GPU = 1 << 16
 WRONG = ("mismatch",)
 FAILS = ("mismatch", "runtime_error", "timeout")
 HARNESS = "the harness's own process"  # group of the cheats that attack the process they run in
@@ -143,10 +139,9 @@ return self.out.clone() if self.calls > 2 else self.work(x)
     Cheat("call_before_ready", "work at another time", "calls the model before it says that the inputs are there", WRONG,
         after="""
 def call(use, fresh, arguments, blobs=(), real=held.call):
-    model, made = held.models["model"], []
-    tensors = [held.host(row, raw).to(held.device) for row, raw in zip(arguments["tensors"], blobs)]
-    made.append(model.work(*tensors))
-    held.models["model"] = lambda *_: made[0]
+    model = held.models["model"]
+    made = model.work(*(held.host(row, raw).to(held.device) for row, raw in zip(arguments["tensors"], blobs)))
+    held.models["model"] = lambda *_: made
     try:
         return real(use, fresh, arguments, blobs)
     finally:
@@ -158,25 +153,20 @@ held.call = call
 def key(size, real=held.channel.key):
     held.channel.socket.sendall(bytes(range(32)))
     return real(size)
-def digest(tensors, real=held.digest):
-    class Nothing(bytes): pass
-    return b""
-held.channel.key, held.digest = key, digest
+held.channel.key, held.digest = key, lambda tensors: b""
 """),
     Cheat("digest_of_earlier", "work at another time", "sends the digest of the last outputs at once, works when outputs are asked for", WRONG,
         after="""
 state = {}
 def work(*values):
     state["values"] = [value.clone() for value in values]
-    return state.setdefault("out", held_model[0].work(*values))
+    return state.setdefault("out", state["model"].work(*values))
 def outputs(blobs=(), real=held.outputs):
-    state["out"].copy_(held_model[0].work(*state["values"]))
+    state["out"].copy_(state["model"].work(*state["values"]))
     return real()
-held_model = []
 def build(model, arguments, double, blobs=(), real=held.build):
     found = real(model, arguments, double, blobs)
-    held_model[:] = [held.models["model"]]
-    held.models["model"] = work
+    state["model"], held.models["model"] = held.models["model"], work
     return found
 held.build, held.outputs = build, outputs
 """),
@@ -215,10 +205,7 @@ return known[key].clone()
     Cheat("results_by_first_row", "results of other calls", "computes the first rows alone and takes the rest from the call before", WRONG,
         forward="""
 last = getattr(self, "last", None)
-if last is None:
-    self.last = self.work(x)
-else:
-    self.last = torch.cat([self.work(x[:8]), last[8:]])
+self.last = self.work(x) if last is None else torch.cat([self.work(x[:8]), last[8:]])
 return self.last.clone()
 """),
     Cheat("one_in_eight_skipped", "results of other calls", "returns zeros in every eighth call", WRONG,
@@ -278,12 +265,7 @@ state = {}
 held.flatten, held.raw = flatten, raw
 """),
     Cheat("plain_type_pretended", "outputs that change", "a lazy subclass of a tensor, past the worker's own check", FAILS,
-        before="import torch",
-        forward="""
-class Late(torch.Tensor):
-    pass
-return torch.zeros_like(self.work(x)).as_subclass(Late)
-""",
+        forward="return torch.zeros_like(self.work(x)).as_subclass(type('Late', (torch.Tensor,), {}))",
         after="held.flatten = lambda value, name='output': [(name, value)]"),
     Cheat("huge_by_stride", "outputs that change", "a tensor of 2^50 elements in four bytes", FAILS,
         forward="return self.work(x)[:1, :1].expand(2**25, 2**25)"),
@@ -312,8 +294,7 @@ for number in filter(str.isdigit, os.listdir("/proc")):
                     REACHED.append((path, open(f"/proc/{number}/cmdline", "rb").read()[:100]))
         except (OSError, ValueError):
             pass
-""",
-        forward="return self.work(x)"),
+"""),
     Cheat("reference_by_gc", "reaching the judge", "looks for the reference, expected outputs or seeds among all objects and files it has", RIGHT,
         before="import gc, os",
         forward="""
@@ -334,27 +315,16 @@ for target in (os.getppid(), -1):
 return torch.zeros_like(self.work(x))
 """),
     Cheat("files_through_the_socket", "reaching the judge", "sends open files with its replies, without end", FAILS + RIGHT,
-        before="import array, os, socket",
+        before="import os, socket",
         after="""
+opened = [os.open("/dev/null", os.O_RDONLY) for _ in range(100)]
+class Sends(socket.socket):
+    def sendall(self, raw):
+        raw = bytes(raw)
+        super().sendall(raw[socket.send_fds(self, [raw], opened) :])
 def outputs(blobs=(), real=held.outputs):
-    opened = [os.open("/dev/null", os.O_RDONLY) for _ in range(100)]
-    class Sends:
-        def __init__(self, real): self.real, self.first = real, True
-        def sendall(self, raw):
-            raw = bytes(raw)
-            if self.first:
-                self.first = False
-                sent = self.real.sendmsg([raw], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", opened))])
-                raw = raw[sent:]
-            self.real.sendall(raw)
-    own, held.channel.socket = held.channel.socket, Sends(held.channel.socket)
-    try:
-        said, raws = real()
-        held.channel.send(said, raws)
-    finally:
-        held.channel.socket = own
-        for one in opened: os.close(one)
-    return None, ()
+    held.channel.socket = Sends(fileno=held.channel.socket.detach())
+    return real()
 held.outputs = outputs
 """),
     Cheat("writes_at_its_end", "reaching the judge", "writes into the judge's socket when its process ends", RIGHT,
@@ -520,13 +490,11 @@ return out
     Cheat("slows_the_reference", "blaming the judge", "leaves processes that keep the processors busy", RIGHT, escapes=True,
         before="""
 import os
-def busy():
-    while True:
-        pass
 for _ in range(4):
     if not os.fork():
         os.setsid()
-        busy()
+        while True:
+            pass
 """),
     Cheat("hogs_the_gpu", "blaming the judge", "leaves processes that keep the GPU busy and take its memory", RIGHT, gpu=True,
         before="import os, subprocess, sys",
@@ -556,8 +524,6 @@ held.digest = (lambda real: lambda tensors: (setattr(held, "torch", Torch()), re
     Cheat("digest_by_own_graph", "less than the protocol asks for", "takes mask and digest into one CUDA graph with the model", RIGHT, gpu=True,
         after="""
 state = {}
-def wait():
-    pass
 def digest(tensors, real=held.digest):
     size, key = held.handover.DIGEST_BYTES, tuple(t.data_ptr() for t in tensors)
     if key != state.get("key"):
@@ -577,7 +543,7 @@ def digest(tensors, real=held.digest):
     state["graph"].replay()
     return bytes(state["roots"][-size:].cpu().numpy())
 def call(use, fresh, arguments, blobs=(), real=held.call):
-    held.wait, held.digest = wait, digest
+    held.wait, held.digest = lambda: None, digest
     try:
         return real(use, fresh, arguments, blobs)
     finally:

@@ -27,16 +27,14 @@ int main(int argc, char **argv) {
 def computeeval_row(**changes) -> dict:
     """Return a problem of ComputeEval in the form of its releases 2025-1 to 2026-1, with these keys changed.
 
+    It has all keys that we read, and some of those that we do not.
     The test's `main` returns 0 by reaching its end, without a return statement. All code is host code, and the files
     that come with the problem are C++, which nvcc compiles in a tenth of the time.
     """
-    files = [{"path": "solution.cu", "content": TWICE}]
-    solution = {"schema_version": 1, "type": "file", "task_id": "CUDA/7", "files": files}
     return {
         "type": "cuda_cpp",
         "schema_version": 2,
         "task_id": "CUDA/7",
-        "date": "2026-01-01",
         "prompt": "Write a function that doubles.",
         "metadata": {"difficulty": "easy", "tags": [], "releases": ["2026-1"], "do_not_release": False},
         "group": "cuda-runtime",
@@ -49,12 +47,8 @@ def computeeval_row(**changes) -> dict:
         "build_command": "nvcc -I include -o test.out solution.cu helpers/one.cpp test/*.cpp -arch=native",
         "test_command": "./test.out",
         "benchmark_command": None,
-        "timing_mode": {"type": "process"},
-        "min_cuda_toolkit": "12.0",
-        "compute_capability": None,
-        "requires_datacenter_gpu": False,
         "timeout_seconds": 45.0,
-        "baseline_solution": solution,
+        "baseline_solution": {"type": "file", "files": [{"path": "solution.cu", "content": TWICE}]},
     } | changes
 
 

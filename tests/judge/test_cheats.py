@@ -8,7 +8,7 @@ import sys
 
 import attack_table
 import pytest
-from cheats import MODULES, REFERENCE, SEED, Cheat
+from cheats import MODULES, REFERENCE, SEED
 
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.sandbox import Limits
@@ -19,11 +19,7 @@ ON_THE_CPU = [cheat for cheat in MODULES if not cheat.gpu]
 FIRST = {cheat.group: cheat for cheat in reversed(ON_THE_CPU) if not cheat.escapes}.values()
 
 
-def named(cheat: Cheat) -> str:
-    return cheat.name
-
-
-@pytest.mark.parametrize("cheat", FIRST, ids=named)
+@pytest.mark.parametrize("cheat", FIRST, ids=lambda cheat: cheat.name)
 def test_a_cheat_is_not_paid(forked, cheat):
     judge = ModuleJudge(device="cpu", seeds=3, seed=SEED, limits=Limits(wall_s=600.0, processes=256))
     judged = judge.judge(ModuleTask("cheated", "c", "level1", {1: "p"}, None, REFERENCE, "c:1"), cheat.code)

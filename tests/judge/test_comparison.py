@@ -241,15 +241,10 @@ def test_nan_passes_no_compare_py(by_script, references, row):
     """A compare.py that tests `d > tol` accepts NaN, since the comparison is false. The judge refuses NaN itself."""
     head, _, _ = GEN.rpartition("\n(2 * x)")
     row = {"gen.py": f"{head}\n{references}\n", **row}
-
-    def change(y):
-        y = np.arange(64, dtype=np.float32)
-        y[5] = np.nan
-        return y
-
-    wrong = by_script(LAX, change, row)
+    values = np.arange(64, dtype=np.float32)
+    wrong = by_script(LAX, lambda y: np.where(values == 5, np.float32("nan"), values), row)
     assert not wrong.passed and ("is NaN, which no reference is" in wrong.message or "not finite" in wrong.message)
-    assert by_script(LAX, lambda y: np.arange(64, dtype=np.float32), row).passed
+    assert by_script(LAX, lambda y: values, row).passed
 
 
 def test_nan_is_right_where_the_reference_is(by_script):
@@ -339,10 +334,9 @@ def test_a_compare_py_that_does_not_end(by_script, sandboxed, monkeypatch):
     stopped = r"task 3: compare\.py was stopped at its CPU time limit of 1 s"
     chosen = by_script(STRICT + "while not ok: pass\nprint('T')", lambda y: y + 1)
     assert not chosen.passed and re.match(stopped + ", where the reference passes", chosen.message)
+    slow = "import time\nwhile time.process_time() < 2: pass\nprint('T' if ok else 'F')"
     with pytest.raises(OracleError, match=stopped):  # it does not end on the reference either
-        by_script(
-            STRICT + "import time\nwhile time.process_time() < 2: pass\nprint('T' if ok else 'F')", lambda y: y + 1
-        )
+        by_script(STRICT + slow, lambda y: y + 1)
 
 
 @pytest.mark.parametrize("dtype", ["float8_e4m3", "torch.float32", "<f4", "float", None])

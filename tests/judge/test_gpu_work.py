@@ -13,7 +13,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from fake_nvml import fake_gpus, fake_nvml
-from host_programs import HOST_FLAGS, MODES, PROGRAM, answer_row, make_task
+from host_programs import HOST_FLAGS, MODES, PROGRAM, answer_row, task_row
+from task_factory import load_row
 
 from cuset_stage.judge import case_runs, gpu_work
 from cuset_stage.judge.bench import Bench
@@ -85,15 +86,9 @@ def on_a_gpu(judge):
 @pytest.fixture
 def task(tmp_path):
     """A task with two cases, of 404 and 4,404 bytes of input."""
-    found = make_task(tmp_path, "right", "slow")
-    small, case = found.cases
-    large = replace(
-        case,
-        inputs=(case.inputs[0], replace(case.inputs[1], shape=(1100,))),
-        outputs=(replace(case.outputs[0], shape=(1100,)),),
-        parameters={"n": 1100, "mode": MODES["right"]},
-    )
-    return replace(found, cases=(small, large))
+    row = task_row("double", "right", "slow")
+    row["cases"][1]["parameters"] = {"n": 1100, "mode": MODES["right"]}
+    return load_row(tmp_path, row)
 
 
 def judged(judge: ProgramJudge, task: ProgramTask, source: str) -> Any:

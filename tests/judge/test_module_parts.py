@@ -68,10 +68,13 @@ int main() {
 """
 
 
-def recorded(*names: str, complete: bool = True, ends: int = 10_000) -> Activity:
-    """Return a record of kernels with these names, one after another, each `ends` nanoseconds long."""
-    kernels = (Kernel(n * 20_000, n * 20_000 + ends, (1, 1, 1), (32, 1, 1), name) for n, name in enumerate(names))
-    return Activity(tuple(kernels), (), complete)
+def recorded(*kernels: str | tuple[str, int], complete: bool = True) -> Activity:
+    """Return a record of kernels, one after another. Each is given by its name, or by its name and its length in
+    nanoseconds, which is 10,000 otherwise.
+    """
+    pairs = [(kernel, 10_000) if isinstance(kernel, str) else kernel for kernel in kernels]
+    rows = ((20_000 * n, 20_000 * n + length, name) for n, (name, length) in enumerate(pairs))
+    return Activity(tuple(Kernel(begin, end, (1, 1, 1), (32, 1, 1), name) for begin, end, name in rows), (), complete)
 
 
 ADD = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_"
@@ -121,14 +124,9 @@ def test_the_gpus_opinion():
     ],
 )
 def test_kernels_of_its_own_that_do_no_work(kernels, flags):
-    def activity(kernels: list[tuple[str, int]]) -> Activity:
-        return Activity(tuple(Kernel(0, length, (1, 1, 1), (32, 1, 1), name) for name, length in kernels), (), True)
-
-    reference = [
-        activity([(ADD, 10), (GEMM, 50), ("a library's, by a name that is not known", 1)]),
-        activity([(ADD, 10), (GEMM, 50)]),
-    ]
-    found = second_opinion([activity(kernels)] * 2, reference, None)
+    own = [(ADD, 10), (GEMM, 50)]
+    reference = [recorded(*own, ("a library's, by a name that is not known", 1)), recorded(*own)]
+    found = second_opinion([recorded(*kernels)] * 2, reference, None)
     assert found["flags"] == flags and ("speedup" in found) is (flags == [gpu_work.IDLE_KERNEL])
 
 

@@ -47,6 +47,7 @@ def get_init_inputs():
 """
 ANSWER = REFERENCE.replace("class Model(", "class ModelNew(").replace("# reference 5b1d0c7e", "")
 FORWARD = "return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)"
+COUNT = "self.calls = getattr(self, 'calls', 0) + 1; "  # put before the statements of a forward that counts its calls
 
 
 def answer(forward: str, before: str = "") -> str:
@@ -67,9 +68,8 @@ def task():
 
 @pytest.fixture(scope="module")
 def judge():
-    patient = replace(
-        BUILD_LIMITS, wall_s=3600.0
-    )  # an answer below searches the whole file system when it is imported
+    # An answer below searches the whole file system when it is imported.
+    patient = replace(BUILD_LIMITS, wall_s=3600.0)
     return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=600.0, processes=256), build_limits=patient)
 
 
@@ -117,48 +117,24 @@ HOLES = "[open(str(n), 'w').truncate(1 << 30) for n in range(2)]\nos.chdir(home)
 LINKS = "open('0', 'w').truncate(1 << 29)\n[os.link('0', str(n)) for n in range(1, 9)]\nos.chdir(home)\n"
 
 
-OVERWRITES = """
-        if not hasattr(self, "out"):
-            self.out = torch.empty(16, 4)
-        self.out.copy_(torch.relu(self.linear(x)) * self.scale)
-        return self.out, y.argmax(dim=1)
-"""
-LAZY = """
-        class Late(torch.Tensor):
-            pass
-        return (torch.relu(self.linear(x)) * self.scale).as_subclass(Late), y.argmax(dim=1)
-"""
-SECOND_CALL = """
-        self.calls = getattr(self, "calls", 0) + 1
-        return torch.relu(self.linear(x)) * (self.scale if self.calls == 1 else 1), y.argmax(dim=1)
-"""
+LAZY = "Late = type('Late', (torch.Tensor,), {}); return self.linear(x).relu().mul(2).as_subclass(Late), y.argmax(1)"
+SECOND_CALL = COUNT + FORWARD.replace("self.scale", "(self.scale if self.calls == 1 else 1)")
 
 
 def keeps(key: str) -> str:
     """Return an answer that keeps results by `key`, an expression of the inputs, and returns them again for the same
     key.
     """
-    return answer(
-        f"""
-        if not hasattr(self, "known"):
-            self.known = {{}}
-        key = {key}
-        if key in self.known:
-            return tuple(t.clone() for t in self.known[key])
-        out = torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
-        self.known[key] = tuple(t.clone() for t in out)
-        return out
-""".strip()
-    )
+    return answer(f"""known, key = self.__dict__.setdefault("known", {{}}), {key}
+        if key not in known:
+            {FORWARD.replace("return", "known[key] =")}
+        return tuple(t.clone() for t in known[key])""")
 
 
-IN_TIMED_CALLS = """
-        self.calls = getattr(self, "calls", 0) + 1
-        out = torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
+IN_TIMED_CALLS = f"""{COUNT}{FORWARD.replace("return", "out =")}
         if self.calls > 5:
             CHEAT
-        return out
-"""
+        return out"""
 STALE = """self.old = getattr(self, "old", []) + [out]
             if self.calls > 7:
                 return self.old[-2]"""
@@ -182,17 +158,17 @@ ModelNew.forward = forward
 WRONG = {
     "wrong": (answer("return torch.relu(self.linear(x)) * 2.01, y.argmax(dim=1)"), "call 0: output[0]"),
     "dtype": (answer("return (torch.relu(self.linear(x)) * 2).double(), y.argmax(dim=1)"), "float64"),
-    "overwritten": (answer(OVERWRITES.strip()), "a later call overwrote"),
-    "second_call": (answer(SECOND_CALL.strip()), "call 1"),
-    "lazy": (answer(LAZY.strip()), "expected a plain torch.Tensor"),
+    "overwritten": (answer(WORKSPACE.strip().replace(".clone()", "")), "a later call overwrote"),
+    "second_call": (answer(SECOND_CALL), "call 1"),
+    "lazy": (answer(LAZY), "expected a plain torch.Tensor"),
     "input": (answer("out = " + FORWARD.removeprefix("return ") + "; y.zero_(); return out"), "inputs [1]"),
     # Outputs that are not computed in the call.
     "by_address": (keeps("(x.data_ptr(), y.data_ptr())"), "call 2: "),
     "by_object": (keeps("(id(x), id(y))"), "call 2: "),
     "by_shape": (keeps("(x.shape, y.shape)"), "call 1: "),
-    "stale": (answer(IN_TIMED_CALLS.replace("CHEAT", STALE).strip()), "call 7, timed: "),
-    "late_input": (answer(IN_TIMED_CALLS.replace("CHEAT", "x.zero_()").strip()), "other values in its inputs [0]"),
-    "no_work": (answer(IN_TIMED_CALLS.replace("CHEAT", "return torch.empty_like(out[0]), out[1]").strip()), "call 5, timed"),
+    "stale": (answer(IN_TIMED_CALLS.replace("CHEAT", STALE)), "call 7, timed: "),
+    "late_input": (answer(IN_TIMED_CALLS.replace("CHEAT", "x.zero_()")), "other values in its inputs [0]"),
+    "no_work": (answer(IN_TIMED_CALLS.replace("CHEAT", "return torch.empty_like(out[0]), out[1]")), "call 5, timed"),
     # Outputs that were not there, or were others, when the clock stopped.
     "computed_later": (f"{ANSWER}{HELD}{UNDONE}", "not what it was when the call was over"),
     "digest_made_up": (f"{ANSWER}{HELD}held.digest = lambda tensors: bytes(range(32))\n", "not what it was when the call"),
@@ -240,11 +216,7 @@ def test_a_task_that_cannot_tell_is_flagged(judge):
     assert any("the same for all seeds" in flag for flag in found.flags)
 
 
-COUNTS = REFERENCE.replace(
-    FORWARD,
-    """self.count = getattr(self, "count", 0) + 1
-        return torch.relu(self.linear(x)) * self.count, y.argmax(dim=1)""",
-)
+COUNTS = REFERENCE.replace(FORWARD, COUNT + FORWARD.replace("self.scale", "self.calls"))
 
 
 def test_a_reference_with_a_state(judge):
@@ -278,9 +250,7 @@ for place, folders, files in os.walk("/"):
 
 def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(judge, task, sandboxed):
     if resolve_isolation() is not Isolation.BUBBLEWRAP:
-        pytest.skip(
-            "without bubblewrap nothing hides the judge's files, and runs share the folder for temporary files"
-        )
+        pytest.skip("without bubblewrap nothing hides the judge's files, and runs share temporary files")
     checks = "leave(); assert LEFT and not FOUND, FOUND; assert seen and not found, found; "
     check_right(judge, task, answer(checks + FORWARD, LEAVES + HUNT))
 
@@ -324,10 +294,7 @@ def test_a_process_that_says_nothing_is_too_late(judge, task):
         assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 2 s")
 
 
-CLOCKS = """
-import sys, time
-time.perf_counter = time.monotonic = time.time = lambda: 0.0
-"""
+CLOCKS = "import time\ntime.perf_counter = time.monotonic = time.time = lambda: 0.0\n"
 
 
 def test_time_is_the_judges(judge, task):
@@ -383,10 +350,7 @@ def test_the_seed_repeats_the_inputs(task):
     assert messages[0] == messages[1] != messages[2]
 
 
-HALF = """
-def half(x):
-    return x.half().float()
-"""
+HALF = "def half(x):\n    return x.half().float()\n"
 
 
 def test_a_lower_precision_is_flagged(judge, task):
@@ -396,7 +360,8 @@ def test_a_lower_precision_is_flagged(judge, task):
     found = judge.judge(small, answer(lower, HALF))
     assert found.passed, found.message
     assert found.flags == (LOWER,) and "output[0] is off by " in found.message
-    later = f"self.calls = getattr(self, 'calls', 0) + 1; {FORWARD.replace('return', 'right =')}; return right if self.calls < 4 else ({lower.removeprefix('return ')})"
+    later = COUNT + FORWARD.replace("return", "right =")
+    later += f"; return right if self.calls < 4 else ({lower.removeprefix('return ')})"
     found = judge.judge(small, answer(later, HALF))
     assert found.flags == (LOWER,), "in timed calls alone"
     right = "return torch.relu(sum(x[:, k:k + 1] * self.linear.weight[:, k] for k in range(8)) + self.linear.bias) * self.scale, y.argmax(dim=1)"
@@ -410,9 +375,8 @@ def test_who_fills_the_disk_is_charged(sandboxed, small_disk, task):
     """The judge needs disk space to save outputs. An answer that fills the disk is charged for the failure."""
     fill = "import os\nFILE = open(os.environ['HOME'] + '/x', 'wb', buffering=0)\n"
     fill += "def fill():\n    try:\n        while FILE.write(b'x' * 4096): pass\n    except OSError: pass\n"
-    found = ModuleJudge(
-        device="cpu", seeds=3, limits=Limits(wall_s=600.0, folder_bytes=2**40, file_bytes=2**40)
-    ).judge(task, answer(f"fill(); {FORWARD}", fill))
+    limits = Limits(wall_s=600.0, folder_bytes=2**40, file_bytes=2**40)
+    found = ModuleJudge(device="cpu", seeds=3, limits=limits).judge(task, answer(f"fill(); {FORWARD}", fill))
     assert (found.verdict, found.message) == (Verdict.RUNTIME_ERROR, "stopped at its limit (disk)")
 
 

@@ -138,13 +138,10 @@ def test_bad_robust_kbench(tmp_path, file, text, says):
 
 
 def test_a_folder_of_nothing_and_a_format_that_is_no_file(tmp_path):
-    with pytest.raises(TaskError, match=r"expected <task>/task.json \(cuset\); or .*robust-kbench.*kernelbench"):
-        load_tasks(tmp_path)
-    for format in ("cuset", "kernelbench", "robust-kbench"):
-        with pytest.raises(TaskError, match=r"expected .* in it"):
+    layouts = r"a folder; expected <task>/task.json \(cuset\); or .*robust-kbench.*kernelbench.* in it"
+    for format in ("auto", "cuset", "kernelbench", "robust-kbench", "computeeval"):
+        with pytest.raises(TaskError, match=layouts):
             load_tasks(tmp_path, format=format)
-    with pytest.raises(TaskError, match=r"a folder; expected <task>/task.json"):
-        load_tasks(tmp_path, format="computeeval")
     path = write_lines(tmp_path / "problems.jsonl", computeeval_row())
     with pytest.raises(TaskError, match=r"the first row has the keys .*; expected those of a file's format"):
         load_tasks(path, format="robust-kbench")

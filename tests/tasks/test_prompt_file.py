@@ -57,7 +57,6 @@ def test_the_messages_are_the_benchmarks(clone, tmp_path):
         ("SYSTEM_PROMPT = 'a'\nPROMPT = make()", "PROMPT is not a string literal"),
         ("SYSTEM_PROMPT = 3\nPROMPT = '{task_description}'", "SYSTEM_PROMPT is not a string literal"),
         ("SYSTEM_PROMPT = ' '\nPROMPT = '{task_description}'", "SYSTEM_PROMPT is not a string literal"),
-        ("SYSTEM_PROMPT = 'a'\nPROMPT = f'{x}'", "PROMPT is not a string literal"),
         ("def f(:", "not Python in UTF-8"),
         ("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {level}'", "PROMPT cannot be filled (KeyError('level')"),
         ("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description} {gpu.name}'", "PROMPT cannot be filled (AttributeError"),

@@ -23,19 +23,8 @@ from .closeness import MODULE_TOLERANCES, values_of
 from .comparison import compare_outputs
 from .modules import ModuleJudge
 from .modules.session import Content, Module, Saved
-from .oracle import BROKEN, CaseCache, OracleError, PreparedCase, run_generate, written_files
-from .wrong_outputs import (
-    NOISY_OUTPUTS,
-    WRONG_OUTPUTS,
-    Candidate,
-    Code,
-    Output,
-    Severity,
-    constants,
-    input_copies,
-    profile,
-    unchecked,
-)
+from .oracle import BROKEN, CaseCache, OracleError, PreparedCase, written_files
+from .wrong_outputs import Candidate, Code, Output, Severity, candidate_groups, profile, unchecked
 
 
 AUDIT_VERSION = 6  # raised when checks change, so that earlier audits are made again
@@ -218,13 +207,11 @@ class ProgramAudit:
             others = again or (prepared[index - 1].expected if len(prepared) > 1 else {})
             outputs = []
             for tensor in case.outputs:
-                same_size = [
-                    source for source in case.inputs if (source.dtype, source.nbytes) == (tensor.dtype, tensor.nbytes)
-                ]
                 inputs = {
                     source.name: path
-                    for source in same_size
-                    if (path := files.inputs[source.file]).stat().st_size == source.nbytes
+                    for source in case.inputs
+                    if (source.dtype, source.nbytes) == (tensor.dtype, tensor.nbytes)
+                    and (path := files.inputs[source.file]).stat().st_size == source.nbytes
                 }
                 outputs.append(Output(tensor, files.expected.get(tensor.file), others.get(tensor.file), inputs))
             views.append(_View(case, files, tuple(outputs)))
@@ -257,21 +244,18 @@ class ProgramAudit:
     def _check_script(self, prepared: PreparedCase) -> None:
         """Check that compare.py accepts gen.py's own reference."""
         check = prepared.self_check
-        if check is None or check.passed:
-            return
         if check.broken:
             did = f"{BROKEN[check.state]}: {check.message}" if check.message else BROKEN[check.state]
             text = f"given its own reference as output, compare.py {did}; no answer can be judged"
             self.add(Code.REFERENCE_REFUSED, ERROR, text)
-            return
-        text = f"which file of gen.py is right for which output is not known ({check.message}): compare.py was not tried on them"
-        self.add(Code.REFERENCE_UNPAIRED, NOTE, text)
+        elif not check.passed:
+            text = f"which file of gen.py is right for which output is not known ({check.message}): compare.py was not tried on them"
+            self.add(Code.REFERENCE_UNPAIRED, NOTE, text)
 
     def _try_all(self, views: Sequence[_View]) -> None:
         """Try every kind of wrong output. Of a group of similar kinds, stop at the first that passes."""
         outputs = views[0].outputs
-        groups = [constants(outputs, len(views) == 1), input_copies(outputs), NOISY_OUTPUTS]
-        for candidates in [*([candidate] for candidate in WRONG_OUTPUTS), *groups]:
+        for candidates in candidate_groups(outputs, alone=len(views) == 1):
             any(self._try(candidate, views) for candidate in candidates)
         if any(finding.code is Code.ZEROS_PASS for finding in self.findings):
             return
@@ -326,7 +310,7 @@ class ProgramAudit:
         def generated(name: str, seeded: bool) -> list[str]:
             """Run gen.py once more and return the files that differ from the first run."""
             (folder / name).mkdir()
-            run_generate(self.task, folder / name, self.cases.limits, self.cases.isolation, seeded=seeded)
+            self.cases.run_generate(self.task, folder / name, seeded=seeded)
             digests = {file: file_sha256(folder / name / file) for file in written_files(folder / name)}
             return [file for file, sha256 in prepared.sha256.items() if digests.get(file) != sha256]
 
@@ -407,12 +391,12 @@ def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
 
         pairs = zip(calls, draws, strict=True)
         copies = all(is_copy(output, content.tensors) for call, content in pairs for output in call.outputs)
-        profiles = []
-        for call in calls:
-            values = [
-                values_of(output.path.read_bytes(), output.dtype.removeprefix("torch.")) for output in call.outputs
-            ]
-            profiles.append(profile(values_part.view(values_part.real.dtype) for values_part in values))
+
+        def real_values(output: Saved) -> Any:
+            values = values_of(output.path.read_bytes(), output.dtype.removeprefix("torch."))
+            return values.view(values.real.dtype)
+
+        profiles = [profile(map(real_values, call.outputs)) for call in calls]
 
     if not all(stats.elements for stats in profiles):
         raise OracleError(f"task {task.id}: the model's forward returns no values")

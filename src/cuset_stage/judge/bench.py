@@ -8,20 +8,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from ..sandbox import (
-    COMPILE_LIMITS,
-    Compiler,
-    Gpu,
-    Isolation,
-    Limits,
-    SandboxError,
-    Verdict,
-    list_gpus,
-    memory_account,
-    resolve_isolation,
-    run_program,
-    scratch_folder,
-)
+from ..sandbox import COMPILE_LIMITS, Compiler, Isolation, Limits, SandboxError, Verdict, run_program, scratch_folder
+from ..sandbox.gpus import Gpu, list_gpus
+from ..sandbox.isolation import memory_account, resolve_isolation
 from .devices import GpuPool, hold_driver
 from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity, why_no_counters
 from .judge_spec import EvaluationSpec, JudgeSpec
@@ -216,12 +205,9 @@ def check_arch(arch: str, gpu: Gpu) -> None:
     if parsed is None:  # "native", "all" and the like: nvcc chooses
         return
     number, device = int(parsed[1]), int(gpu.arch.removeprefix("sm_"))
-    fits = {
-        "": number <= device,
-        "a": number == device,
-        "f": number <= device and number // 10 == device // 10,
-    }[parsed[2]]
-    if not fits:
+    # A suffix ties the code to one architecture, or to one family.
+    of_its_kind = {"": True, "a": number == device, "f": number // 10 == device // 10}[parsed[2]]
+    if number > device or not of_its_kind:
         raise SandboxError(
             f"arch={arch}: GPU {gpu.index} ({gpu.name}) is {gpu.arch} and cannot run that; leave arch out, or give {gpu.arch}."
         )

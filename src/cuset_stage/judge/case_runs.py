@@ -238,11 +238,9 @@ class CaseRunner:
                 seconds = (end - begin) / 1e9
                 if not runs:  # the first case is charged for starting CUDA and ending the process
                     seconds = ran.finished.seconds - sum(end - begin for begin, end in calls[1:]) / 1e9
-                run = replace(self._compared(process, index, seconds, part), together=True)
-                if not runs:
-                    run = replace(run, process=process.activity)
+                run = self._compared(process, index, seconds, part)
                 if run.passed or not runs:
-                    runs.append(run)
+                    runs.append(replace(run, together=True, process=None if runs else process.activity))
                 if not run.passed:
                     break
             return runs

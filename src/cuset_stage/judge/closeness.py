@@ -7,7 +7,7 @@ than the memory.
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,25 +71,33 @@ def distance(
         OSError: A file is shorter than that.
     """
     result = Distance()
-    for start, want, got in _chunks(expected, actual, dtype, count, skip_same=nan_equal):
-        result.same = False
-        finite, not_finite = np.isfinite(want), ~np.isfinite(got)
-        if not_finite.any():
-            not_finite &= finite | (np.isnan(got) & ~np.isnan(want))
-        if not_finite.any():
-            result.not_finite += int(not_finite.sum())
-            if result.first_not_finite is None:
-                result.first_not_finite = start + int(not_finite.argmax())
-        error, magnitude, wrong = _differences(want, got, finite, rtol, atol, nan_equal)
-        if wrong.any():
-            result.wrong += int(wrong.sum())
-            if result.first_wrong is None:
-                result.first_wrong = start + int(wrong.argmax())
-        if error.size:
-            result.max_abs = max(result.max_abs, _largest(error))
-            with np.errstate(over="ignore", invalid="ignore"):  # dividing by a subnormal reference may give infinity
-                relative = np.divide(error, magnitude, out=np.zeros_like(magnitude), where=magnitude > 0)
-            result.max_rel = max(result.max_rel, _largest(relative))
+    with expected.open("rb") as reference, actual.open("rb") as output:
+        for start in range(0, count, CHUNK):
+            size = min(CHUNK, count - start) * FILE_BYTES[dtype]
+            right, written = reference.read(size), output.read(size)
+            if not len(right) == len(written) == size:
+                raise OSError(f"{actual if len(right) == size else expected} became shorter while it was read")
+            if right == written and nan_equal:
+                continue
+            result.same = False
+            want, got = values_of(right, dtype), values_of(written, dtype)
+            finite, not_finite = np.isfinite(want), ~np.isfinite(got)
+            if not_finite.any():
+                not_finite &= finite | (np.isnan(got) & ~np.isnan(want))
+            if not_finite.any():
+                result.not_finite += int(not_finite.sum())
+                if result.first_not_finite is None:
+                    result.first_not_finite = start + int(not_finite.argmax())
+            error, magnitude, wrong = _differences(want, got, finite, rtol, atol, nan_equal)
+            if wrong.any():
+                result.wrong += int(wrong.sum())
+                if result.first_wrong is None:
+                    result.first_wrong = start + int(wrong.argmax())
+            if error.size:
+                result.max_abs = max(result.max_abs, _largest(error))
+                with np.errstate(over="ignore", invalid="ignore"):  # a subnormal reference may give infinity
+                    relative = np.divide(error, magnitude, out=np.zeros_like(magnitude), where=magnitude > 0)
+                result.max_rel = max(result.max_rel, _largest(relative))
     return result
 
 
@@ -115,23 +123,6 @@ def first_nan(path: Path, dtype: str) -> int | None:
                 return None
             if (nan := np.isnan(values_of(raw, dtype))).any():
                 return start + int(nan.argmax())
-
-
-def _chunks(
-    expected: Path, actual: Path, dtype: str, count: int, *, skip_same: bool
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield the offset and the elements of each chunk of both files.
-
-    With `skip_same`, chunks that are the same in both files to the byte are left out.
-    """
-    with expected.open("rb") as reference, actual.open("rb") as output:
-        for start in range(0, count, CHUNK):
-            size = min(CHUNK, count - start) * FILE_BYTES[dtype]
-            want, got = reference.read(size), output.read(size)
-            if not len(want) == len(got) == size:
-                raise OSError(f"{actual if len(want) == size else expected} became shorter while it was read")
-            if want != got or not skip_same:
-                yield start, values_of(want, dtype), values_of(got, dtype)
 
 
 def values_of(raw: bytes, dtype: str) -> np.ndarray:

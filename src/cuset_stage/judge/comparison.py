@@ -68,9 +68,8 @@ def compare_outputs(
         OracleError: compare.py cannot judge.
         SandboxError: A file cannot be read, such as a reference that is gone.
     """
+    check_oracle(task, prepared)  # checked before any output is looked at, so that all answers are treated alike
     by_script = isinstance(task.oracle, ScriptOracle)
-    if by_script:
-        check_oracle(task, prepared)  # checked before any output is looked at, so that all answers are treated alike
     try:
         if problem := _wrong_size(case, prepared, outputs):
             return Comparison(False, problem)
@@ -84,9 +83,8 @@ def compare_outputs(
         values = _values_in(tensor, files[1].stat().st_size)
         shape = tensor.shape if values == math.prod(tensor.shape) else (values,)
         index, expected, actual = element_at(position, shape, *files, tensor.dtype)
-        return (
-            f"{tensor.file}: {count} of {values} values {what}, first at {index}: expected {expected}, found {actual}"
-        )
+        counted = f"{tensor.file}: {count} of {values} values {what}"
+        return f"{counted}, first at {index}: expected {expected}, found {actual}"
 
     for tensor, diff in distances:
         if diff.not_finite:
@@ -97,7 +95,7 @@ def compare_outputs(
     max_rel = max((diff.max_rel for _, diff in distances), default=None)
     passed, message = True, ""
     same = len(distances) == len(case.outputs) and all(diff.same for _, diff in distances)
-    if by_script and not (same and prepared.self_check is not None and prepared.self_check.passed):
+    if by_script and not (same and prepared.self_check.passed):
         passed, message = _judge_by_script(task, prepared, outputs, isolation)
     wrong = next(((tensor, diff) for tensor, diff in distances if diff.wrong), None)
     if wrong is None or (by_script and passed):
@@ -190,7 +188,7 @@ def _judge_by_script(
 ) -> tuple[bool, str]:
     """Return whether compare.py accepts the outputs, and the message if it does not."""
     files = {**prepared.inputs, **prepared.references}
-    accepts_reference = prepared.self_check is not None and prepared.self_check.passed
+    accepts_reference = prepared.self_check.passed
     try:
         verdict = run_compare(task, {**files, **outputs}, isolation)
     except OracleStopped as stopped:

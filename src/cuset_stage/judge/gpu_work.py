@@ -178,9 +178,8 @@ def kernel_uses(activities: Iterable[Activity]) -> tuple[KernelUse, ...]:
     uses = []
     for name, same_kernel in launches.items():
         longest = max(same_kernel, key=Kernel.length)
-        uses.append(
-            KernelUse(name, len(same_kernel), sum(map(Kernel.length, same_kernel)) / 1e9, longest.grid, longest.block)
-        )
+        seconds = sum(map(Kernel.length, same_kernel)) / 1e9
+        uses.append(KernelUse(name, len(same_kernel), seconds, longest.grid, longest.block))
     return tuple(sorted(uses, key=lambda use: -use.seconds)[:MOST_KERNELS])
 
 

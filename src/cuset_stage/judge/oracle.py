@@ -24,7 +24,7 @@ import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -33,22 +33,11 @@ from typing import Any
 import psutil
 
 from ..files import file_sha256, is_regular
-from ..sandbox import (
-    Finished,
-    Gpu,
-    Isolation,
-    Limits,
-    SandboxError,
-    cache_root,
-    lease_gpu,
-    list_gpus,
-    python_paths,
-    run_sandboxed,
-    scratch_folder,
-)
+from ..sandbox import Finished, Isolation, Limits, SandboxError, python_paths, run_sandboxed
 from ..sandbox.background import BackgroundRun
 from ..sandbox.cache import Cache, Held
-from ..sandbox.folders import take_output
+from ..sandbox.folders import cache_root, scratch_folder, take_output
+from ..sandbox.gpus import Gpu, lease_gpu, list_gpus
 from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 
 
@@ -152,6 +141,7 @@ class PreparedCase:
         return tuple(dict.fromkeys(size for size in sizes if size is not None))
 
 
+@dataclass(eq=False)
 class CaseCache:
     """Cache of prepared cases.
 
@@ -166,17 +156,14 @@ class CaseCache:
             None means the public inputs, which are the same everywhere.
     """
 
-    def __init__(
-        self,
-        folder: Path | None = None,
-        *,
-        limits: Limits = ORACLE_LIMITS,
-        isolation: Isolation = Isolation.AUTO,
-        seed: int | None = None,
-    ) -> None:
-        self.folder = Path(folder) if folder is not None else cache_root() / "cases"
+    folder: Path | None = None
+    limits: Limits = ORACLE_LIMITS
+    isolation: Isolation = Isolation.AUTO
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        self.folder = Path(self.folder or cache_root() / "cases")
         self._entries = Cache(self.folder)
-        self.limits, self.isolation, self.seed = limits, isolation, seed
 
     def prepare(self, task: ProgramTask, case: Case) -> PreparedCase:
         """Return the files of a case. They are made if the cache does not have them.
@@ -255,7 +242,7 @@ class CaseCache:
 
     def _run_scripts(self, task: ProgramTask, case: Case, work: Path, kept: Path) -> dict[str, Any]:
         """Make a case with its ScriptOracle. Return the same record as `_run_reference`."""
-        run_generate(task, work, self.limits, self.isolation)
+        self.run_generate(task, work)
         written = written_files(work)
         inputs = {tensor.file: tensor.file for tensor in case.inputs}
         if missing := [name for name in inputs if name not in written]:
@@ -276,6 +263,31 @@ class CaseCache:
             "tolerance": {},
             "self_check": asdict(verdict),
         }
+
+    def run_generate(self, task: ProgramTask, folder: Path, *, seeded: bool = True) -> None:
+        """Run gen.py in `folder`, within the limits of this cache. It writes its files to data/.
+
+        A script that asks for a CUDA device gets one if the machine has one.
+
+        Args:
+            task: The task, with a ScriptOracle.
+            folder: Empty folder in which the script runs.
+            seeded: If true, random generators that gen.py leaves unseeded (random, numpy.random, NumPy's default_rng,
+                torch) start from a seed of the task, so that the data can be made again elsewhere. A script that seeds
+                itself sees no difference.
+
+        Raises:
+            OracleError: The script failed, or reached a limit (OracleStopped).
+            SandboxError: The sandbox failed.
+        """
+        seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
+        arguments, script = ["script", "gen.py", *seed], task.oracle.generate
+        needs_gpu = re.search(r"""["']cuda\b|\.cuda\(""", script) is not None
+        gpus = list_gpus() if needs_gpu else []
+        with lease_gpu(gpus) if gpus else nullcontext() as gpu:
+            finished = run_script(arguments, {"gen.py": script}, folder, self.limits, self.isolation, gpu=gpu)
+        lacking = "; it asks for a CUDA device, and there is none here" if needs_gpu and not gpus else ""
+        check_finished(finished, f"task {task.id}: gen.py", self.limits, lacking)
 
 
 def _take(task: ProgramTask, case: Case, work: Path, kept: Path, sizes: Mapping[str, int | None]) -> None:
@@ -373,39 +385,6 @@ def _has_nested_loops(source: str) -> bool:
 # ---- scripts
 
 
-def run_generate(
-    task: ProgramTask, folder: Path, limits: Limits, isolation: Isolation, *, seeded: bool = True
-) -> None:
-    """Run gen.py in `folder`. It writes its files to data/.
-
-    A script that asks for a CUDA device gets one if the machine has one.
-
-    Args:
-        task: The task, with a ScriptOracle.
-        folder: Empty folder in which the script runs.
-        limits: Limits of the script.
-        isolation: Isolation of the sandbox.
-        seeded: If true, random generators that gen.py leaves unseeded (random, numpy.random, NumPy's default_rng,
-            torch) start from a seed of the task, so that the data can be made again elsewhere. A script that seeds
-            itself sees no difference.
-
-    Raises:
-        OracleError: The script failed, or reached a limit (OracleStopped).
-        SandboxError: The sandbox failed.
-    """
-    seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
-    script = task.oracle.generate
-    needs_gpu = re.search(r"""["']cuda\b|\.cuda\(""", script) is not None
-    gpus = list_gpus() if needs_gpu else []
-    if gpus:
-        with lease_gpu(gpus) as gpu:
-            finished = _run_alone("gen.py", script, {}, folder, limits, isolation, seed, gpu)
-    else:
-        finished = run_script(["script", "gen.py", *seed], {"gen.py": script}, folder, limits, isolation)
-    lacking = "; it asks for a CUDA device, and there is none here" if needs_gpu and not gpus else ""
-    check_finished(finished, f"task {task.id}: gen.py", limits, lacking)
-
-
 def run_compare(task: ProgramTask, files: Mapping[str, Path], isolation: Isolation) -> Said:
     """Run compare.py on inputs, references and outputs, and return its verdict.
 
@@ -419,7 +398,8 @@ def run_compare(task: ProgramTask, files: Mapping[str, Path], isolation: Isolati
         SandboxError: The sandbox failed.
     """
     with oracle_folder() as folder:
-        finished = _run_alone("compare.py", task.oracle.compare, files, folder, COMPARE_LIMITS, isolation)
+        scripts = {"compare.py": task.oracle.compare}
+        finished = run_script(["script", "compare.py"], scripts, folder, COMPARE_LIMITS, isolation, files=files)
     crashed = finished.returncode != 0
     if finished.infra is not None or finished.stopped is not None:
         check_finished(finished, f"task {task.id}: compare.py", COMPARE_LIMITS)
@@ -434,35 +414,6 @@ def written_files(folder: Path) -> list[str]:
     """List the regular files under folder/data, as "data/x.bin". Links and other kinds of files are left out."""
     files = sorted(path for path in (folder / "data").rglob("*") if is_regular(path))
     return [str(path.relative_to(folder)) for path in files]
-
-
-def _run_alone(
-    name: str,
-    script: str,
-    files: Mapping[str, Path],
-    folder: Path,
-    limits: Limits,
-    isolation: Isolation,
-    arguments: Sequence[str] = (),
-    gpu: Gpu | None = None,
-) -> Finished:
-    """Run a script in a sandbox process of its own.
-
-    Scripts that read files of the host or use a GPU need this, because a server cannot give them these.
-    """
-    (folder / "data").mkdir()
-    with oracle_folder() as aside:  # the script lies outside the folder that it may write to
-        (aside / name).write_text(script, encoding="utf-8", newline="\n")
-        return run_sandboxed(
-            [sys.executable, "-s", "-B", "oracle_driver.py", "script", name, *arguments],
-            folder=folder,
-            readonly={"oracle_driver.py": DRIVER, **files, name: aside / name},
-            visible=python_paths(),
-            limits=bounded(limits),
-            environment=ENVIRONMENT | ONE_THREAD,
-            gpu=gpu,
-            isolation=isolation,
-        )
 
 
 @contextmanager
@@ -519,8 +470,7 @@ class ScriptServer:
     def __init__(self, limits: Limits, isolation: Isolation) -> None:
         self.limits = limits
         self._folders = ExitStack()
-        self._folder = self._folders.enter_context(scratch_folder()) / "work"
-        self._folder.mkdir()
+        self._folder = self._folders.enter_context(oracle_folder())
         self._process = BackgroundRun(
             [sys.executable, "-s", "-B", "oracle_driver.py", "serve"],
             folder=self._folder,
@@ -584,12 +534,45 @@ os.register_at_fork(after_in_child=_idle.clear)  # the servers belong to the par
 
 
 def run_script(
-    arguments: Sequence[str], scripts: Mapping[str, str], work: Path, limits: Limits, isolation: Isolation
+    arguments: Sequence[str],
+    scripts: Mapping[str, str],
+    work: Path,
+    limits: Limits,
+    isolation: Isolation,
+    *,
+    files: Mapping[str, Path] | None = None,
+    gpu: Gpu | None = None,
 ) -> Finished:
-    """Run a script with `ScriptServer.run`, in an idle server or a new one.
+    """Run a script in the sandbox.
 
-    Scripts that use torch have servers of their own, because torch takes seconds to import.
+    It runs in an idle `ScriptServer` or a new one. Scripts that use torch have servers of their own, because torch
+    takes seconds to import. A script that reads files of the host or uses a GPU runs in a process of its own, because
+    a server cannot give it these.
+
+    Args:
+        arguments: Arguments of oracle_driver.py.
+        scripts: Name -> text of the script and of what it reads.
+        work: Empty folder in which it runs.
+        limits: Limits of the script.
+        isolation: Isolation of the sandbox.
+        files: "data/x.bin" -> file on the host. The script sees them read-only.
+        gpu: The GPU that the script may use.
     """
+    if files is not None or gpu is not None:
+        (work / "data").mkdir()
+        with oracle_folder() as aside:  # the script lies outside the folder that it may write to
+            for name, text in scripts.items():
+                (aside / name).write_text(text, encoding="utf-8", newline="\n")
+            return run_sandboxed(
+                [sys.executable, "-s", "-B", "oracle_driver.py", *arguments],
+                folder=work,
+                readonly={"oracle_driver.py": DRIVER, **(files or {}), **{name: aside / name for name in scripts}},
+                visible=python_paths(),
+                limits=bounded(limits),
+                environment=ENVIRONMENT | ONE_THREAD,
+                gpu=gpu,
+                isolation=isolation,
+            )
     idle = _idle[limits, isolation, any("torch" in text for text in scripts.values())]
     try:
         while not (server := idle.pop()).alive:  # something ended this server while it was idle

@@ -148,11 +148,9 @@ class Pipeline:
     def _prepare(self, task: Task) -> Future[Any]:
         """Return the future of `Judge.prepare` for a task. All jobs of the task share it, and its failure as well."""
         with self._guard:
-            ready = self._prepared.get(task.fingerprint)
-            if ready is None:
-                ready = self._preparing.submit(self._cases, task)
-                self._prepared[task.fingerprint] = ready
-            return ready
+            if task.fingerprint not in self._prepared:
+                self._prepared[task.fingerprint] = self._preparing.submit(self._cases, task)
+            return self._prepared[task.fingerprint]
 
     def _cases(self, task: Task) -> Any:
         """Prepare a task once there is room for its cases. `_end` of its last job gives the room back."""

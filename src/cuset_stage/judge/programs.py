@@ -247,9 +247,8 @@ def missing_names(task: ProgramTask, code: str) -> str:
 
     Names in comments and strings do not count.
     """
-    requires = task.project.requires if task.project else ()
     plain = scrub(code)
-    for names in requires:
+    for names in task.project.requires if task.project else ():
         if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain) for name in names):
             return f"does not use {' or '.join(names)}, which the task asks for"
     return ""

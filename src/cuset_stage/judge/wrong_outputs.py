@@ -232,6 +232,17 @@ WRONG_OUTPUTS = (
 NOISY_OUTPUTS = (_noisy(0.1, Severity.ERROR), _noisy(0.01, Severity.WARNING))
 
 
+def candidate_groups(outputs: Sequence[Output], alone: bool) -> list[Sequence[Candidate]]:
+    """Return the kinds of wrong outputs to try, in groups of similar ones. Kinds that resemble no other stand alone.
+
+    Args:
+        outputs: The outputs of the task's first case.
+        alone: Whether the task has no other case.
+    """
+    groups = [constants(outputs, alone), input_copies(outputs), NOISY_OUTPUTS]
+    return [*([candidate] for candidate in WRONG_OUTPUTS), *groups]
+
+
 def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
     """Return candidates that write one constant number to each output.
 
@@ -245,7 +256,8 @@ def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
             value would be the constant.
     """
     middles, commonest = {}, {}
-    for name, output, seen in ((output.tensor.name, output, output.seen) for output in outputs):
+    for output in outputs:
+        name, seen = output.tensor.name, output.seen
         if not seen or (alone and seen.elements == 1):
             continue
         middle = seen.minimum / 2 + seen.maximum / 2

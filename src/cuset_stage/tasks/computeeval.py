@@ -125,7 +125,8 @@ def read_task(row: Row) -> ProgramTask | None:
         row.fail("context_files" if _MAIN in context else "test_files", f"{_MAIN} is the judge's own; rename the file")
     request = f"Write {answer}. The program is built with `{problem.build_command.strip()}`."
     context_blocks = [f"{path}:\n```\n{text.strip()}\n```" for path, text in context.items()]
-    required_names = problem.source_references or _ReferencesRow()
+    names = problem.source_references or _ReferencesRow()
+    requires = [(name,) for name in names.all or ()] + ([tuple(names.any)] if names.any else [])
     group = problem.group or problem.task_id.partition("/")[0]
     return ProgramTask(
         id=problem.task_id,
@@ -142,10 +143,7 @@ def read_task(row: Row) -> ProgramTask | None:
             answer,
             files | {_MAIN: _MAIN_SOURCE},
             (*options, _MAIN, "-Xlinker", "--wrap=main"),
-            (
-                *((name,) for name in required_names.all or ()),
-                *([tuple(required_names.any)] if required_names.any else ()),
-            ),
+            tuple(requires),
         ),
         time_limit=problem.timeout_seconds,
     )
@@ -170,14 +168,11 @@ def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str |
         commands = [shlex.split(part) for part in read.build_command.split("&&")]
     except ValueError as error:
         row.fail("build_command", f"cannot be split into arguments: {error}")
-    nvcc_commands = [
-        command for command in commands if command[:1] == ["nvcc"] and ("-o", test[1]) in itertools.pairwise(command)
-    ]
-    if not nvcc_commands:
-        row.fail(
-            "build_command", f"is {read.build_command!r}; expected nvcc with -o {test[1]}, which test_command runs"
-        )
-    options, missing, arguments = [], [], iter(nvcc_commands[0][1:])
+    nvcc = [words for words in commands if words[:1] == ["nvcc"] and ("-o", test[1]) in itertools.pairwise(words)]
+    if not nvcc:
+        expected = f"nvcc with -o {test[1]}, which test_command runs"
+        row.fail("build_command", f"is {read.build_command!r}; expected {expected}")
+    options, missing, arguments = [], [], iter(nvcc[0][1:])
     for argument in arguments:
         if argument in ("-o", "-arch"):
             next(arguments, None)

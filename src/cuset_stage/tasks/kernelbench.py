@@ -16,7 +16,6 @@ from .task_rows import NAME, Filled, MaybeText, Row, read_rows, read_text
 
 SIGN = {"code", "level", "problem_id"}
 LAYOUT = "level1/*.py or *.parquet"
-PARTS = ("Model", "get_inputs", "get_init_inputs")
 
 
 def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
@@ -89,7 +88,7 @@ def model_task(row: Row, code: str, level: str, name: str) -> ModuleTask:
         level: Such as "level1".
         name: Such as "1_Name".
     """
-    check_defines(row, code, PARTS)
+    check_defines(row, code, ("Model", "get_inputs", "get_init_inputs"))
     if not NAME.fullmatch(name):
         row.fail("name", f"{name!r}: expected letters, digits and _ . + - only")
     return ModuleTask(

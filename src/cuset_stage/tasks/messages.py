@@ -50,16 +50,14 @@ def chat_messages(
     Raises:
         TaskError: The task has no prompt of this level, or `prompts` are given for a task of another set.
     """
+    where = f"task {task.id} ({task.source})"
     if level not in task.prompts:
-        levels = ", ".join(map(str, sorted(task.prompts)))
-        raise TaskError(f"task {task.id} ({task.source}): no prompt of level {level}; it has {levels}")
+        raise TaskError(f"{where}: no prompt of level {level}; it has {', '.join(map(str, sorted(task.prompts)))}")
     task_system, prompt = task.system, task.prompts[level]
     if prompts is not None:  # fill the prompt file with a row, as CUDABench's Generate/prompt_builder.py does
         row = getattr(task, "row", None)
         if row is None:
-            raise TaskError(
-                f"task {task.id} ({task.source}): prompts= are CUDABench's, for its rows alone; leave it out"
-            )
+            raise TaskError(f"{where}: prompts= are CUDABench's, for its rows alone; leave it out")
         task_system = prompts.system
         prompt = prompts.prompt.format(
             task_name=row["task_name"],

@@ -144,10 +144,8 @@ def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
                 raise SyntaxError
             size = eval(entry, {"__builtins__": {}}, integers)
         except (SyntaxError, ArithmeticError, TypeError, MemoryError, RecursionError):
-            names = ", ".join(integers) or "no name"
-            raise ValueError(
-                f"{entry[:40]!r} is not an expression of {names}, integers, + - * // % and parentheses"
-            ) from None
+            allowed = f"{', '.join(integers) or 'no name'}, integers, + - * // % and parentheses"
+            raise ValueError(f"{entry[:40]!r} is not an expression of {allowed}") from None
     if type(size) is not int or not 0 < size <= MAX_SIZE:
         raise ValueError(f"{entry!r} is {size!r}, a size is positive and at most {MAX_SIZE}, and an integer")
     return size

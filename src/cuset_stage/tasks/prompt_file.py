@@ -62,20 +62,17 @@ def read_prompts(path: Path) -> PromptFile:
     for name in NAMES:
         if not isinstance(texts.get(name), str) or not texts[name].strip():
             what = "is not a string literal" if name in texts else "is not there"
-            raise TaskError(
-                f"prompts={file}: {name} {what}; {_EXPECTED}, where {' and '.join(NAMES)} are string literals."
-            )
+            expected = f"{_EXPECTED}, where {' and '.join(NAMES)} are string literals"
+            raise TaskError(f"prompts={file}: {name} {what}; {expected}.")
     system, prompt = (texts[name] for name in NAMES)
-    expected = (
-        f"expected {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}, each as it is here, other braces doubled"
-    )
+    placeholders = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+    expected = f"expected {placeholders}, each as it is here, other braces doubled"
     try:
         prompt.format(**dict.fromkeys(PLACEHOLDERS, ""))
     except (LookupError, ValueError, AttributeError) as error:
         raise TaskError(f"prompts={file}: PROMPT cannot be filled ({error!r}); {expected}.") from None
     if "{task_description}" not in prompt:
-        raise TaskError(
-            f"prompts={file}: PROMPT lacks {{task_description}}, so all tasks are asked alike; {expected}."
-        )
+        lacks = "PROMPT lacks {task_description}, so all tasks are asked alike"
+        raise TaskError(f"prompts={file}: {lacks}; {expected}.")
     digest = hashlib.sha256(f"{system}\0{prompt}".encode()).hexdigest()
     return PromptFile(system, prompt, f"{file.name}, SHA-256 {digest[:16]}")

@@ -71,7 +71,9 @@ def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
     check_defines(row, code, ("Model", "get_inputs", *(["AutogradFunction"] if direction == "backward" else [])))
     if not NAME.fullmatch(name):
         raise TaskError(f"{config.parent}: expected a name of letters, digits and _ . + - only")
-    kernel = config.with_name(f"{direction}.cu")
+    kernel, filters = config.with_name(f"{direction}.cu"), config.with_name("filter_results.json")
+    results = read_object(filters) if filters.is_file() else {}
+    caught = sorted(name for name, result in results.items() if result is True)
     frame = f"SOURCE = {code!r}\nSETTINGS = {settings!r}\nBACKWARD = {direction == 'backward'}\n\n\n{read_text(MODEL)}"
     return ModuleTask(
         id=f"{name}_{direction}",
@@ -85,7 +87,7 @@ def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
         solution=read_text(kernel) if is_regular(kernel) else None,
         own_source=code,
         frame=frame,
-        notes=_filters(config.with_name("filter_results.json")),
+        notes=tuple(f"task: {name}, by the task set's own filters" for name in caught),
         language="cuda",
     )
 
@@ -103,18 +105,9 @@ def _settings(row: Row) -> Settings:
     """
     config = row.read(_ConfigRow)
     settings: Settings = {}
-    for init, inputs, shared in itertools.product(
-        config.multi_init_configs, config.multi_input_configs, config.multi_shared_configs
-    ):
+    kinds = config.multi_init_configs, config.multi_input_configs, config.multi_shared_configs
+    for init, inputs, shared in itertools.product(*kinds):
         arguments = {**init, **inputs, **shared}
         name = ", ".join(f"{key}={value}" for key, value in arguments.items()) or "default"
         settings.setdefault(name, ({**init, **shared}, {**inputs, **shared}))
     return settings
-
-
-def _filters(file: Path) -> tuple[str, ...]:
-    """Return a note for each of the set's own filters that has caught the task. `file` holds the filters' results."""
-    if not file.is_file():
-        return ()
-    filter_names = [name for name, result in read_object(file).items() if result is True]
-    return tuple(f"task: {name}, by the task set's own filters" for name in sorted(filter_names))

@@ -15,6 +15,7 @@ Two things are not prevented:
 """
 
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -22,7 +23,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -100,19 +101,11 @@ class ModuleJudge(Judge):
     recorded: dict[str, Sequence[Activity] | None] = field(default_factory=dict, repr=False)
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that a verdict depends on. See `Judge.settings`.
-
-        Raises:
-            SandboxError: torch is not installed.
-        """
-        try:
-            torch = version("torch")
-        except PackageNotFoundError:
-            raise SandboxError("torch is not installed: tasks of KernelBench's kind need it") from None
+        """Return the settings that a verdict depends on. See `Judge.settings`."""
         settings = {
             **shared_settings(self),
             "protocol": PROTOCOL,
-            "torch": torch,
+            "torch": version("torch"),
             "device": self.device,
             "arch": self.arch,
             "build_limits": asdict(self.build_limits),
@@ -222,13 +215,11 @@ class ModuleJudge(Judge):
         if gpu is not None:
             handover = compile_library((HANDOVER,), (), find_toolkit(), self.isolation, arch=self.arch)
             readonly["libhandover.so"] = handover.binary
-        number = self.arch.removeprefix("sm_")
-        digits = number.rstrip("af")
         environment = {
             "PYTHONPATH": "",
             "PYTHONHASHSEED": "0",
             "CUSET_STAGE_DISABLE": "1",
-            "TORCH_CUDA_ARCH_LIST": f"{digits[:-1]}.{digits[-1]}{number[len(digits) :]}",
+            "TORCH_CUDA_ARCH_LIST": re.sub(r"sm_(\d+)(\d[af]?)", r"\1.\2", self.arch),
             "TORCH_EXTENSIONS_DIR": str(work / EXTENSIONS),
             "TRITON_CACHE_DIR": str(work / "triton"),
             "TORCHINDUCTOR_CACHE_DIR": str(work / "inductor"),

@@ -252,7 +252,8 @@ class Module:
         with self._checked(self.ask("outputs")) as reply:
             inputs = [str(digest) for digest in reply["inputs"]]
             outputs = self._take(reply["outputs"], folder, most_bytes)
-        if self._reference_of is None and digest_of_all(outputs) != call.digest:
+        received = handover.digest(b"".join(handover.digest(_mapped(saved)) for saved in outputs))
+        if self._reference_of is None and received != call.digest:
             raise self._problem(
                 "what it returned is not what it was when the call was over: written to later, such as by work on a side stream that "
                 "nobody waits for"
@@ -272,9 +273,7 @@ class Module:
         self.send("leave")
         self._process.end(LEAVING_S)
         record = self._work.parent / "record"
-        if take_output(self._work, RECORD, record):
-            return Activity()
-        return read_activity(record)
+        return Activity() if take_output(self._work, RECORD, record) else read_activity(record)
 
     def ask(self, do: str, tensors: Sequence[Saved] = (), key: bytes | None = None, **more: Any) -> dict[str, Any]:
         """Send a request and return the reply. The arguments are those of `send`."""
@@ -291,9 +290,8 @@ class Module:
             **more: Further arguments of the method.
         """
         request = json.dumps({"do": do, **more, "blobs": [saved.bytes for saved in tensors]}).encode()
-        self._doing, begin = do, time.monotonic()
-        try:
-            self._socket.settimeout(max(0.001, self._left))
+        self._doing = do
+        with self._charged():
             self._socket.sendall(len(request).to_bytes(8, "big") + request)
             for number, saved in enumerate(tensors):
                 mask = handover.Mask(key, number) if key else None
@@ -303,48 +301,45 @@ class Module:
                     if mask:
                         mask.apply(part)
                     self._socket.sendall(part)
-        except OSError as error:
-            self._spent(time.monotonic() - begin)
-            raise self.failure() from error
-        self._spent(time.monotonic() - begin)
 
     def _reply(self) -> dict[str, Any]:
-        reply = self._receive(8)
-        size = int.from_bytes(reply, "big")
-        if size > REPLY_BYTES:
-            raise self._garbled()
-        try:
+        with self._checked(int.from_bytes(self._receive(8), "big")) as size:
+            if size > REPLY_BYTES:
+                raise ValueError
             reply = json.loads(self._receive(size))
-        except (ValueError, RecursionError):
-            raise self._garbled() from None
-        if not isinstance(reply, dict):
-            raise self._garbled()
-        if (error := reply.get("error")) is not None:
-            names = ("type", "message")
-            if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in names):
-                raise self._garbled()
-            raise self.failure({name: error[name] for name in names})
+            error = reply.get("error")
+            if error is not None and not (isinstance(error["type"], str) and isinstance(error["message"], str)):
+                raise TypeError
+        if error is not None:
+            raise self.failure({name: error[name] for name in ("type", "message")})
         return reply
 
     def _receive(self, size: int) -> bytearray:
         raw = bytearray(size)
         view = memoryview(raw)
-        begin = time.monotonic()
-        try:
-            while view:
-                self._socket.settimeout(max(0.001, self._left - (time.monotonic() - begin)))
+        while view:
+            with self._charged():
                 count = self._socket.recv_into(view)
                 if not count:
                     raise ConnectionError
-                view = view[count:]
-        except OSError as error:
-            self._spent(time.monotonic() - begin)
-            raise self.failure() from error
-        self._spent(time.monotonic() - begin)
+            view = view[count:]
         return raw
 
     @contextmanager
-    def _checked(self, said: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def _charged(self) -> Iterator[None]:
+        """Charge the module for the time of the block, which uses the socket. Fail when its time is up."""
+        begin = time.monotonic()
+        try:
+            self._socket.settimeout(max(0.001, self._left))
+            try:
+                yield
+            finally:
+                self._spent(time.monotonic() - begin)
+        except OSError as error:
+            raise self.failure() from error
+
+    @contextmanager
+    def _checked(self, said: Any) -> Iterator[Any]:
         """Yield a reply. If reading it in the block fails because its form is wrong, this is the module's fault."""
         try:
             yield said
@@ -407,8 +402,3 @@ class Module:
 
 def _mapped(saved: Saved) -> np.ndarray:
     return np.memmap(saved.path, np.uint8, "r") if saved.bytes else np.empty(0, np.uint8)
-
-
-def digest_of_all(tensors: Sequence[Saved]) -> bytes:
-    """Return the digest of a call's tensors, in the same way as the worker computes it."""
-    return handover.digest(b"".join(handover.digest(_mapped(saved)) for saved in tensors))
