@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from datasets import Dataset
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import SFTConfig, SFTTrainer
 
 from cuset_stage import cuset_loss, find_spans
 from cuset_stage.objective import ObjectiveSettings, objective_loss
 from cuset_stage.spans import DEFAULT_KINDS, token_mask
-from cuset_stage.spans.tokenizers import TokenAligner
 from cuset_stage.stage.batch_labels import BatchLabeller
-from cuset_stage.trl import labelled_batch
+from cuset_stage.trl import CusetTrainer, labelled_batch
 
 
 PAGE = Path(__file__).parent.parent / "docs" / "other_trainers.md"
@@ -36,8 +39,6 @@ def page():
 
 @pytest.fixture(scope="module")
 def loaded(tiny_model):
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
     model = AutoModelForCausalLM.from_pretrained(tiny_model).float()
     return model, AutoTokenizer.from_pretrained(tiny_model)
 
@@ -103,8 +104,6 @@ def loss_by_equations(page, model, rows, objective):
 
 
 def trained(page, model, tokenizer, texts, folder, objective="cuset", **options):
-    from datasets import Dataset
-
     return page["train_with_trl"](
         model, Dataset.from_list(texts), objective, tokenizer, **settings_of(folder, **options)
     )
@@ -180,11 +179,6 @@ def test_trl_trains_with_the_loss_of_the_equations(page, loaded, model, texts, r
 
 
 def test_trl_evaluates_by_cross_entropy(loaded, model, texts, tmp_path):
-    from datasets import Dataset
-    from trl import SFTConfig, SFTTrainer
-
-    from cuset_stage.trl import CusetTrainer
-
     found = []
     for kind in (SFTTrainer, CusetTrainer):
         data = Dataset.from_list(texts)
@@ -196,20 +190,12 @@ def test_trl_evaluates_by_cross_entropy(loaded, model, texts, tmp_path):
     assert found[1] == pytest.approx(found[0], rel=1e-6)
 
 
-def test_a_text_that_is_read_back_from_its_tokens(loaded):
-    text = "Größe 𝛼 \U0001f680\n__global__ void k(float *x) { x[0] = 1; } // Ω<|im_end|>"
-    encoded = loaded[1](text, add_special_tokens=False, return_offsets_mapping=True)
-    found, offsets = TokenAligner(loaded[1]).read(encoded["input_ids"])
-    assert found == text
-    assert offsets == [tuple(pair) for pair in encoded["offset_mapping"]]
-
-
 def test_rows_laid_end_to_end_and_cut_kernels_are_labelled(loaded):
     tokenizer = loaded[1]
-    texts = [KERNEL.format(1), "No kernel.", KERNEL.format(22)]
+    texts = [KERNEL.format(1), "No kernel.", f"Größe 𝛼 \U0001f680 Ω<|im_end|>\n{KERNEL.format(3)}", KERNEL.format(22)]
     encoded = [tokenizer(text, return_offsets_mapping=True, add_special_tokens=False) for text in texts]
     ids = [each["input_ids"] for each in encoded]
-    ids[2] = ids[2][: len(ids[2]) // 2]
+    ids[-1] = ids[-1][: len(ids[-1]) // 2]
     batch = {
         "input_ids": torch.tensor([[token for row in ids for token in row]]),
         "labels": torch.tensor([[label for row in ids for label in [-100, *row[1:]]]]),
@@ -243,8 +229,6 @@ def test_accumulation_divides_by_the_tokens_of_the_whole_step(page, loaded, text
 
 @pytest.mark.parametrize("objective", ["cuset", "asft"])
 def test_trl_with_lora(page, loaded, model, texts, rows, tmp_path, objective):
-    from peft import LoraConfig, get_peft_model
-
     # ASFT's distance to the base model is 0 before the first step: LoRA's second factor begins with zeros
     expected, _ = loss_by_equations(page, loaded[0], rows, objective)
     lora = get_peft_model(model, LoraConfig(target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM"))

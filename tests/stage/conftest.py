@@ -1,8 +1,8 @@
 """Fixtures for the tests of the training stage: tokenizers of each sort, and LLaMA-Factory's processors next to ours."""
 
 import copy
+import itertools
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 
-sys.path.insert(0, str(Path(__file__).parent))
 ROOT = Path(__file__).parent.parent.parent
 
 KERNEL = """__global__ void scale(float* x, float a, int n) {
@@ -105,10 +104,8 @@ def rows():
         columns = {"_prompt": [], "_response": [], "_system": [system] * count, "_tools": [""] * count}
         columns |= {name: [None] * count for name in ("_images", "_videos", "_audios")}
         for conversation in conversations:
-            messages = [
-                {"role": "user" if index % 2 == 0 else "assistant", "content": text}
-                for index, text in enumerate(conversation)
-            ]
+            roles = itertools.cycle(("user", "assistant"))
+            messages = [{"role": next(roles), "content": text} for text in conversation]
             columns["_prompt"].append(messages[:-1])
             columns["_response"].append(messages[-1:])
         return columns

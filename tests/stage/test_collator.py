@@ -11,6 +11,10 @@ import torch
 from cuset_stage.stage.collator import DTYPES, CusetDataCollator
 
 
+# LLaMA-Factory removes padding from ids and labels then, so it has to be removed from the columns as well.
+FLASH = {"neat_packing": True, "collating": {"attn_implementation": "flash_attention_2"}}
+
+
 @pytest.fixture
 def collate(byte_level, processor, rows):
     """A function that labels conversations and collates them. It returns the rows before collation, and the batch.
@@ -43,15 +47,18 @@ def conversations(answers):
 
 @pytest.mark.parametrize(
     "options",
-    [*({"padding_side": side} for side in ("right", "left")), {"packing": True}, {"neat_packing": True}],
+    [
+        *({"padding_side": side} for side in ("right", "left")),
+        *({"cutoff_len": 1000, **packing} for packing in ({"packing": True}, {"neat_packing": True}, FLASH)),
+    ],
     ids=str,
 )
 def test_columns_are_where_the_tokens_are(collate, answers, options):
     """At the supervised positions of the batch, each row's columns are those that it had before padding."""
-    is_packed = "padding_side" not in options
-    before, batch = collate(*conversations(answers), **options, **({"cutoff_len": 1000} if is_packed else {}))
+    before, batch = collate(*conversations(answers), **options)
     assert batch["cuda_mask"].shape == batch["sample_ids"].shape == batch["labels"].shape
-    assert batch["labels"].size(1) % 8 == 0
+    tokens = sum(value != 0 for value in before[0]["attention_mask"])
+    assert batch["labels"].size(1) == tokens if "collating" in options else batch["labels"].size(1) % 8 == 0
     for row, feature in enumerate(before):
         keep = batch["labels"][row] != -100
         expected = torch.tensor(feature["labels"]) != -100
@@ -59,19 +66,7 @@ def test_columns_are_where_the_tokens_are(collate, answers, options):
             assert batch[name].dtype == DTYPES[name]
             assert batch[name][row][keep].tolist() == torch.as_tensor(feature[name])[expected].tolist()
         assert int(batch["cuda_mask"][row].sum()) == int(feature["cuda_mask"].sum())
-    assert not is_packed or batch["sample_ids"].max() == 3
-
-
-def test_neat_packing_with_flash_attention_trims_the_padding(collate, answers):
-    """LLaMA-Factory removes padding from ids and labels then, so it has to be removed from the columns as well."""
-    flash = {"attn_implementation": "flash_attention_2"}
-    before, batch = collate(*conversations(answers), cutoff_len=1000, neat_packing=True, collating=flash)
-    length = sum(value != 0 for value in before[0]["attention_mask"])
-    assert batch["labels"].shape == batch["cuda_mask"].shape == (1, length)
-    supervised = torch.tensor(before[0]["labels"]) != -100
-    assert torch.equal(
-        batch["cuda_mask"][batch["labels"] != -100], torch.as_tensor(before[0]["cuda_mask"]).long()[supervised]
-    )
+    assert batch["sample_ids"].max() == (3 if "cutoff_len" in options else 1)
 
 
 def test_supervised_padding_goes_with_the_last_sample(collate, answers, byte_level):

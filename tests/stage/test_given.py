@@ -2,7 +2,6 @@
 fix.
 """
 
-import json
 import math
 
 import pytest
@@ -13,9 +12,11 @@ from cuset_stage.stage.given import GivenResponse, GivenRow, GivenSpan, giving_d
 from cuset_stage.text import InputError
 
 
+ASKED = {"role": "user", "content": "Go on."}
 TAGS = CHAT_TAGS | {"loss_weight_tag": "loss_weight", "spans_tag": "spans", "function_tag": "call"}
-COLUMNS = {"prompt": "instruction", "response": "output", "history": "history"}
-COLUMNS |= {"weight": "importance", "spans": "passages"}
+MESSAGES = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS}
+TURNS = {"prompt": "instruction", "response": "output", "history": "history"}
+COLUMNS = {**TURNS, "weight": "importance", "spans": "passages"}
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def alpaca(names):
 
 @pytest.fixture
 def chat(names):
-    return names({"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS})
+    return names(MESSAGES)
 
 
 def row(**changes):
@@ -48,10 +49,8 @@ def messages(*said):
 
     Each of `said` has the keys of an assistant message that differ from the usual ones.
     """
-    found = []
-    for each in said:
-        found += [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "x += 1;", **each}]
-    return {"messages": found}
+    answers = ({"role": "assistant", "content": "x += 1;", **each} for each in said)
+    return {"messages": [message for answer in answers for message in (ASKED, answer)]}
 
 
 def test_a_row_gives_a_weight_and_spans_of_its_last_response(alpaca):
@@ -66,14 +65,6 @@ def test_each_assistant_message_gives_its_own(chat):
     first = {"loss_weight": 0.5, "spans": [{"start": 0, "end": 7, "weight": 0}]}
     found = read_given(messages(first, {"loss_weight": True, "spans": []}), chat)
     assert found == GivenRow(1.0, (GivenResponse(0.5, (GivenSpan(0, 7, 0.0),)), GivenResponse(1.0)))
-
-
-def test_a_row_comes_back_from_its_text():
-    given = GivenRow(
-        1 / 3, (GivenResponse(), GivenResponse(0.1, (GivenSpan(1, 2, 1 / 7), GivenSpan(0, 9, None, "atomic"))))
-    )
-    assert GivenRow.from_text(given.to_text()) == given
-    assert GivenRow.from_text(None) == GivenRow()
 
 
 @pytest.mark.parametrize(
@@ -151,26 +142,13 @@ def test_llama_factory_reads_the_rest_of_the_entry_as_ever(names, tmp_path):
     assert str(ours) == "mine.json"
 
 
-def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
-    rows = [row(), row(), row(importance=None)]
-    columns = {key: COLUMNS[key] for key in ("prompt", "response", "weight", "spans")}
-    args = data_args(**write_data_set(tmp_path, "mine", rows, columns=columns))
-    assert find_fault(args) == (
-        f"{tmp_path / 'mine.json'}: row 3: 'importance', the weight column, is missing. Give every row and response one (1 changes "
-        "nothing), or name no column."
-    )
-    for each in rows:
-        del each["importance"]
-    (tmp_path / "mine.json").write_text(json.dumps(rows))
-    assert "no row has the key 'importance', which is the weight column of the data set mine" in find_fault(args)
+def test_a_file_that_is_not_there_is_told(tmp_path, data_args):
+    args = data_args(**write_data_set(tmp_path, "mine", []))
     (tmp_path / "mine.json").unlink()
     assert find_fault(args) == f"cannot read {tmp_path / 'mine.json'}: No such file or directory."
 
 
-MESSAGES = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS}
-TURNS = {"prompt": "instruction", "response": "output", "history": "history"}
 SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # training drops such a row
-ASKED = {"role": "user", "content": "Go on."}
 RIGHT = {"messages": {"messages": [ASKED, SILENT]}, "history": row(history=[["Hi.", "Hello."]])}
 
 

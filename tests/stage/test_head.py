@@ -138,8 +138,6 @@ class Twice(Qwen2ForCausalLM):
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        (Scaled, "changes its logits behind the output layer"),
-        (Capped, "changes its logits behind the output layer"),
         (Sliced, "reshapes its logits"),
         (Past, "does not call its output layer"),
         (Twice, "does not call its output layer once"),

@@ -18,12 +18,6 @@ def cuda_text(tokenizer, ours, row=0):
     return re.findall(r"⟦(.*?)⟧", mark_cuda_tokens(tokenizer, example), re.DOTALL)
 
 
-def sample_text(tokenizer, ours, number, row=0):
-    """Return the supervised text of one sample of a row."""
-    labels = np.array(ours["labels"][row])
-    return tokenizer.decode(labels[ours["sample_ids"][row] == number])
-
-
 @pytest.mark.parametrize("template", ["qwen", "llama2", "llama3", "deepseekcoder", "seed_coder", "qwen3", "mistral"])
 @pytest.mark.parametrize(
     "options",
@@ -79,7 +73,7 @@ def test_a_sample_is_a_turn_with_its_end_of_turn_marker(process, template):
     tokenizer, ours = process(["One.", "First.", "Two.", "Second."], template=template)
     end = tokenizer.decode([tokenizer.eos_token_id])
     for number, text in ((1, "First."), (2, "Second.")):
-        found = sample_text(tokenizer, ours, number).strip()
+        found = tokenizer.decode(np.array(ours["labels"][0])[ours["sample_ids"][0] == number]).strip()
         assert found.endswith(end) and [each for each in ("First.", "Second.") if each in found] == [text]
 
 

@@ -19,16 +19,10 @@ def focal(tokens, options: Options):
 '''
 
 
-@pytest.fixture(scope="module")
-def focal(tmp_path_factory):
-    file = tmp_path_factory.mktemp("rules") / "rules.py"
-    file.write_text(RULE)
-    return {"stage": "cuset", "cuset_objective": f"{file}:focal", "cuset_options": {"gamma": 1.5}}
-
-
-def test_a_rule_of_one_s_own_with_options(llamafactory, focal):
-    keys = {**focal, "gradient_accumulation_steps": 2, "val_size": 2, "do_eval": True, "max_samples": 8}
-    keys |= {"plot_loss": True}
+def test_a_rule_of_one_s_own_with_options(llamafactory, tmp_path):
+    (tmp_path / "rules.py").write_text(RULE)
+    keys = {"stage": "cuset", "cuset_objective": f"{tmp_path}/rules.py:focal", "cuset_options": {"gamma": 1.5}}
+    keys |= {"gradient_accumulation_steps": 2, "val_size": 2, "do_eval": True, "max_samples": 8, "plot_loss": True}
     fused = llamafactory({**keys, "cuset_fused": "on"})
     assert "cuset_options.gamma=1.5" in fused.output
     card = (fused.output_dir / "README.md").read_text()

@@ -24,23 +24,20 @@ LONG = {**GOOD, "instruction": "long " * 400}  # its prompt fills cutoff_len, so
 CUT = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
 
 
-@pytest.fixture(scope="module")
-def plain_sft(llamafactory):
-    return llamafactory({"stage": "sft", **CUT})
-
-
-def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory, plain_sft):
+def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory):
+    plain_sft = llamafactory({"stage": "sft", **CUT})
     without = llamafactory({"stage": "sft", **CUT}, real=True, CUSET_STAGE_DISABLE="1")
     assert without.losses == plain_sft.losses
     assert without.adapter == plain_sft.adapter
 
 
 @pytest.mark.parametrize("fused", ["off", "on"])
-def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
+def test_all_parts_off_is_sft(llamafactory, fused):
     """From logits the trained weights agree to the last bit.
 
     The fused head rounds differently, and so does the logged sum.
     """
+    plain_sft = llamafactory({"stage": "sft", **CUT})
     run = llamafactory({"stage": "cuset", "cuset_fused": fused, **CUT, **OFF})
     if fused == "off":
         assert run.adapter == plain_sft.adapter

@@ -1,6 +1,7 @@
 """From CUDA spans to tokens, for every sort of tokenizer. Offsets that a tokenizer reports wrongly are found out."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,11 +36,13 @@ def aligned(aligner, text, spans):
     return ids, [int(any(first <= index < end for first, end in ranges)) for index in range(len(ids))]
 
 
-def labelled(tokenizer, content, after=""):
-    """Return the token ids of a response and of what the template writes after it, and a mask with 1 for CUDA tokens."""
+def labelled(tokenizer, content, after="", kinds=KINDS):
+    """Return the token ids of a response and of what the template writes after it, and the number of each token's
+    narrowest kind, 0 outside of CUDA spans.
+    """
     text = ResponseText(content + after, Response(1, content, GivenResponse()), 0, len(content))
-    ids = LabellingTokenizer(tokenizer, LabelRules(KINDS), Passages(), ("", "")).encode(text, add_special_tokens=False)
-    return [i & TOKEN_MASK for i in ids], (kinds_of(np.array(ids)) > 0).astype(int).tolist()
+    ids = LabellingTokenizer(tokenizer, LabelRules(kinds), Passages(), ("", "")).encode(text, add_special_tokens=False)
+    return [i & TOKEN_MASK for i in ids], NARROWEST[kinds_of(np.array(ids))].tolist()
 
 
 def marked_runs(ids, mask):
@@ -103,12 +106,6 @@ def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level, answers):
     assert mask[ids.index(end) :] == [0] * len(mask[ids.index(end) :])
 
 
-def test_text_without_cuda_is_encoded_as_it_is(tokenizer):
-    text = "Use a grid-stride loop.\n\n```python\nprint(1 << 3)\n```"
-    ids = tokenizer.encode(text, add_special_tokens=False)
-    assert labelled(tokenizer, text) == (ids, [0] * len(ids))
-
-
 class _WithOffsets:
     """A fast tokenizer whose offsets are changed by `tamper(text, offsets)`.
 
@@ -128,17 +125,12 @@ class _WithOffsets:
         encoding = self._tokenizer(text, **options)
         offsets = self._tamper(text, encoding.encodings[0].offsets)
 
-        class Alignment:
-            def char_to_token(_, position):
-                self.asked += 1
-                return next((i for i, (start, end) in enumerate(offsets) if start <= position < end), None)
+        def char_to_token(position):
+            self.asked += 1
+            return next((i for i, (start, end) in enumerate(offsets) if start <= position < end), None)
 
-        Alignment.offsets = offsets
-
-        class Encoding(dict):
-            encodings = (Alignment(),)
-
-        return Encoding(encoding)
+        encoding._encodings = [SimpleNamespace(offsets=offsets, char_to_token=char_to_token)]
+        return encoding
 
 
 def _byte_offsets(text, offsets):
@@ -183,10 +175,7 @@ def test_a_token_carries_the_number_of_its_narrowest_kind(byte_level):
     Kinds are numbered from 1 in the order of `cuset spans`.
     """
     text = "__global__ void f(float* x) { x[threadIdx.x] = 0; }\nint main() { f<<<1, 32>>>(p); }"
-    response = ResponseText(text, Response(1, text, GivenResponse()), 0, len(text))
-    rules = LabelRules((*KINDS, "thread_indexing"))
-    ids = LabellingTokenizer(byte_level, rules, Passages(), ("", "")).encode(response)
-    numbers = NARROWEST[kinds_of(np.array(ids))].tolist()
+    _, numbers = labelled(byte_level, text, kinds=(*KINDS, "thread_indexing"))
     for kind, inside in (("kernel_body", " = 0"), ("launch_config", "32>>>"), ("thread_indexing", "threadIdx.x")):
         start = text.index(inside)
         before = len(byte_level.encode(text[: start + len(inside) // 2], add_special_tokens=False)) - 1

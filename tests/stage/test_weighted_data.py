@@ -85,13 +85,15 @@ def weights_of(tokenizer, dataset):
     return by_text
 
 
-@pytest.mark.parametrize("streaming", [False, True], ids=["", "streaming"])
+however_read = pytest.mark.parametrize("streamed", [{}, {"streaming": True, "buffer_size": 2}], ids=["", "streaming"])
+
+
+@however_read
 @pytest.mark.parametrize("strategy", ["concat", "interleave_over"])
 @pytest.mark.parametrize("names", ["rows", "plain,rows", "rows,plain", "chats,plain,rows"])
-def test_each_response_has_its_weight_however_sets_are_mixed(load, names, strategy, streaming):
+def test_each_response_has_its_weight_however_sets_are_mixed(load, names, strategy, streamed):
     shares = {1: "1.0", 2: "0.5,0.5", 3: "0.5,0.25,0.25"}[names.count(",") + 1]
     options = {"mix_strategy": strategy, "interleave_probs": None if strategy == "concat" else shares}
-    streamed = {"streaming": True, "buffer_size": 2} if streaming else {}
     tokenizer, module, _ = load(names, **options, **streamed)
     found = weights_of(tokenizer, module["train_dataset"])
     sets = {"rows": ("answer",), "plain": ("plain",), "chats": ("first", "last")}
@@ -106,14 +108,12 @@ def test_what_the_weights_come_to_is_told(load):
     assert len(load("plain")[2]) == 1
 
 
-def test_a_saved_data_set_keeps_its_weights_and_other_rules_are_refused(load, tmp_path):
+def test_a_saved_data_set_keeps_its_weights(load, tmp_path):
     saved = {"tokenized_path": str(tmp_path / "tokenized")}
     tokenizer, first, _ = load("rows,plain", **saved)
     _, second, summaries = load("rows,plain", **saved)
     assert weights_of(tokenizer, first["train_dataset"]) == weights_of(tokenizer, second["train_dataset"])
     assert len(summaries) == 2
-    with pytest.raises(ValueError, match=r"labelled by other rules \(think_weight: 1.0 there, 0.2 here\)"):
-        load("rows,plain", rules=LabelRules(("kernel_body",), think_weight=0.2), **saved)
 
 
 def test_another_column_is_not_answered_from_the_cache(load):
@@ -134,14 +134,13 @@ def test_evaluation_sets_have_their_own(load, predict):
         assert set(weights_of(tokenizer, module["eval_dataset"]).values()) == {0.0, 0.5, 1.0, 1.5, 2.0, 2.5}
 
 
-@pytest.mark.parametrize("streaming", [False, True], ids=["", "streaming"])
-def test_a_missing_weight_is_told_with_file_row_and_fix(load, folder, streaming):
+@however_read
+def test_a_missing_weight_is_told_with_file_row_and_fix(load, folder, streamed):
     rows = json.loads((folder / "rows.json").read_text())
     del rows[4]["w"]
     (folder / "rows.json").write_text(json.dumps(rows))
-    options = {"streaming": True, "buffer_size": 2} if streaming else {}
     with pytest.raises(ValueError, match=r"rows.json: row 5: 'w', the weight column, is missing\. Give every row"):
-        list(load("plain,rows", **options)[1]["train_dataset"])
+        list(load("plain,rows", **streamed)[1]["train_dataset"])
 
 
 def test_the_page_s_example_is_what_it_says(load, tmp_path):

@@ -7,6 +7,7 @@ defined, so this module imports nothing of llamafactory at the top.
 import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -28,11 +29,6 @@ PATH_KEYS = ("dataset_dir", "deepspeed")
 # The largest weight of a row, a message, a span or reasoning. These multiply, and their product stays a float32.
 MOST_WEIGHT = 1e9
 DEFAULT_KINDS = "kernel_body,launch_config"
-
-SWITCHES = (
-    *("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight"),
-    *("cuset_cudnn_attention", "cuset_padding_free"),
-)
 
 
 # ---- a recipe as it was read
@@ -103,6 +99,11 @@ def _argument(default: Any, help_text: str) -> Any:
     return field(default=default, metadata={"help": help_text})
 
 
+def _meanings(values: Mapping[str, str]) -> str:
+    """Return the values of a key with their meanings, for its help text."""
+    return "; ".join(f"{value}: {meaning}" for value, meaning in values.items())
+
+
 def extend(base: type) -> type:
     """Return `base`, LLaMA-Factory's FinetuningArguments, with the stage, the keys and the checks of CuSeT added."""
 
@@ -115,19 +116,14 @@ def extend(base: type) -> type:
         )
         cuset_objective: str = _argument(
             "cuset",
-            "The loss of `stage: cuset`: "
-            + "; ".join(f"{k}: {v}" for k, v in OBJECTIVES.items())
-            + "; or a rule of your own, "
-            "as my_module:my_rule or path/to/file.py:my_rule.",
+            f"The loss of `stage: cuset`: {_meanings(OBJECTIVES)}; or a rule of your own, as my_module:my_rule or "
+            "path/to/file.py:my_rule.",
         )
         cuset_options: dict | str | None = _argument(  # noqa: RUF009
             None, "Options of the objective, where it has some, as a mapping: those of its own settings class."
         )
         cuset_confidence: Literal["online", "base"] = _argument(
-            "online",
-            "Whose probability of a token is its confidence. "
-            + "; ".join(f"{k}: {v}" for k, v in CONFIDENCES.items())
-            + ".",
+            "online", f"Whose probability of a token is its confidence. {_meanings(CONFIDENCES)}."
         )
         cuset_tau: float = _argument(0.1, "Confidence threshold tau, a probability in [0, 1).")
         cuset_lambda: float = _argument(1.0, "Weight lambda of tokens inside CUDA spans, at least 0.")
@@ -149,11 +145,9 @@ def extend(base: type) -> type:
             "Language of the kernels that the mask covers: cuda (HIP too), hip, triton, several separated by commas, auto, or "
             "my_module:find_spans for spans of your own.",
         )
-        cuset_region_scope: Literal["response", "cuda"] = _argument(
-            "response", "; ".join(f"{k}: {v}" for k, v in REGION_SCOPES.items()) + "."
-        )
+        cuset_region_scope: Literal["response", "cuda"] = _argument("response", f"{_meanings(REGION_SCOPES)}.")
         cuset_normalization: Literal["tokens", "samples"] = _argument(
-            "tokens", "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + "."
+            "tokens", f"What the loss is divided by. {_meanings(NORMALIZATIONS)}."
         )
         cuset_fused: Literal["auto", "on", "off"] = _argument(
             "auto",
@@ -182,7 +176,7 @@ def extend(base: type) -> type:
             self.is_cuset = self.stage == STAGE
             if isinstance(self.cuset_fused, bool):  # YAML reads a bare on and off as booleans
                 self.cuset_fused = "on" if self.cuset_fused else "off"
-            for key in SWITCHES:
+            for key in _switches(self):
                 setattr(self, key, _switch(getattr(self, key)))
             if self.is_cuset:
                 # All of LLaMA-Factory's checks for SFT apply to CuSeT too. So inside the process the stage is sft, and
@@ -207,14 +201,18 @@ def extend(base: type) -> type:
     return FinetuningArguments
 
 
+def _switches(args: Any) -> list[str]:
+    """Return the names of the keys that are true or false."""
+    return [f.name for f in fields(args) if f.name.startswith(f"{STAGE}_") and isinstance(f.default, bool)]
+
+
 def _switch(value: Any) -> Any:
     """Return the value of a switch as a boolean if it can be read as one, else unchanged.
 
     LLaMA-Factory's web UI drops `false` from its extra arguments. So `"false"`, `"off"` and 0 are accepted too.
     """
-    return {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}.get(
-        str(value).lower(), value
-    )
+    words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+    return words.get(str(value).lower(), value)
 
 
 def _names(value: str | list[str] | tuple[str, ...] | None) -> tuple[str, ...]:
@@ -302,17 +300,15 @@ def _check(args: Any) -> None:
     `ObjectiveSettings` checks the ranges of the objective's values.
     """
     check_patches()
-    for key in SWITCHES:
+    for key in _switches(args):
         if not isinstance(getattr(args, key), bool):
             raise ValueError(f"{key}={getattr(args, key)!r}: expected true or false.")
     objective_settings(args)
     if args.cuset_fused not in ("auto", "on", "off"):
         raise ValueError(f"cuset_fused={args.cuset_fused!r}: expected auto, on or off.")
     labels = labelling_settings(args)
-    for key, check, name in (
-        ("cuset_sensitive_kinds", check_kinds, "kinds"),
-        ("cuset_kernel_aliases", check_aliases, "aliases"),
-    ):
+    checks = {"cuset_sensitive_kinds": (check_kinds, "kinds"), "cuset_kernel_aliases": (check_aliases, "aliases")}
+    for key, (check, name) in checks.items():
         try:
             check(labels[name])
         except ValueError as error:

@@ -13,7 +13,6 @@ from .arguments import hyper_parameters, objective_settings
 
 
 CUDA_COLOR = "#0b7285"  # color of CUDA tokens in every plot and page
-HEADING = "## Training objective"
 # One panel per question. Each curve is a key of the training log, see `log_key`.
 PANELS = {
     "objective": ("loss",),
@@ -52,19 +51,16 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     panels = {title: names for title, names in PANELS.items() if any(log_key(name) in logged for name in names)}
     if not panels:  # the run ended before its first log entry
         return
-    size = {"figsize": (8, 3 * len(panels)), "layout": "constrained"}
-    figure, grid = plt.subplots(len(panels), 1, sharex=True, squeeze=False, **size)
-    axes = grid[:, 0]
+    figure = plt.figure(figsize=(8, 3 * len(panels)), layout="constrained")
+    axes = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
     for axis, (title, names) in zip(axes, panels.items(), strict=True):
         for name in names:
             if points := [(entry["step"], entry[log_key(name)]) for entry in log if log_key(name) in entry]:
                 steps, values = zip(*points, strict=True)
+                style = {"color": CUDA_COLOR} if "cuda_" in name else {}
+                if len(points) == 1:  # a line through a single point is invisible
+                    style["marker"] = "o"
                 # As in LLaMA-Factory's plots: a smoothed curve with the raw values faint behind it.
-                color = CUDA_COLOR if "cuda_" in name else None
-                style = {
-                    "color": color,
-                    "marker": "o" if len(points) == 1 else None,
-                }  # a line through a single point is invisible
                 (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "), **style)
                 axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
         axis.set_title(title, loc="left", fontsize="medium")
@@ -77,10 +73,8 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     print("Figure saved at:", path)
 
 
-def describe_method(output_dir: str, finetuning_args: Any, data_notes: Sequence[str] = ()) -> None:
-    """Add a section and tags on the method to the README.md that the Trainer wrote.
-
-    A second call changes nothing.
+def describe_method(output_dir: str, finetuning_args: Any, data_notes: Sequence[str]) -> None:
+    """Add a section and tags on the method to the README.md that the Trainer has just written.
 
     Args:
         output_dir: the run's output folder.
@@ -88,13 +82,10 @@ def describe_method(output_dir: str, finetuning_args: Any, data_notes: Sequence[
         data_notes: sentences that were logged about the data: edition, share of CUDA.
     """
     path = Path(output_dir) / "README.md"
-    if not path.exists() or HEADING in path.read_text(encoding="utf-8"):
-        return
-
     settings = objective_settings(finetuning_args)
     rows = "\n".join(f"| `{key}` | {value} |" for key, value in hyper_parameters(finetuning_args).items())
     section = (
-        f"{HEADING}\n\nFine-tuned with `stage: cuset` of cuset-stage on LLaMA-Factory; objective: {settings.rule.title}.\n\n"
+        f"## Training objective\n\nFine-tuned with `stage: cuset` of cuset-stage on LLaMA-Factory; objective: {settings.rule.title}.\n\n"
         f"| key | value |\n|---|---|\n{rows}\n"
     )
     if settings.objective == "cuset":

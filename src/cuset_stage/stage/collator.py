@@ -13,7 +13,6 @@ from .processors import COLUMNS, WEIGHTS
 
 # The narrow types of the processors are kept, because a batch and the next one stay on the device for a whole step.
 DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32, WEIGHTS: torch.float32}
-PADDING = {WEIGHTS: 1}
 
 
 @dataclass
@@ -43,7 +42,7 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         batch = super().__call__(features)
         labels = batch["labels"]
         for name, rows in columns.items():
-            masked, padding = zip(rows, attention, strict=True), PADDING.get(name, 0)
+            masked, padding = zip(rows, attention, strict=True), int(name == WEIGHTS)
             batch[name] = torch.stack([self._fit(row, mask, labels.size(1), padding) for row, mask in masked])
 
         if self.label_pad_token_id != IGNORE_INDEX:
@@ -65,9 +64,6 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         """Trim or pad one row [row_length] of a label column to [length]."""
         if row.numel() > length:  # padding inside a packed row was removed
             row = row[attention != 0]
-        fitted = row.new_full((length,), padding)
-        if self.tokenizer.padding_side == "left":
-            fitted[length - row.numel() :] = row
-        else:
-            fitted[: row.numel()] = row
-        return fitted
+        missing = length - row.numel()
+        before = missing if self.tokenizer.padding_side == "left" else 0
+        return torch.nn.functional.pad(row, (before, missing - before), value=padding)

@@ -28,7 +28,8 @@ from .rebinding import rebind_globals
 
 
 COLUMN = "_given"  # a column of converted rows, beside LLaMA-Factory's _prompt and _response
-COLUMN_KEYS, TAG_KEYS = ("weight", "spans"), ("loss_weight_tag", "spans_tag")
+# The names that an entry of dataset_info.json may give, by the group in which they belong.
+GROUPS = {"columns": ("weight", "spans"), "tags": ("loss_weight_tag", "spans_tag")}
 
 
 class GivenSpan(NamedTuple):
@@ -109,11 +110,10 @@ class GivingAttr(DatasetAttr):
             InputError: a name is misplaced, misspelt, or does not fit the form of the rows.
         """
         super().join(attr)
-        groups = {"columns": COLUMN_KEYS, "tags": TAG_KEYS}
-        for group, ours in groups.items():
+        for group, ours in GROUPS.items():
             names = attr.get(group) or {}
             # LLaMA-Factory ignores a name in the wrong place, so the weights would silently not be used.
-            misplaced = [(key, place) for place in ("", *groups) for key in ours if place != group]
+            misplaced = [(key, place) for place in ("", *GROUPS) for key in ours if place != group]
             for key, place in misplaced:
                 if key in ((attr.get(place) or {}) if place else attr):
                     where = f"under {place}" if place else "beside columns and tags"
@@ -134,7 +134,7 @@ class GivingAttr(DatasetAttr):
     @property
     def gives(self) -> bool:
         """Whether the entry names weights or spans."""
-        return any(getattr(self, key) for key in (*COLUMN_KEYS, *TAG_KEYS))
+        return any(getattr(self, key) for keys in GROUPS.values() for key in keys)
 
 
 def giving_dataset_list(*args: Any) -> list[GivingAttr]:

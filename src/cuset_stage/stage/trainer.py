@@ -52,7 +52,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     Args:
         objective: the objective and its settings.
-        fused: auto, on or off, as `cuset_fused`.
         label_summaries: sentences about the labels. They are logged once more when training begins, because loading
             the model logs much in between.
         metrics: each is called with the trainer at an evaluation, on every rank, and returns entries of the
@@ -61,12 +60,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     """
 
     def __init__(
-        self,
-        objective: ObjectiveSettings,
-        fused: str = "auto",
-        label_summaries: Sequence[str] = (),
-        metrics: Sequence[Metric] = (),
-        **kwargs: Any,
+        self, objective: ObjectiveSettings, label_summaries: Sequence[str], metrics: Sequence[Metric], **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         self._label_summaries = label_summaries
@@ -75,11 +69,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         check_layout(getattr(self.accelerator, "parallelism_config", None))
         self.objective = objective
         self.compute_loss_func = self._objective_loss
-        self._must_fuse = fused == "on"
         self._said_fused = False
         self.fused_head: FusedHead | None = None
         self._reference_head: FusedHead | None = None
-        if fused != "off":
+        if self.finetuning_args.cuset_fused != "off":
             heads = [FusedHead(model, objective) for model in self._models()]
             self.fused_head, self._reference_head = heads[0], heads[-1]
             if reason := heads[0].reason or heads[-1].reason:
@@ -116,7 +109,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         Raises:
             ValueError: `cuset_fused: on` does not allow this.
         """
-        if self._must_fuse:
+        if self.finetuning_args.cuset_fused == "on":
             raise ValueError(
                 f"cuset_fused: on, but {reason}. Set cuset_fused: auto to compute the loss from materialised logits."
             )
@@ -268,8 +261,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
         """Compute CuSeT's loss of a micro-batch, fused and without padding where possible."""
-        if "cuda_mask" not in inputs:
-            raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         self._computed_loss = True
         if not self.state.global_step:
             self._check_tokens(inputs["input_ids"])
@@ -518,10 +509,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         """Evaluate, and add the metrics and the objective's loss (`eval_<objective>_loss`) to the result."""
         self._evaluated_rows = []
         output = super().evaluation_loop(*args, metric_key_prefix=metric_key_prefix, **kwargs)
-        if metric_key_prefix.startswith("eval") and output.metrics is not None:
+        if metric_key_prefix.startswith("eval"):
             for metric in self._metrics:
                 output.metrics.update(metric(self))
-        if self._evaluated_rows and output.metrics is not None:
+        if self._evaluated_rows:
             loss, tokens, samples = torch.stack(self._evaluated_rows).sum(dim=0).tolist()
             count = tokens if self.objective.normalization == "tokens" else samples
             if count:

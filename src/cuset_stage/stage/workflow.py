@@ -22,7 +22,7 @@ from ..settings import check_datasets
 from ..text import InputError
 from . import proof
 from .arguments import check_combination, hyper_parameters, labelling_settings, objective_settings
-from .artifacts import describe_method, plot_run
+from .artifacts import plot_run
 from .collator import CusetDataCollator
 from .dataset import data_set_names, labelled_dataset
 from .processors import LabelRules
@@ -75,14 +75,7 @@ def run_cuset(
         if training_args.device.type == "cpu" and not training_args.bf16:
             for name in ("model", "ref_model"):
                 as_float32(kwargs.get(name))
-        options = {"fused": finetuning_args.cuset_fused, "label_summaries": label_summaries, "metrics": metrics}
-        return CusetTrainer(objective=objective, **options, **kwargs)
-
-    def create_modelcard_and_push(trainer: CusetTrainer, *args: Any, **kwargs: Any) -> None:
-        sft_workflow.create_modelcard_and_push(trainer, *args, **kwargs)
-        # Without a push LLaMA-Factory calls the base class's method, past the trainer's.
-        if training_args.do_train and trainer.is_world_process_zero():
-            describe_method(training_args.output_dir, finetuning_args, label_summaries)
+        return CusetTrainer(objective=objective, label_summaries=label_summaries, metrics=metrics, **kwargs)
 
     run = rebind_globals(
         sft_workflow.run_sft,
@@ -91,7 +84,10 @@ def run_cuset(
             "SFTDataCollatorWith4DAttentionMask": CusetDataCollator,
             "CustomSeq2SeqTrainer": make_trainer,
             "plot_loss": lambda output_dir, keys: plot_run(output_dir, keys, objective.name),
-            "create_modelcard_and_push": create_modelcard_and_push,
+            # It calls the method of the base class, `Trainer`, past the one of our trainer.
+            "create_modelcard_and_push": rebind_globals(
+                sft_workflow.create_modelcard_and_push, {"Trainer": CusetTrainer}
+            ),
         },
     )
     try:
