@@ -181,22 +181,20 @@ def extract_code(
     Raises:
         ValueError: if the rule or the language does not exist.
     """
-    try:
-        rule = ExtractRule(rule)
-    except ValueError:
-        raise ValueError(f"extraction rule {str(rule)!r}: one of {', '.join(ExtractRule)}.") from None
+    if rule not in list(ExtractRule):
+        raise ValueError(f"extraction rule {str(rule)!r}: one of {', '.join(ExtractRule)}.")
     if language not in OTHER_LANGUAGES:
         raise ValueError(f"language {language!r}: one of {', '.join(OTHER_LANGUAGES)}.")
-    if rule is ExtractRule.FIRST_ANY:
+    if rule == ExtractRule.FIRST_ANY:
         block = _FIRST_BLOCK.search(answer)
         return block[1].strip() or None if block else None
     code = _best_code(read_answer(answer), rule, language, whole_program and language == "cuda")
     return code if code and code.strip() else None
 
 
-def _best_code(answer: "Answer", rule: ExtractRule, language: str, whole_program: bool) -> str | None:
+def _best_code(answer: "Answer", rule: str, language: str, whole_program: bool) -> str | None:
     """Choose the code of an answer by the rule `first` or `last`, in the order that the module docstring lists."""
-    at = -1 if rule is ExtractRule.LAST else 0
+    at = -1 if rule == ExtractRule.LAST else 0
 
     def is_code(text: str) -> bool:
         return looks_like_code(text, language)
@@ -535,9 +533,7 @@ def _find_partners(text: str, tags: list[_Tag]) -> list[int]:
             partners[opening] = number
             if counts:
                 break
-    partners = [
-        exact_end if exact_end >= 0 else likely_end for exact_end, likely_end in zip(exact, partners, strict=True)
-    ]
+    partners = [first if first >= 0 else second for first, second in zip(exact, partners, strict=True)]
     # An opening that is left may be ended by a tag of another kind, if that tag ends nothing else.
     taken, wrong = set(partners), -1
     for number in reversed(range(len(tags))):

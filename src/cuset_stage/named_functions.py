@@ -82,11 +82,8 @@ def _import(name: str, key: str) -> tuple[ModuleType, str]:
         return importlib.import_module(place), attribute
     except Exception as error:  # the user's code may raise anything
         what = one_line(f"{type(error).__name__}: {error}")
-        fix = (
-            "Start where the module lies, install it, or give path/to/file.py"
-            if isinstance(error, ImportError)
-            else "Mend it"
-        )
+        elsewhere = "Start where the module lies, install it, or give path/to/file.py"
+        fix = elsewhere if isinstance(error, ImportError) else "Mend it"
         raise InputError(f"{key}={name!r}: importing it failed with {what}. {fix}.") from error
 
 

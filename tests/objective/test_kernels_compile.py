@@ -53,37 +53,6 @@ def test_every_kernel_compiles(tmp_path):
         assert outcome(worker) > 100
 
 
-class NoDevice:
-    """A stand-in for Triton's driver that answers what Triton asks before it compiles."""
-
-    def __init__(self, target):
-        self.target = target
-
-    def get_current_device(self):
-        return 0
-
-    def get_current_stream(self, device):
-        return 0
-
-    def get_current_target(self):
-        return self.target
-
-
-class Launches:
-    """Recorded launches of Triton kernels.
-
-    Attributes:
-        kinds: For each kernel name and compilation key, the kernel and what it was to be compiled with.
-    """
-
-    def __init__(self):
-        self.kinds = {}
-
-    def hook(self, *, fn, compile, **_):
-        self.kinds.setdefault((fn.name, str(compile["key"])), (fn.jit_function, compile))
-        return True  # tells Triton neither to compile nor to launch the kernel
-
-
 def step(vocab_size, dtype=torch.bfloat16, settings=None, *, trained=("hidden",), layout="plain", tokens=3):
     """Run a training step for its launches. No kernel really runs, so its results mean nothing."""
     hidden = torch.zeros(1, tokens + 1, 8, dtype=dtype, requires_grad="hidden" in trained)
@@ -144,14 +113,19 @@ def all_steps():
         step(2048, layout=layout)
 
 
-def compile_kernels(launches: Launches, target) -> list[str]:
-    """Compile all recorded launches and return what went wrong, a line each."""
+def compile_kernels(launches: dict, target) -> list[str]:
+    """Compile all recorded launches and return what went wrong, a line each.
+
+    Args:
+        launches: for each kernel name and compilation key, the kernel and what it was to be compiled with.
+        target: Triton's description of the GPU.
+    """
     from triton.compiler import ASTSource
 
     from cuset_stage.objective import triton_kernels
 
     wrong = []
-    for (name, _), (kernel, chosen) in launches.kinds.items():
+    for (name, _), (kernel, chosen) in launches.items():
         constants = {kernel.arg_names[place]: value for (place,), value in chosen["constants"].items()}
         pointers = [kind for kind in chosen["signature"].values() if kind.startswith("*")]
         what = f"{name} {pointers[0]} {constants} num_warps={chosen['num_warps']}"
@@ -164,7 +138,7 @@ def compile_kernels(launches: Launches, target) -> list[str]:
         except Exception as error:
             wrong.append(f"{what} {error!r}")
 
-    launched = {name for name, _ in launches.kinds}
+    launched = {name for name, _ in launches}
     written = {
         name for name, value in vars(triton_kernels).items() if name.endswith("_kernel") and hasattr(value, "run")
     }
@@ -178,27 +152,28 @@ def main(what: str, capability: int) -> int:
 
     from cuset_stage.objective import triton_kernels as kernels
 
-    target, launches = GPUTarget("cuda", capability, 32), Launches()
-    TRITON.runtime.driver.set_active(NoDevice(target))
-    TRITON.knobs.runtime.jit_cache_hook = launches.hook
+    target, launches = GPUTarget("cuda", capability, 32), {}
+
+    def record(*, fn, compile, **_):
+        launches.setdefault((fn.name, str(compile["key"])), (fn.jit_function, compile))
+        return True  # tells Triton neither to compile nor to launch the kernel
 
     def weigh_regions(*arguments):
         kernels.weigh_regions(*arguments)
         return cuset.weigh_regions(*arguments)  # the samples have to be numbered for real
 
-    backend = SimpleNamespace(
-        measure=kernels.measure,
-        chunk_step=kernels.chunk_step,
-        weigh_regions=weigh_regions,
-        scatter_rows=kernels.scatter_rows,
-    )
+    # Triton asks a driver these three things before it compiles.
+    device = {"get_current_device": lambda: 0, "get_current_stream": lambda device: 0}
+    TRITON.runtime.driver.set_active(SimpleNamespace(**device, get_current_target=lambda: target))
+    TRITON.knobs.runtime.jit_cache_hook = record
+    backend = SimpleNamespace(**{**vars(kernels), "weigh_regions": weigh_regions})
     fused.choose_backend = lambda device, dtype, name: backend
     fused._check_batch = lambda *batch: None
     (some_steps if what == "some" else all_steps)()
     wrong = compile_kernels(launches, target)
     for line in wrong:
         print("FAILED", line)
-    print(len(launches.kinds))
+    print(len(launches))
     return int(bool(wrong))
 
 

@@ -12,40 +12,28 @@ from cuset_stage.objective import ObjectiveSettings, cuset_loss, fused_objective
 NAN, INF = float("nan"), float("inf")
 
 
-def cut(tensor):
-    return tensor[:, :-1]
-
-
-def first(tensor):
-    return tensor[:1]
-
-
-def elsewhere(tensor):
-    return tensor.to("meta")
+COLUMNS = ("labels", "cuda_mask", "sample_ids")
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("name", "change", "message"),
     [
-        ({"hidden": lambda hidden: hidden[0]}, "expected (hidden|logits)"),
-        ({"labels": cut}, "labels has the shape"),
-        ({"cuda_mask": first}, r"cuda_mask has the shape \[1, 47\]"),
-        ({"sample_ids": first}, "sample_ids has the shape"),
-        ({"weight": cut}, "different hidden sizes"),
-        ({"labels": elsewhere}, "labels is on meta, hidden on cpu"),
-        ({"cuda_mask": elsewhere}, "cuda_mask is on meta, hidden on cpu"),
-        ({"sample_ids": elsewhere}, "sample_ids is on meta, hidden on cpu"),
-        ({"bias": lambda bias: bias[:5]}, "bias has the shape"),
-        ({"weight": torch.Tensor.bfloat16}, "expected one floating dtype"),
+        ("hidden", lambda hidden: hidden[0], "expected (hidden|logits)"),
+        ("labels", lambda labels: labels[:, :-1], "labels has the shape"),
+        ("cuda_mask", lambda mask: mask[:1], r"cuda_mask has the shape \[1, 47\]"),
+        ("sample_ids", lambda ids: ids[:1], "sample_ids has the shape"),
+        ("weight", lambda weight: weight[:, :-1], "different hidden sizes"),
+        *((name, lambda column: column.to("meta"), f"{name} is on meta, hidden on cpu") for name in COLUMNS),
+        ("bias", lambda bias: bias[:5], "bias has the shape"),
+        ("weight", torch.Tensor.bfloat16, "expected one floating dtype"),
     ],
 )
-def test_tensors_that_do_not_belong_together(changes, message):
+def test_tensors_that_do_not_belong_together(name, change, message):
     case = make_case(bias=True)
-    for name, change in changes.items():
-        setattr(case, name, change(getattr(case, name)))
+    setattr(case, name, change(getattr(case, name)))
     with pytest.raises(ValueError, match=message):
         fused_objective(case.hidden, case.weight, *case.batch, ObjectiveSettings(), bias=case.bias)
-    if ("has the shape" in message and "bias" not in changes) or "logits" in message:
+    if ("has the shape" in message and name != "bias") or "logits" in message:
         with pytest.raises(ValueError, match=message):
             cuset_loss(case.logits(case.hidden, case.weight, case.bias), *case.batch)
 

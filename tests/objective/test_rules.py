@@ -18,7 +18,8 @@ from cuset_stage.objective.rules import GONE, INTEGERS, STATISTICS, MadeUpTokens
 from cuset_stage.text import InputError
 
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "objectives.md"
+PAGE = (Path(__file__).parents[2] / "docs" / "objectives.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r'```python {title="rules.py"}\n(.*?)```', PAGE, re.DOTALL)
 TRAINED = [("hidden",), ("hidden", "weight", "bias")]
 
 
@@ -46,12 +47,10 @@ def of(function, **options) -> ObjectiveSettings:
 
 
 def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
-    page = PAGE.read_text(encoding="utf-8")
-    blocks = re.findall(r'```python {title="rules.py"}\n(.*?)```', page, re.DOTALL)
-    assert len(blocks) == 4 and len(blocks[0].splitlines()) <= 5
+    assert len(BLOCKS) == 4 and len(BLOCKS[0].splitlines()) <= 5
     case = make_case(seed=32)
     found, titles = [], []
-    for number, (block, options) in enumerate(zip(blocks[:3], ({}, {"gamma": 1.5}, {}), strict=True)):
+    for number, (block, options) in enumerate(zip(BLOCKS[:3], ({}, {"gamma": 1.5}, {}), strict=True)):
         (tmp_path / str(number)).mkdir()
         monkeypatch.chdir(tmp_path / str(number))
         Path("rules.py").write_text(block)
@@ -69,7 +68,7 @@ def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", GONE)
 @pytest.mark.parametrize("options", [{}, {"alpha": 2}])
 def test_an_objective_that_went_says_how_to_write_it(name, options):
-    assert f"def {name}(tokens):" in PAGE.read_text(encoding="utf-8")
+    assert f"def {name}(tokens):" in PAGE
     with pytest.raises(InputError, match=rf"'{name}' is no longer .* docs/objectives\.md .* rules\.py:{name}, "):
         ObjectiveSettings(objective=name, options=options)
 
@@ -101,10 +100,9 @@ def papers(tmp_path):
     """The documentation's code block with rules of other papers: the path of a file with it, and the names that it
     defines.
     """
-    block = re.findall(r'```python {title="rules.py"}\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)[3]
-    (tmp_path / "rules.py").write_text(block)
+    (tmp_path / "rules.py").write_text(BLOCKS[3])
     defined = {}
-    exec(block, defined)
+    exec(BLOCKS[3], defined)
     return tmp_path / "rules.py", defined
 
 

@@ -22,8 +22,8 @@ int main() {
 """
 
 
-def escape(code: str, quote: str = '"') -> str:
-    return code.replace("\\", "\\\\").replace(quote, "\\" + quote).replace("\n", "\\n")
+def escape(code: str) -> str:
+    return code.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 LINES = "\n".join(f'    "{escape(line)}"' for line in CODE.splitlines(keepends=True))

@@ -83,8 +83,7 @@ def supervised_tokens(
     def of_tokens(values: torch.Tensor | None) -> torch.Tensor | None:
         return None if values is None else values.reshape(-1).index_select(0, position + 1)
 
-    kind = of_tokens(cuda_mask)
-    kind = torch.zeros_like(position) if kind is None else kind
+    kind = torch.zeros_like(position) if cuda_mask is None else of_tokens(cuda_mask)
     optional = of_tokens(sample_ids), of_tokens(token_weights)
     return SupervisedTokens(row, column, position, of_tokens(labels).long(), kind, *optional)
 

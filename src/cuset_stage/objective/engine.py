@@ -18,8 +18,8 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -28,9 +28,8 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 
-from . import vocabulary
 from .cuset import SupervisedTokens, weigh_regions  # noqa: F401  a part of the backend
-from .vocabulary import base_divergence, measure_both
+from .vocabulary import base_divergence, measure, measure_both  # noqa: F401  measure is a part of the backend
 
 
 # Memory budget of a chunk's logits and temporaries. Larger chunks use the GPU better, smaller chunks fit smaller
@@ -147,11 +146,6 @@ def _accumulate(total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor)
 # ---- the steps between and after the products, in plain PyTorch
 
 
-def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) -> dict[str, torch.Tensor]:
-    """Compute `vocabulary.measure` in float32 or wider."""
-    return vocabulary.measure(logits.to(torch.promote_types(logits.dtype, torch.float32)), target, names)
-
-
 def chunk_step(
     logits: torch.Tensor,
     target: torch.Tensor,
@@ -234,11 +228,10 @@ TORCH = sys.modules[__name__]
 @functools.cache
 def _finds_compiler() -> bool:
     """Check that Triton finds the C compiler with which it builds its launchers, and warn once if it does not."""
-    try:
+    custom_build = None
+    with suppress(ImportError):  # an older Triton has no such module
         from triton.knobs import build
-    except ImportError:  # an older Triton
-        custom_build = None
-    else:
+
         custom_build = build.impl
     has_compiler = bool(custom_build or os.environ.get("CC") or shutil.which("clang") or shutil.which("gcc"))
     if not has_compiler:

@@ -15,7 +15,7 @@ made-up tokens (`MadeUpTokens`).
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -152,14 +152,13 @@ class Rule:
                 )
             return None
         options_class, has_default = parameters[1].annotation, parameters[1].default is not inspect.Parameter.empty
-        if not (is_dataclass(options_class) or hasattr(options_class, "model_fields")) or has_default:
+        # The fields of a pydantic model or of a dataclass, by their names.
+        option_names = getattr(options_class, "model_fields", getattr(options_class, "__dataclass_fields__", None))
+        if option_names is None or has_default:
             raise InputError(
                 f"cuset_objective={name!r}: its second argument, {parameters[1].name}, takes the options. Annotate it with a settings class, a "
                 "dataclass or a pydantic model that has the defaults, and give it no default, as in def focal(tokens, options: Options)."
             )
-        option_names = list(getattr(options_class, "model_fields", ())) or [
-            entry.name for entry in fields(options_class)
-        ]
         for key in values:
             if key not in option_names:
                 raise InputError(
@@ -234,10 +233,9 @@ def cuset(tokens: Tokens, settings: Any) -> torch.Tensor:
 
     arXiv 2606.16231. The paper trains with lr 1e-4, LoRA r 8, alpha 16, batches of 8.
     """
-    is_confident = (
-        tokens.confidence > settings.tau if settings.use_confidence_mask else torch.ones_like(tokens.is_cuda)
-    )
-    weight = is_confident.to(tokens.nll.dtype)  # Eq. 2
+    weight = torch.ones_like(tokens.nll)
+    if settings.use_confidence_mask:
+        weight = (tokens.confidence > settings.tau).to(weight.dtype)  # Eq. 2
     return weight + settings.lam * tokens.is_cuda if settings.use_cuda_mask else weight  # Eq. 3 and 4
 
 
@@ -292,15 +290,10 @@ def asft(tokens: Tokens, settings: Any) -> torch.Tensor:
 def profit(tokens: Tokens, settings: Any) -> torch.Tensor:
     """1[p >= threshold], or another direction. arXiv 2601.09195; authors: 0.1, `higher`, lr 1e-5."""
     low, high = settings.prob_threshold[0], settings.prob_threshold[-1]
-    match settings.threshold_direction:
-        case "higher":
-            return tokens.confidence >= low
-        case "lower":
-            return tokens.confidence <= high
-        case "middle":
-            return (tokens.confidence >= low) & (tokens.confidence <= high)
-        case _:  # random
-            return torch.rand_like(tokens.nll) >= low
+    if settings.threshold_direction == "random":
+        return torch.rand_like(tokens.nll) >= low
+    above, below = tokens.confidence >= low, tokens.confidence <= high
+    return {"higher": above, "lower": below, "middle": above & below}[settings.threshold_direction]
 
 
 RULES: dict[str, Rule] = {one.__name__: one.rule for one in (cuset, sft, dft, eaft, asft, profit)}

@@ -215,11 +215,9 @@ class ObjectiveSettings:
         """Return `weight` in the dtype of `like`, or raise InputError if it is not one number per entry of `like`."""
         start = f"cuset_objective={self.objective!r} gave "
         if not isinstance(weight, torch.Tensor) or weight.shape != like.shape:
-            shape = (
-                f"a tensor {list(weight.shape)}" if isinstance(weight, torch.Tensor) else f"{type(weight).__name__}"
-            )
+            given = f"a tensor {list(weight.shape)}" if isinstance(weight, torch.Tensor) else type(weight).__name__
             raise InputError(
-                f"{start}{shape}; expected one {what}, a tensor {list(like.shape)}. torch.full_like(tokens.nll, x) is a constant."
+                f"{start}{given}; expected one {what}, a tensor {list(like.shape)}. torch.full_like(tokens.nll, x) is a constant."
             )
         if weight.dtype != torch.bool and not weight.is_floating_point():
             raise InputError(

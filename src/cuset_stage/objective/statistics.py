@@ -29,9 +29,8 @@ class ObjectiveMeter:
 
     def __init__(self) -> None:
         self._sums: torch.Tensor | None = None
-        self._maxima: torch.Tensor | None = (
-            None  # of the values and the negated values, so that one reduction gives both extremes
-        )
+        # Of the values and of the negated values, so that one reduction gives both extremes.
+        self._maxima: torch.Tensor | None = None
 
     @torch.no_grad()
     def update(self, terms: TokenTerms, tau: float) -> None:

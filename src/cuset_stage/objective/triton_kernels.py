@@ -360,7 +360,7 @@ def _measure_kernel(
 
 
 def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) -> dict[str, torch.Tensor]:
-    """Compute the same as `engine.measure`. Rows of logits must be contiguous."""
+    """Compute the same as `vocabulary.measure`. Rows of logits must be contiguous."""
     statistics = {}
     if "top_entropy" in names:
         statistics["top_entropy"] = top_entropy(logits)

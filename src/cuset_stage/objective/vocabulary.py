@@ -50,13 +50,14 @@ def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) 
         concentration  sum p^2
 
     Args:
-        logits: [num_valid, vocab_size], float32 or wider.
+        logits: [num_valid, vocab_size]. The computation is in float32 or wider.
         target: [num_valid]. The statistics of a target outside the vocabulary are meaningless.
         names: which statistics to compute.
 
     Returns:
-        Name -> [num_valid] in the logits' dtype.
+        Name -> [num_valid] in the logits' dtype, or float32 where that is narrower.
     """
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     place = target.clamp(0, logits.size(1) - 1)[:, None]
     log_p = logits.log_softmax(dim=-1)
     p, p_target, at_target = log_p.exp(), log_p.gather(1, place)[:, 0].exp(), logits.gather(1, place)

@@ -5,7 +5,6 @@ Every other file of this subpackage imports from here. Standard library only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -40,8 +39,6 @@ _ALIASES = """
     ROCSPARSE_KERNEL SGL_KERNEL THRUST_DETAIL_KERNEL_ATTRIBUTES _CCCL_KERNEL_ATTRIBUTES
 """
 KERNEL_ALIASES: tuple[str, ...] = tuple(_ALIASES.split())
-
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
 class Span(NamedTuple):
@@ -90,7 +87,7 @@ def check_aliases(aliases: Iterable[str]) -> tuple[str, ...]:
         raise ValueError(f"aliases={aliases!r}: a sequence of macro names, for example ({aliases!r},)")
     wanted = tuple(aliases)
     for alias in wanted:
-        if not isinstance(alias, str) or not _IDENTIFIER.match(alias):
+        if not (isinstance(alias, str) and alias.isascii() and alias.isidentifier()):
             raise ValueError(f"aliases: {alias!r} is not a macro name; give C identifiers such as 'MY_KERNEL'")
     return wanted
 

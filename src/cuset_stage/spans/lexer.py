@@ -20,6 +20,7 @@ from .templates import field_end, plain
 
 
 _ATTRIBUTE = r"__attribute__\s*\(\(\s*(?:__)?global(?:__)?\s*\)\)"
+_DEVICE = re.compile(r"__device__(?<!\w__device__)\b")
 _HEADER = re.compile(r"[(){};#]")
 _BODY = re.compile(r"[{}#]")
 _DIRECTIVE = re.compile(r"#[ \t]*(if|el|endif)")
@@ -136,20 +137,15 @@ def kernels(lexed: Lexed) -> list[Body]:
 
 def device_functions(lexed: Lexed) -> list[Body]:
     """Return every `__device__` function or lambda that has a body."""
-    finder = _word_finder("__device__")
-    return [body for stretch in lexed.stretches() for body in _functions(*stretch, finder, strict=False)]
+    return [body for stretch in lexed.stretches() for body in _functions(*stretch, _DEVICE, strict=False)]
 
 
 def _kernel_finder(words: tuple[str, ...]) -> re.Pattern[str]:
     # `re` caches compiled patterns itself. A pattern that begins with a literal is searched by memchr.
     if not words:
         return re.compile(rf"__(?:global__\b|{_ATTRIBUTE[2:]})")
-    return _word_finder("__global__", *words, other=_ATTRIBUTE)
-
-
-def _word_finder(*words: str, other: str = "") -> re.Pattern[str]:
-    choices = [rf"{word}(?<!\w{word})\b" for word in map(re.escape, sorted(words, key=len, reverse=True))]
-    return re.compile("|".join([*choices, *filter(None, [other])]))
+    longest_first = map(re.escape, sorted(("__global__", *words), key=len, reverse=True))
+    return re.compile("|".join([*(rf"{word}(?<!\w{word})\b" for word in longest_first), _ATTRIBUTE]))
 
 
 def _heads(text: str, finder: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:

@@ -107,8 +107,7 @@ def _lines(text: str, code: str) -> Iterator[Line]:
                     yield Line(first, line_end, indent, True)
                     start = -1
             last = line_end
-            depth += sum(map(line_code.count, "([{")) - sum(map(line_code.count, ")]}"))
-            depth = max(0, depth)
+            depth = max(0, depth + sum(map(line_code.count, "([{")) - sum(map(line_code.count, ")]}")))
             joined = line_code.rstrip().endswith("\\") and start >= 0
         else:
             joined = False

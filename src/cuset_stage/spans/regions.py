@@ -30,18 +30,15 @@ _EVIDENCE = re.compile(
     r"|(?:using|typedef|namespace|struct|static|inline|constexpr|const|enum|void|int|float|dim3)[ \t]+\w|\w+(?:<[^<\n]*>)?<<<))",
     re.MULTILINE,
 )
-_PREFIX = r"(?<![\w])(?P<prefix>[rRbBuUfF]{0,2})"
+# The literals of Python, with their contents as the last group, beside comments and brackets.
 _TOKEN = re.compile(
-    r"(?P<comment>#[^\n]*)|"
-    + _PREFIX
-    + r"(?:"
-    + r'(?P<open3d>""")(?P<body3d>[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+)(?P<close3d>""")?'
-    + r"|(?P<open3s>''')(?P<body3s>[^'\\]*+(?:(?:\\[\s\S]?|'(?!''))[^'\\]*+)*+)(?P<close3s>''')?"
-    + r'|(?P<open1d>")(?P<body1d>[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+)(?P<close1d>")?'
-    + r"|(?P<open1s>')(?P<body1s>[^'\\\n]*+(?:\\(?:\r\n|[\s\S])?[^'\\\n]*+)*+)(?P<close1s>')?"
-    + r")|(?P<bracket>[()\[\]{}])"
+    r"(?P<comment>#[^\n]*)|(?<![\w])(?P<prefix>[rRbBuUfF]{0,2})(?:"
+    r'"""(?P<body3d>[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+)(?:""")?'
+    r"|'''(?P<body3s>[^'\\]*+(?:(?:\\[\s\S]?|'(?!''))[^'\\]*+)*+)(?:''')?"
+    r'|"(?P<body1d>[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+)"?'
+    r"|'(?P<body1s>[^'\\\n]*+(?:\\(?:\r\n|[\s\S])?[^'\\\n]*+)*+)'?"
+    r")|(?P<bracket>[()\[\]{}])"
 )
-_FORMS = ("3d", "3s", "1d", "1s")
 _ESCAPE = re.compile(r"\\(?:\r\n|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-7]{1,3}|[\s\S])")
 _FIELD = re.compile(r"\{\{|\}\}|\{[^{}\n]*\}")
 # Text that may stand between the literals of one source. In Python this includes `+ name +` and `s +=`, in C++ also
@@ -55,6 +52,7 @@ _C_JOINT = re.compile(
 )
 _TARGET = re.compile(r"(\w+)[ \t]*(?::[ \t]*\w+[ \t]*)?=[ \t]*\(?\s*\Z")
 _FORMAT_CALL = re.compile(r"(\w*)\.format\(")
+_DOUBLED = {"{{": "{ ", "}}": " }"}
 _MEANS = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 
@@ -152,8 +150,7 @@ def c_literals(text: str, has_code: Callable[[str], bool]) -> list[Region]:
     """
     literals = []
     for match in _C_TOKEN.finditer(text):
-        form = "raw" if match["raw"] is not None else "plain"
-        if match[form] is not None:
+        if form := match.lastgroup:  # raw or plain; a comment or a character has none
             source = _decode(match[form], raw=form == "raw", formatted=False)
             literals.append((*match.span(), Region(match.start(form), source)))
     return _joined(text, literals, _C_JOINT, has_code)
@@ -211,9 +208,8 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
         if match["bracket"]:
             depth = max(0, depth + (1 if match["bracket"] in "([{" else -1))
             continue
-        if match["comment"] is not None:
+        if match["comment"]:
             continue
-        form = next(form for form in _FORMS if match[f"open{form}"])
         before = line_before(text, match.start())
         indent = len(before) - len(before.lstrip())
         if not (literals and _PYTHON_JOINT.fullmatch(text, literals[-1][1], match.start())):
@@ -224,8 +220,9 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
             continue  # a statement of its own
         prefix = match["prefix"].lower()
         formatted = "f" in prefix or _is_format(text, match, names)
-        source = _decode(match[f"body{form}"], raw="r" in prefix, formatted=formatted)
-        literals.append((*match.span(), Region(match.start(f"body{form}"), source)))
+        body = match.lastgroup  # the last group that matched is the content of the literal
+        source = _decode(match[body], raw="r" in prefix, formatted=formatted)
+        literals.append((*match.span(), Region(match.start(body), source)))
     return [Region(start + at, source) for at, source in _joined(text, literals, _PYTHON_JOINT, has_code)]
 
 
@@ -244,15 +241,10 @@ def _is_format(text: str, match: re.Match[str], names: frozenset[str]) -> bool:
 def _decode(body: str, *, raw: bool, formatted: bool) -> str:
     """Replace escapes and replacement fields in a literal's content by text of the same length."""
     if formatted and "{" in body:
-        body = _FIELD.sub(_decode_field, body)
+        body = _FIELD.sub(lambda field: _DOUBLED.get(field[0], "_" * len(field[0])), body)
     if not raw and "\\" in body:
         body = _ESCAPE.sub(_decode_escape, body)
     return body
-
-
-def _decode_field(match: re.Match[str]) -> str:
-    field = match[0]
-    return {"{{": "{ ", "}}": " }"}.get(field, "_" * len(field))
 
 
 def _decode_escape(match: re.Match[str]) -> str:

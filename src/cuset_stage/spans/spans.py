@@ -82,9 +82,8 @@ def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ..
     """Return the spans in one region, as indices of the answer."""
     lexed = lex(region.text, aliases)
     extents = _extents(lexed, kinds)
-    if region.text.count("__global__") > lexed.full.count(
-        "__global__"
-    ):  # some are in comments, or in source for NVRTC
+    # Where scrubbing removed some, they are in comments or in source for NVRTC.
+    if region.text.count("__global__") > lexed.full.count("__global__"):
         literals = c_literals(region.text, lambda literal: "__global__" in literal)
         add_quoted(extents, literals, lambda source: _extents(lex(source, aliases), kinds))
     return spans_at(extents, kinds, region.start)

@@ -63,23 +63,16 @@ def token_mask(
     return mask
 
 
-def _byte_level_alphabet() -> dict[str, int]:
-    """Map the printable stand-in of each byte in byte-level BPE vocabularies (GPT-2's) to the byte."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    others = [byte for byte in range(256) if byte not in printable]
-    alphabet = {chr(byte): byte for byte in printable}
-    alphabet.update({chr(256 + index): byte for index, byte in enumerate(others)})
-    return alphabet
-
-
-_BYTE_OF = _byte_level_alphabet()
+_PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
+# Byte-level BPE vocabularies (GPT-2's) write each byte as one printable character.
+_BYTE_OF = {chr(byte): byte for byte in _PRINTABLE} | {chr(256 + place): byte for place, byte in enumerate(_OTHERS)}
 
 
 def _first_tokens(offsets: Sequence[tuple[int, int]], length: int) -> list[int | None]:
     """Return for each character of a text the first token that covers it, as `char_to_token` does."""
     tokens: list[int | None] = [None] * length
-    for token in range(len(offsets) - 1, -1, -1):
-        start, end = offsets[token]
+    for token, (start, end) in reversed(list(enumerate(offsets))):
         tokens[start:end] = [token] * (end - start)
     return tokens
 
@@ -255,15 +248,11 @@ class TokenAligner:
         """
         bare = piece.lstrip(b" ")  # SentencePiece puts a space in front of a text that has none
         start = position
-        while True:
+        while start == position or data[start - 1 : start].isspace():
             for candidate in (piece, bare):
                 if data.startswith(candidate, start):
                     return start, start + len(candidate)
-            if start >= len(data) or not data[start : start + 1].isspace():
-                break
             start += 1
-        if may_skip:
-            start = data.find(bare, position)
-            if start >= 0:
-                return start, start + len(bare)
+        if may_skip and (start := data.find(bare, position)) >= 0:
+            return start, start + len(bare)
         return None
