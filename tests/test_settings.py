@@ -81,18 +81,15 @@ def test_what_is_wrong_is_named(arguments, message):
 
 def test_a_files_mistakes_name_the_file(tmp_path):
     file = tmp_path / "example.yaml"
-    file.write_text("source: s\nper_gpu: 0\n")
-    with pytest.raises(SettingsError, match=rf"^{file}: per_gpu=0: expected greater than or equal to 1$"):
-        Example.read([str(file)])
-    file.write_text("- a\n")
-    with pytest.raises(SettingsError, match=r"expected `key: value` lines"):
-        Example.read([str(file)])
-    file.write_text("a: [")
-    with pytest.raises(SettingsError, match="not YAML"):
-        Example.read([str(file)])
-    file.write_text("source: s\nper_gpu: 1\nsource: t\n")
-    with pytest.raises(SettingsError, match=rf"{file}: not YAML: the key source stands twice\n.*line 1"):
-        Example.read([str(file)])
+    for text, message in (
+        ("source: s\nper_gpu: 0\n", rf"^{file}: per_gpu=0: expected greater than or equal to 1$"),
+        ("- a\n", "expected `key: value` lines"),
+        ("a: [", "not YAML"),
+        ("source: s\nper_gpu: 1\nsource: t\n", rf"{file}: not YAML: the key source stands twice\n.*line 1"),
+    ):
+        file.write_text(text)
+        with pytest.raises(SettingsError, match=message):
+            Example.read([str(file)])
     with pytest.raises(SettingsError, match=r"gone\.yaml: cannot be read: No such file"):
         Example.read(["gone.yaml"])
 

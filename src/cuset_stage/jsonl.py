@@ -70,7 +70,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         rows = json.loads(text) if is_list else [row for _, row in read_objects(path, torn=False)]
     except OSError as error:
         raise LinesError(f"cannot read {path}: {error.strerror}.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LinesError(f"{path}: not JSON ({error}); expected a list of objects, or one object a line.") from None
     wrong = [f"row {number} is {shown(row)}" for number, row in enumerate(rows, start=1) if not isinstance(row, dict)]
     if wrong or not rows:

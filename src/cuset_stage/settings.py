@@ -27,7 +27,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_core import PydanticUndefined
 
 from . import bundled
 from .text import InputError, nearest, shown
@@ -44,9 +43,8 @@ def split_names(value: Any) -> Any:
         ValueError: for a text that begins with `[` and that YAML did not read as a list.
     """
     if isinstance(value, str) and value.startswith("["):
-        raise ValueError(
-            f"{value} is not a list in YAML, where a name that begins with a sign is quoted; write {value.strip('[] ')} without brackets"
-        )
+        fix = f"write {value.strip('[] ')} without brackets"
+        raise ValueError(f"{value} is not a list in YAML, where a name that begins with a sign is quoted; {fix}")
     return [part for part in (part.strip() for part in value.split(",")) if part] if isinstance(value, str) else value
 
 
@@ -146,6 +144,23 @@ class Keys(BaseModel):
             raise ValueError(f"{key}: no such key; {nearest(str(key), cls.model_fields)}")
         return values
 
+    @classmethod
+    def describe(cls, place: str = "") -> Iterator[tuple[str, str, str, str]]:
+        """Yield (key, type, default, description) of every key, for `--help` and the documentation.
+
+        The keys within a key follow it, except those of another command's settings.
+
+        Args:
+            place: what stands before each key, such as `models: NAME: `.
+        """
+        for name, field in cls.model_fields.items():
+            default = "required" if field.is_required() else _written(field.get_default(call_default_factory=True))
+            yield place + name, _type_name(field.annotation), default, field.description or ""
+            for inner in typing.get_args(field.annotation):
+                if isinstance(inner, type) and issubclass(inner, Keys) and not issubclass(inner, Settings):
+                    named = "NAME: " if typing.get_origin(field.annotation) is dict else ""
+                    yield from inner.describe(f"{place}{name}: {named}")
+
 
 class Settings(Keys):
     """Base class of a command's settings.
@@ -166,9 +181,9 @@ class Settings(Keys):
                 and the key, with what was expected and the nearest known key.
         """
         values: dict[str, Any] = {}
-        origins: dict[str, str] = {}
         bare: list[str] = []
         by_key: dict[str, Any] = {}
+        file = ""
         for place, argument in enumerate(arguments):
             if argument.startswith("-") and argument != "-":  # a switch such as --dry-run means dry_run=true
                 key, equals, value = argument.lstrip("-").partition("=")
@@ -184,14 +199,11 @@ class Settings(Keys):
             if equals and key.isidentifier():
                 by_key[key] = _parsed(value)
             elif argument.endswith((".yaml", ".yml")) and not values and not bare:
-                values = read_yaml(Path(argument))
-                origins = dict.fromkeys(values, argument)
+                values, file = read_yaml(Path(argument)), argument
             else:
                 bare.append(argument)
-        for key, value in {**cls._from_bare(bare), **by_key}.items():
-            values[key] = value
-            origins.pop(key, None)
-        return cls.checked(values, origins)
+        given = cls._from_bare(bare) | by_key
+        return cls.checked(values | given, dict.fromkeys(values.keys() - given.keys(), file))
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], origins: Mapping[str, str] = types.MappingProxyType({})) -> Self:
@@ -214,9 +226,7 @@ class Settings(Keys):
         """Assign the arguments without a key to the fields in `positional`."""
         values: dict[str, Any] = {}
         left = list(bare)
-        for name in cls.positional:
-            if not left:
-                break
+        for name in cls.positional[: len(bare)]:
             if name == cls.positional[-1] and typing.get_origin(cls.model_fields[name].annotation) in (list, tuple):
                 values[name], left = left, []
             else:
@@ -224,26 +234,6 @@ class Settings(Keys):
         if left:
             raise SettingsError(f"{left[0]}: expected FILE.yaml or key=value; {nearest(left[0], cls.model_fields)}")
         return values
-
-    @classmethod
-    def describe(cls) -> Iterator[tuple[str, str, str, str]]:
-        """Yield (key, type, default, description) of every key, for `--help` and the documentation."""
-        yield from _described(cls, "")
-
-
-def _described(cls: type[BaseModel], place: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the rows of `Settings.describe`.
-
-    The keys within a key follow it, except those of another command's settings.
-    """
-    for name, field in cls.model_fields.items():
-        default = "" if field.default is PydanticUndefined else _written(field.get_default(call_default_factory=True))
-        default_text = "required" if field.is_required() else default
-        yield place + name, _type_name(field.annotation), default_text, field.description or ""
-        for inner in typing.get_args(field.annotation):
-            if isinstance(inner, type) and issubclass(inner, BaseModel) and not issubclass(inner, Settings):
-                named = "NAME: " if typing.get_origin(field.annotation) is dict else ""
-                yield from _described(inner, f"{place}{name}: {named}")
 
 
 class _Loader(yaml.SafeLoader):

@@ -54,14 +54,11 @@ def main():
     "llamafactory/launcher.py": """
 import os, subprocess, sys
 def launch():
-    command = sys.argv.pop(1)
-    if command == "train" and os.environ.get("FORCE_TORCHRUN") == "1":
+    assert sys.argv.pop(1) == "train"
+    if os.environ.get("FORCE_TORCHRUN") == "1":
         sys.exit(subprocess.run(["torchrun", __file__, *sys.argv[1:]], check=True).returncode)
-    elif command == "train":
-        from .train.tuner import run_exp
-        run_exp()
-    else:
-        print("command", command)
+    from .train.tuner import run_exp
+    run_exp()
 if __name__ == "__main__":
     from llamafactory.train.tuner import run_exp
     run_exp()
@@ -76,14 +73,10 @@ def run_exp():
     patched = [getattr(module, "patched", 0) for module in (loader, constants, finetuning_args, parser, sft)]
     print("run_exp", patched, sys.executable, *sys.argv[1:], flush=True)
 """,
-    "llamafactory/v1/launcher.py": """
-def launch():
-    print("v1 runs")
-""",
+    "llamafactory/v1/launcher.py": "def launch(): print('v1 runs')\n",
     "llamafactory-9.9.9.dist-info/METADATA": "Metadata-Version: 2.1\nName: llamafactory\nVersion: 9.9.9\n",
-    **dict.fromkeys(("llamafactory/train/__init__.py", "llamafactory/v1/__init__.py"), ""),
     **dict.fromkeys((name.replace(".", "/") + ".py" for name in PATCHED if name != SFT), "VALUE = 1\n"),
-    **{f"llamafactory/{name}/__init__.py": "" for name in ("data", "extras", "hparams")},
+    **{f"llamafactory/{name}/__init__.py": "" for name in ("data", "extras", "hparams", "train", "v1")},
     "llamafactory/train/sft/__init__.py": "VALUE = 1\n",
 }
 
@@ -143,12 +136,13 @@ class Environment:
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=seconds)
 
 
-def write(folder: Path, files: dict[str, str]) -> Path:
-    """Write files, given as relative path -> text, and return the folder."""
+def write(folder: Path, files: dict[str, str], *, mode: int = 0o644) -> Path:
+    """Write files, given as relative path -> text, with this mode, and return the folder."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+        path.chmod(mode)
     return folder
 
 

@@ -35,9 +35,8 @@ def test_wheel_metadata(built):
     with zipfile.ZipFile(built.wheel) as archive:
         folder = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA")).rpartition("/")[0]
         metadata = archive.read(f"{folder}/METADATA").decode()
-        assert archive.read(f"{folder}/entry_points.txt").decode().split() == [
-            "[console_scripts]", "cuset", "=", "cuset_stage.cli:main",
-        ]  # fmt: skip
+        entry_points = archive.read(f"{folder}/entry_points.txt").decode().split()
+        assert entry_points == ["[console_scripts]", "cuset", "=", "cuset_stage.cli:main"]
         assert any(name.startswith(folder) and name.endswith("LICENSE") for name in archive.namelist())
     for line in ("Name: cuset-stage", "Version: 0.2.0", "License-Expression: Apache-2.0", "Requires-Python: >=3.11"):
         assert line in metadata.splitlines()

@@ -20,9 +20,7 @@ def without_startup_files(built, new_environment):
     environment.install(built.wheel)
     for name in STARTUP_FILES:
         (environment.site / name).unlink()
-    torchrun = environment.python.parent / "torchrun"
-    write(torchrun.parent, {"torchrun": TORCHRUN.format(python=environment.python)})
-    torchrun.chmod(0o755)
+    write(environment.python.parent, {"torchrun": TORCHRUN.format(python=environment.python)}, mode=0o755)
     return environment
 
 
@@ -30,8 +28,7 @@ def without_startup_files(built, new_environment):
 def test_every_rank_is_patched_by_this_python(path_variable, without_startup_files, pretend, recipe, tmp_path):
     """torchrun lies beside this interpreter; PATH does not lead there, or leads to another environment's first."""
     elsewhere = tmp_path / "elsewhere"
-    write(elsewhere, {"torchrun": "#!/bin/sh\necho wrong torchrun\n"})
-    (elsewhere / "torchrun").chmod(0o755)
+    write(elsewhere, {"torchrun": "#!/bin/sh\necho wrong torchrun\n"}, mode=0o755)
     variables = {"PATH": str(elsewhere) if path_variable else os.defpath, "FORCE_TORCHRUN": "1"}
     done = without_startup_files.run("-m", "cuset_stage", "train", str(recipe), path=pretend, **variables)
     ranks = [line for line in done.stdout.splitlines() if line.startswith("run_exp")]

@@ -52,16 +52,10 @@ def test_other_versions(pins, held, layered):
     environment = layered(*pins)
     bin_dir = environment.python.parent
     name, _, wanted = pins[0].partition("==")
-    show = [environment.python, "-c", f"import {name}; print({name}.__version__)"]
-    shown = subprocess.run(show, capture_output=True, text=True)
+    shown = environment.run("-c", f"import {name}; print({name}.__version__)")
     assert shown.stdout.strip() == wanted, shown.stderr
-    done = subprocess.run(
-        [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not gpu", *held],
-        cwd=ROOT,
-        # LLaMA-Factory refuses versions above 5.6.0 without it.
-        env=os.environ | {"PATH": f"{bin_dir}{os.pathsep}{os.environ['PATH']}", "DISABLE_VERSION_CHECK": "1"},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-    )
+    command = [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not gpu", *held]
+    # Without DISABLE_VERSION_CHECK, LLaMA-Factory refuses versions above 5.6.0.
+    env = os.environ | {"PATH": f"{bin_dir}{os.pathsep}{os.environ['PATH']}", "DISABLE_VERSION_CHECK": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

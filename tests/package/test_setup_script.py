@@ -37,8 +37,8 @@ def test_refuses_without_a_recent_python(checkout, tmp_path):
 
 
 def test_refuses_an_old_environment(checkout, tmp_path):
-    write(tmp_path / "venv" / "bin", {"python": "#!/bin/sh\n[ $1 = --version ] && echo Python 3.9.1\nexit 1\n"})
-    (tmp_path / "venv" / "bin" / "python").chmod(0o755)
+    old = "#!/bin/sh\n[ $1 = --version ] && echo Python 3.9.1\nexit 1\n"
+    write(tmp_path / "venv" / "bin", {"python": old}, mode=0o755)
     done = setup(checkout, CUSET_VENV=str(tmp_path / "venv"))
     assert done.returncode == 1
     assert "holds Python 3.9.1" in done.stderr and "CUSET_VENV" in done.stderr
@@ -46,8 +46,7 @@ def test_refuses_an_old_environment(checkout, tmp_path):
 
 def test_installs_once_and_again_when_something_changed(checkout, tmp_path, new_environment):
     bin_dir = tmp_path / "venv" / "bin"
-    write(bin_dir, {"python": PYTHON.format(bin=bin_dir, python=new_environment().python)})
-    (bin_dir / "python").chmod(0o755)
+    write(bin_dir, {"python": PYTHON.format(bin=bin_dir, python=new_environment().python)}, mode=0o755)
 
     first = setup(checkout, CUSET_VENV=str(tmp_path / "venv"))
     assert first.returncode == 0, first.stderr
@@ -61,7 +60,6 @@ def test_installs_once_and_again_when_something_changed(checkout, tmp_path, new_
     assert "pip -m pip install" in setup(checkout, CUSET_VENV=str(tmp_path / "venv")).stdout
 
     (bin_dir / "cuset").unlink()  # as `pip uninstall` leaves it
-    write(bin_dir, {"uv": '#!/bin/sh\necho "uv $*"\n'})
-    (bin_dir / "uv").chmod(0o755)
+    write(bin_dir, {"uv": '#!/bin/sh\necho "uv $*"\n'}, mode=0o755)
     again = setup(checkout, CUSET_VENV=str(tmp_path / "venv")).stdout
     assert f"uv pip install --python {bin_dir}/python -c {checkout}" in again and again.count("[dev]") == 1

@@ -19,20 +19,9 @@ from llamafactory.hparams.data_args import DataArguments
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from cuset_stage.cli._app import COMMANDS
+from cuset_stage.project import plan as planning
 from cuset_stage.project.folder import DataFile, Project, next_steps, read_form
-from cuset_stage.project.plan import (
-    H200,
-    KNOWN,
-    NF4,
-    Schedule,
-    choose_learning_rate,
-    choose_plan,
-    choose_schedule,
-    gpu_gib,
-    seconds_a_row,
-    shape_of,
-    training_gib,
-)
+from cuset_stage.project.plan import KNOWN, choose_learning_rate, choose_plan, choose_schedule, shape_of, training_gib
 from cuset_stage.project.template import difference, template_of
 from cuset_stage.text import InputError
 
@@ -72,8 +61,8 @@ def test_the_estimate_is_what_was_measured(shapes):
         estimate = training_gib(shapes[row["model"]], row["method"], row["cutoff_len"])
         assert estimate == pytest.approx(row["peak_gib"], rel=0.03), row
         # On the smallest GPU that this is chosen for, what PyTorch holds and the CUDA context have room.
-        assert row["reserved_gib"] + 0.6 <= gpu_gib(estimate)
-        seconds = seconds_a_row(shapes[row["model"]], row["cutoff_len"], H200)
+        assert row["reserved_gib"] + 0.6 <= planning.gpu_gib(estimate)
+        seconds = planning.seconds_a_row(shapes[row["model"]], row["cutoff_len"], planning.H200)
         assert seconds == pytest.approx(row["seconds_per_step"], rel=0.25), row
 
 
@@ -219,7 +208,7 @@ def test_nothing_heavy_is_imported_for_a_folder(tiny_model, tmp_path):
     ],
 )
 def test_the_length_of_a_run_follows_the_rows(rows, held_out, epochs, steps, logging):
-    assert choose_schedule(rows, 8) == Schedule(rows - held_out, held_out, epochs, steps, logging)
+    assert choose_schedule(rows, 8) == planning.Schedule(rows - held_out, held_out, epochs, steps, logging)
     assert choose_schedule(rows, 8, has_evaluation=True).held_out == 0
 
 
@@ -251,6 +240,7 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
         (None, "No such file"),
         ("[]", "no rows; expected a list of objects"),
         ("[", "not JSON"),
+        pytest.param("[" * 5000, "not JSON (maximum recursion depth exceeded", id="too deep"),
         ('[{"code": "x"}]', "its columns are code; expected alpaca"),
         ('[{"instruction": "a", "output": "b"}, {"instruction": "a"}]', "row 2: output is None; expected text"),
         (
@@ -300,10 +290,8 @@ def test_a_folder_for_one_gpu(init, tmp_path):
     expected |= {"logging_steps": 3, "num_train_epochs": 10.0, "save_total_limit": 1}
     expected |= {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}
     assert expected.items() <= recipe.items() and not {"deepspeed", "eval_dataset"} & recipe.keys()
-    assert (
-        "50 rows, alpaca form" in said
-        and "qlora on 1 x 24 GiB, learning rate 0.0001, 4 rows of up to 4096 tokens" in said
-    )
+    assert "50 rows, alpaca form" in said
+    assert "qlora on 1 x 24 GiB, learning rate 0.0001, 4 rows of up to 4096 tokens" in said
     assert "60 steps (10 epochs of 48 rows, 2 more to evaluate), very roughly " in said and "; writes 0." in said
     assert "14.77 billion parameters, template qwen3" in said
     # What was planned in 4 bits would not fit otherwise later either.
@@ -362,7 +350,7 @@ def test_the_table_of_the_page_is_what_is_planned():
             rows = f"{plan.rows} row{'s' * (plan.rows > 1)}"
             cells.append(f"{ {'lora': 'LoRA', 'qlora': 'QLoRA'}[plan.tuning] },{shorter} {rows}, {plan.gib:.1f} GiB")
         embeddings = shape.vocab_size * shape.hidden_size * (1 if shape.tied else 2)
-        sizes = 2 * shape.parameters, 2 * embeddings + NF4 * (shape.parameters - embeddings)
+        sizes = 2 * shape.parameters, 2 * embeddings + planning.NF4 * (shape.parameters - embeddings)
         assert written.split(" | ") == [*cells, *(f"{size / 2**30:.1f} GiB" for size in sizes)]
 
 

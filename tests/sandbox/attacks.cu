@@ -5,8 +5,6 @@
 // has no output.
 #include <algorithm>
 #include <arpa/inet.h>
-#include <cerrno>
-#include <climits>
 #include <cmath>
 #include <csignal>
 #include <cstddef>
@@ -17,13 +15,10 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <linux/netlink.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string>
 #include <sys/inotify.h>
-#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/msg.h>
@@ -39,7 +34,6 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -48,25 +42,16 @@ static int port;
 static const char* OUT = "data/out.bin";
 
 static void write_file(const char* path, const void* bytes, size_t count) {
-    if (FILE* file = fopen(path, "wb")) {
-        fwrite(bytes, 1, count, file);
-        fclose(file);
-    }
+    std::ofstream(path, std::ios::binary).write(static_cast<const char*>(bytes), count);
 }
 static int good() {
-    char bytes[32];
-    memset(bytes, 'g', sizeof bytes);
-    write_file(OUT, bytes, sizeof bytes);
+    write_file(OUT, std::string(32, 'g').data(), 32);
     return 0;
 }
 // The attack is won when a file of 32 bytes can be read: hand it in as the output.
 static bool hand_in(const std::string& path) {
     char bytes[32];
-    FILE* file = fopen(path.c_str(), "rb");
-    if (!file) return false;
-    size_t count = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    if (count != sizeof bytes) return false;
+    if (!std::ifstream(path, std::ios::binary).read(bytes, sizeof bytes)) return false;
     write_file(OUT, bytes, sizeof bytes);
     return true;
 }
@@ -81,10 +66,6 @@ static void fill(int fd) {
     memset(block, 'x', sizeof block);
     while (write(fd, block, sizeof block) > 0) {
     }
-}
-static void* sleep_thread(void*) {
-    pause();
-    return nullptr;
 }
 static void hog(size_t bytes) {
     for (size_t done = 0; done < bytes; done += 1 << 20) {
@@ -165,16 +146,7 @@ static void overwrite_parents() {
         }
     }
 }
-static void* hold_and_win(void*) {
-    usleep(20000);
-    hog(TOO_MUCH);
-    exit(held());
-}
 static char thread_stack[1 << 16];
-static int fill_in_thread(void*) {
-    for (int i = 0; i < 32; i++) full_file("data/thread", 16 << 20), unlink("data/thread");
-    exit(held());
-}
 static void remove_own_program(const char* path) {  // only the kernel's note of which program this is still holds the file
     unsigned long begin = ~0ul, end = 0, from, to;
     std::ifstream maps("/proc/self/maps");
@@ -212,7 +184,8 @@ static std::map<std::string, std::function<int()>> attacks = {
         pthread_attr_init(&attributes);
         pthread_attr_setstacksize(&attributes, 16384);
         pthread_t thread;
-        for (;;) if (pthread_create(&thread, &attributes, sleep_thread, nullptr)) usleep(1000);
+        auto sleep_in_thread = [](void*) -> void* { pause(); return nullptr; };
+        for (;;) if (pthread_create(&thread, &attributes, sleep_in_thread, nullptr)) usleep(1000);
         return 0;
     }},
     {"daemon", [] { daemon_in_background(false); return good(); }},
@@ -264,13 +237,19 @@ static std::map<std::string, std::function<int()>> attacks = {
         return held(); }},
     {"memory_of_many_children", [] { for (int i = 0; i < 600; i++) if (fork() == 0) { if (i >= 500) hog(8 << 20); pause(); }
         sleep(1); return held(); }},
-    {"memory_behind_a_dead_leader", [] { pthread_t thread; pthread_create(&thread, nullptr, hold_and_win, nullptr); pthread_exit(nullptr); return 0; }},
+    {"memory_behind_a_dead_leader", [] {
+        auto hold_and_win = [](void*) -> void* { usleep(20000); hog(TOO_MUCH); exit(held()); };
+        pthread_t thread; pthread_create(&thread, nullptr, hold_and_win, nullptr); pthread_exit(nullptr); return 0; }},
     // disk
     {"disk_mapped_files", [] { for (int i = 0; i < 32; i++) { int fd = full_file("data/gone", 16 << 20); shared_block(4096, fd);
         unlink("data/gone"); close(fd); } return held(); }},
     {"disk_sent_files", [] { for (int i = 0; i < 32; i++) { int fd = full_file("data/gone", 16 << 20); unlink("data/gone"); send_away(fd); } return held(); }},
-    {"disk_thread_files", [] { for (int i = 0; i < 1; i++) if (clone(fill_in_thread, thread_stack + sizeof thread_stack,
-        CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, nullptr) < 0) return 1; for (;;) pause(); return 0; }},
+    {"disk_thread_files", [] { auto fill_in_thread = [](void*) -> int {
+            for (int i = 0; i < 32; i++) full_file("data/thread", 16 << 20), unlink("data/thread");
+            exit(held()); };
+        const int shared = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+        if (clone(fill_in_thread, thread_stack + sizeof thread_stack, shared, nullptr) < 0) return 1;
+        for (;;) pause(); return 0; }},
     {"disk_removed_programs", [] { char self[4096] = {}; if (readlink("/proc/self/exe", self, 4095) > 0 && strstr(self, "/data/copy")) remove_own_program(self);
         std::ifstream program("program"); std::string bytes((std::istreambuf_iterator<char>(program)), {});
         for (int i = 0; i < 32; i++) { std::string copy = "data/copy" + std::to_string(i); int fd = full_file(copy, 15 << 20);
@@ -439,11 +418,7 @@ static std::map<std::string, std::function<int()>> attacks = {
 int main() {
     std::ifstream request("data/attack.txt");
     std::string name, number;
-    std::getline(request, name);
-    std::getline(request, reference);
-    std::getline(request, number);
-    std::getline(request, victim);
-    std::getline(request, below_system);
+    for (std::string* line : {&name, &reference, &number, &victim, &below_system}) std::getline(request, *line);
     port = atoi(number.c_str());
     auto found = attacks.find(name);
     return found == attacks.end() ? 99 : found->second();

@@ -66,21 +66,19 @@ def small_memory():
 
     Skips the test if no group can be made, as for users other than root.
     """
-    for place, limit, swap in (
-        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
-        ("/sys/fs/cgroup", "memory.max", "memory.swap.max"),
-    ):
-        group = Path(place, f"cuset-test-{os.getpid()}")
-        try:
-            group.mkdir()
-        except OSError:
-            continue
-        if (group / limit).exists():
-            (group / limit).write_text(str(150 * 2**20))
-            (group / swap).write_text("0" if swap == "memory.swap.max" else str(150 * 2**20))
-            break
-        group.rmdir()
+    most, root = str(150 * 2**20), Path("/sys/fs/cgroup")
+    if (root / "memory").is_dir():  # version 1, where the second limit is that of memory and swap together
+        root, limits = root / "memory", {"memory.limit_in_bytes": most, "memory.memsw.limit_in_bytes": most}
     else:
+        limits = {"memory.max": most, "memory.swap.max": "0"}
+    group = root / f"cuset-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        for name, limit in limits.items():
+            (group / name).write_text(limit)
+        yield str(group)
+    except OSError:
         pytest.skip("no control group can be made here")
-    yield str(group)
-    group.rmdir()
+    finally:
+        if group.exists():
+            group.rmdir()

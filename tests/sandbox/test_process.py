@@ -15,19 +15,10 @@ import psutil
 import pytest
 from fake_nvml import fake_gpus
 
-from cuset_stage.sandbox import (
-    Isolation,
-    Limits,
-    SandboxError,
-    python_paths,
-    resolve_isolation,
-    run_sandboxed,
-    scratch_folder,
-)
+from cuset_stage.sandbox import Isolation, Limits, SandboxError, resolve_isolation, run_sandboxed, scratch_folder
 from cuset_stage.sandbox import isolation as isolation_module
 from cuset_stage.sandbox import process as process_module
 from cuset_stage.sandbox.background import BackgroundRun
-from cuset_stage.sandbox.isolation import bubblewrap_here
 from cuset_stage.sandbox.supervisor.tree import socket_bytes
 
 
@@ -39,8 +30,8 @@ def shell(script: str, folder: Path, isolation, **options):
 
 
 def python(code: str, folder: Path, isolation, **options):
-    command = [sys.executable, "-I", "-S", "-c", code]
-    return run_sandboxed(command, folder=folder, isolation=isolation, visible=python_paths(), **options)
+    command, visible = [sys.executable, "-I", "-S", "-c", code], isolation_module.python_paths()
+    return run_sandboxed(command, folder=folder, isolation=isolation, visible=visible, **options)
 
 
 def test_reports_how_a_command_ended(folder, isolation):
@@ -349,7 +340,7 @@ def test_bubblewrap_shows_system_folders_only(folder, bubblewrap):
 def test_bubblewrap_gives_a_network_and_as_root_a_user_of_its_own(folder, bubblewrap):
     assert os.readlink("/proc/self/ns/net") != shell("readlink /proc/self/ns/net", folder, bubblewrap).stdout.strip()
     if os.geteuid() == 0 and shutil.which("setpriv"):
-        assert bubblewrap_here().own_user, "bubblewrap works for root, but not with a user of its own"
+        assert isolation_module.bubblewrap_here().own_user, "bubblewrap works for root, but not with a user of its own"
         assert int(shell("id -u", folder, bubblewrap).stdout) >= process_module.FIRST_USER
 
 

@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -366,8 +367,8 @@ def test_many_runs_leave_nothing(folder, isolation):
     per thread.
     """
 
-    def work() -> None:
-        for _ in range(8):
+    def work(runs: int) -> None:
+        for _ in range(runs):
             with scratch_folder() as scratch:
                 inner = scratch / "inner"
                 inner.mkdir()
@@ -381,11 +382,8 @@ def test_many_runs_leave_nothing(folder, isolation):
     shell("true", folder, isolation)
     assert until(lambda: not _supervisors())
     before, servers = now(), len(_servers())
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, 4 * [8]))
     assert until(lambda: not _supervisors()) and not _sleepers()
     assert now() == before and len(_servers()) <= max(4, servers)
 

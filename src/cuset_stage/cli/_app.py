@@ -70,9 +70,8 @@ class Group(TyperGroup):
         if subcommand is None and cmd_name in GONE:
             raise fail(GONE[cmd_name])
         if subcommand is not None and subcommand.help and not subcommand.short_help:
-            subcommand.short_help = (
-                " ".join(subcommand.help.split("\n\n")[0].split()).partition(". ")[0].removesuffix(".") + "."
-            )
+            sentence = " ".join(subcommand.help.split("\n\n")[0].split()).partition(". ")[0]
+            subcommand.short_help = sentence.removesuffix(".") + "."
         return subcommand
 
 

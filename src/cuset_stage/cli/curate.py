@@ -71,10 +71,8 @@ def rounds(settings: RoundsSettings) -> None:
             train(settings, number, lock)
     for number in range(1, settings.rounds + 1):
         (model,) = trained(settings.folder, number).values()
-        (summary_line, *_) = sentences(pass_rates(settings.folder / f"round{number}" / "prove")) or [
-            "no task was asked"
-        ]
-        typer.echo(f"round {number}: {summary_line}; trained: {model}")
+        lines = sentences(pass_rates(settings.folder / f"round{number}" / "prove")) or ["no task was asked"]
+        typer.echo(f"round {number}: {lines[0]}; trained: {model}")
 
 
 def _import_all(settings: RunSettings) -> None:
@@ -165,13 +163,11 @@ _FIXES = {
 def _fail(summaries: list["Summary"]) -> NoReturn:
     """End with exit code 1, and print why most rows were dropped, with the first such row as an example and a fix."""
     reasons: Counter[str] = sum((Counter(summary.reasons) for summary in summaries), Counter())
-    stage, names = summaries[0].stage, {summary.name for summary in summaries}
-    text = f"cuset: {stage} kept no row"
+    text = f"cuset: {summaries[0].stage} kept no row"
     if not reasons:
+        names = ", ".join(sorted({summary.name for summary in summaries}))
         has_unsettled = any(summary.unsettled for summary in summaries)
-        outcome = (
-            "nothing could be settled, see above" if has_unsettled else f"there are none in {', '.join(sorted(names))}"
-        )
+        outcome = "nothing could be settled, see above" if has_unsettled else f"there are none in {names}"
         typer.echo(f"{text}; {outcome}.", err=True)
         raise typer.Exit(1)
     ((reason, count),) = reasons.most_common(1)

@@ -111,11 +111,9 @@ def evaluate(settings: EvaluateSettings) -> None:
     if overheads := summary.overheads:
         typer.echo(f"the judge's own time: {1e3 * median(overheads):.0f} ms a program (median of {len(overheads)})")
     if summary.infra:
-        typer.echo(
-            f"cuset: the judge itself failed on {summary.infra} samples, the last time with: "
-            f"{summary.message or 'see their messages'}. Run the same command again for them.",
-            err=True,
-        )
+        last = summary.message or "see their messages"
+        text = f"the judge itself failed on {summary.infra} samples, the last time with: {last}"
+        typer.echo(f"cuset: {text}. Run the same command again for them.", err=True)
         raise typer.Exit(3)
 
 

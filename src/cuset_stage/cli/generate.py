@@ -62,14 +62,11 @@ def generate(settings: GenerateSettings) -> None:
     failed = len(summary.failures)
     typer.echo(f"answers: {output} ({summary.made} made, {summary.kept} there before, {failed} failed)")
     if summary.cut:
-        typer.echo(
-            f"note: {summary.cut} of {summary.made} answers were cut at max_tokens={settings.max_tokens}: a program without its end does not "
-            "compile. Give more."
-        )
+        cut = f"{summary.cut} of {summary.made} answers were cut at max_tokens={settings.max_tokens}"
+        typer.echo(f"note: {cut}: a program without its end does not compile. Give more.")
     if failed:
         first = summary.failures[0]
         what = f"the first, {first.request.task} sample {first.request.sample}: {first.message}"
-        typer.echo(
-            f"cuset: samples that are missing: {failed}; {what}. Run the same command again for them.", err=True
-        )
+        fix = "Run the same command again for them"
+        typer.echo(f"cuset: samples that are missing: {failed}; {what}. {fix}.", err=True)
         raise typer.Exit(1)

@@ -70,9 +70,8 @@ def init(settings: InitSettings) -> None:
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     tuning = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
     rows = f"{plan.rows} row{'s' * (plan.rows > 1)} of up to {plan.cutoff_len} tokens at a time"
-    typer.echo(
-        f"plan: {tuning} on {where}, learning rate {project.learning_rate:g}, {rows}, needs at most {plan.gib:.1f} GiB"
-    )
+    rate, needs = f"learning rate {project.learning_rate:g}", f"needs at most {plan.gib:.1f} GiB"
+    typer.echo(f"plan: {tuning} on {where}, {rate}, {rows}, {needs}")
     typer.echo(f"run: {project.length(gpus_here[0].name if gpus_here else None)}")
     if plan.batch != BATCH:
         typer.echo(f"note: {gpus} GPUs do not divide the paper's batch of {BATCH}: a step has {plan.batch} rows")

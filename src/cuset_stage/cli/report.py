@@ -44,12 +44,8 @@ def report(settings: ReportSettings) -> None:
         raise fail(f"output={settings.output}: this is a file; give a folder.")
     collection = collect(settings.results, only=settings.only, limit=settings.limit)
     has_samples = [k for k in settings.k if any(run.offers("compiled", k) for run in collection.runs)]
-    built = build_report(
-        collection,
-        ks=settings.k if "k" in settings.model_fields_set else has_samples or (1,),
-        baseline=settings.baseline,
-        title=settings.title,
-    )
+    ks = settings.k if "k" in settings.model_fields_set else has_samples or (1,)
+    built = build_report(collection, ks=ks, baseline=settings.baseline, title=settings.title)
     written = write_report(built, settings.output)
     print_report(built)
     for path in written:

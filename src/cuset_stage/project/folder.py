@@ -5,7 +5,6 @@ lists the commands that come next.
 """
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -19,19 +18,7 @@ from .. import bundled
 from ..files import write_atomically
 from ..jsonl import read_rows
 from ..text import InputError, shown
-from .plan import (
-    CARDS,
-    CORE,
-    H200,
-    LENGTHS,
-    Plan,
-    Schedule,
-    Shape,
-    choose_learning_rate,
-    choose_schedule,
-    disk_gib,
-    seconds_a_row,
-)
+from .plan import LENGTHS, Plan, Schedule, Shape, choose_learning_rate, choose_schedule, disk_gib, pass_seconds
 
 
 # LLaMA-Factory's column of an alpaca row -> the names that files use for it, the most common first.
@@ -151,9 +138,8 @@ def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[s
     used = {str(message[TAGS[form]["role_tag"]]) for message in messages}
     roles = {tag: next((name for name in names if name in used), names[0]) for tag, names in ROLES.items()}
     if unknown_roles := used - set(roles.values()):
-        raise InputError(
-            f"{path}: messages of {', '.join(sorted(unknown_roles))}; known are {', '.join(roles.values())}."
-        )
+        named, known = ", ".join(sorted(unknown_roles)), ", ".join(roles.values())
+        raise InputError(f"{path}: messages of {named}; known are {known}.")
     # LLaMA-Factory's own formatting `openai` adds "detailed thinking off" to every system prompt. Its `sharegpt` reads
     # the same messages unchanged, but does not support tool_calls.
     has_tool_calls = form == "openai" and any("tool_calls" in message for message in messages)
@@ -199,19 +185,14 @@ class Project:
         """Return a text about the run's steps, time and disk space.
 
         Args:
-            card: the name of this machine's GPU. If it is None or not in `CARDS`, the time is given for two example
-                cards.
+            card: the name of this machine's GPU, or None (see `pass_seconds`).
         """
         run, gpus = self.schedule, self.plan.gpus
         tokens = min(self.data.size / BYTES_A_TOKEN / self.data.rows, self.plan.cutoff_len)
-        names = [name for name in CARDS if card and re.search(rf"\b{name}\b", card)][:1] or ["H200", "RTX 4090"]
-        speeds = {f"an {name}" if name[0] in "HLAR" else f"a {name}": CARDS[name] * H200 for name in names}
-        if not gpus:
-            speeds = {"this CPU": CORE * len(os.sched_getaffinity(0))}
         times = []
-        for name, speed in speeds.items():
-            passes = run.epochs * run.rows / self.plan.rows / max(gpus, 1)
-            minutes = passes * seconds_a_row(self.shape, self.plan.rows * tokens, speed) / 60
+        passes = run.epochs * run.rows / self.plan.rows / max(gpus, 1)
+        for name, seconds in pass_seconds(self.shape, self.plan.rows * tokens, card, gpus).items():
+            minutes = passes * seconds / 60
             written = f"{minutes / 60:.0f} h" if minutes > 90 else f"{max(1, minutes):.0f} min"
             times.append(f"{written} on {name}")
         held_out = f", {run.held_out} more to evaluate" if run.held_out else ""
@@ -335,10 +316,9 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     generate, evaluate = results(OUTPUT, project.method)
     label = f"cuset label model={model} dataset={project.data.name} {data} output={path('labels.html')}"
     trial = f"{train} max_steps=2 logging_steps=1 output_dir={path('trial')}"
-    five = (
-        "five of the package's 200 tasks: enough to see that it works, too few to compare (more: limit=, max_tokens=)"
-    )
-    asked = "the package's 200 tasks" if plan.gpus else five
+    asked = "the package's 200 tasks"
+    if not plan.gpus:
+        asked = f"five of {asked}: enough to see that it works, too few to compare (more: limit=, max_tokens=)"
     steps = [
         ("see which tokens of your data are CUDA, and which rows have none", [label]),
         ("try two steps of the training, in a folder of their own, then train", [trial, train]),

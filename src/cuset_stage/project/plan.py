@@ -5,6 +5,7 @@ The tests check the formulas of memory and time against the measurements in benc
 
 import json
 import math
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -174,6 +175,22 @@ def seconds_a_row(shape: Shape, tokens: float, speed: float) -> float:
         speed: operations per second, such as `H200`.
     """
     return 6 * shape.parameters * tokens / speed + LAYER_SECONDS * shape.layers
+
+
+def pass_seconds(shape: Shape, tokens: float, card: str | None, gpus: int) -> dict[str, float]:
+    """Return the seconds of a pass (see `seconds_a_row`) by the machine's name, such as "an H100" or "this CPU".
+
+    Args:
+        shape: the model's size.
+        tokens: number of tokens that a GPU computes at a time.
+        card: the name of this machine's GPU. If it is None or not in `CARDS`, two example cards are taken.
+        gpus: number of GPUs. 0 means this machine's CPU.
+    """
+    names = [name for name in CARDS if card and re.search(rf"\b{name}\b", card)][:1] or ["H200", "RTX 4090"]
+    speeds = {f"an {name}" if name[0] in "HLAR" else f"a {name}": CARDS[name] * H200 for name in names}
+    if not gpus:
+        speeds = {"this CPU": CORE * len(os.sched_getaffinity(0))}
+    return {name: seconds_a_row(shape, tokens, speed) for name, speed in speeds.items()}
 
 
 def training_gib(shape: Shape, tuning: str, tokens: int, *, gpus: int = 1, zero: int = 0) -> float:

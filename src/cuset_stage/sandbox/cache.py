@@ -129,9 +129,8 @@ class Cache:
 
     def _free(self) -> tuple[int, Path]:
         """Return the free bytes and the folder, of the cache folder or the scratch root, whichever has fewer."""
-        return min(
-            ((shutil.disk_usage(place).free, place) for place in (self.folder, scratch_root())), key=itemgetter(0)
-        )
+        places = (self.folder, scratch_root())
+        return min(((shutil.disk_usage(place).free, place) for place in places), key=itemgetter(0))
 
     def _entries(self) -> list[Path]:
         return list(self.folder.glob("??/*"))

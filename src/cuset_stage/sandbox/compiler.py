@@ -51,11 +51,9 @@ class Toolkit:
     @property
     def visible(self) -> tuple[Path, ...]:
         """Folders a compilation reads in addition to the standard ones: the toolkit, the host compiler's prefix."""
-        root = self.folder
-        for parent in self.nvcc.parents:  # wheels spread a toolkit over site-packages/nvidia/*
-            if parent.name == "nvidia" and parent.parent.name in ("site-packages", "dist-packages"):
-                root = parent
-        folders = [root]
+        # Wheels spread a toolkit over site-packages/nvidia/*.
+        wheels = ("site-packages/nvidia", "dist-packages/nvidia")
+        folders = [next((above for above in self.nvcc.parents if any(map(above.match, wheels))), self.folder)]
         home_and_above = (Path.home(), *Path.home().parents)
         for host in (os.environ.get("NVCC_CCBIN"), shutil.which("g++")):
             for path in (Path(host), Path(host).resolve()) if host and os.path.isabs(host) else ():
@@ -92,11 +90,9 @@ def _find(candidates: tuple[Path, ...]) -> Toolkit:
             return _inspect(candidate)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             problems.append(str(error))
-    raise SandboxError(
-        "no CUDA compiler found"
-        + (f" ({'; '.join(problems)})" if problems else "")
-        + ". Install the CUDA toolkit (or `pip install nvidia-cuda-nvcc`) and put nvcc on PATH, or set CUDA_HOME or CUDACXX."
-    )
+    tried = f" ({'; '.join(problems)})" if problems else ""
+    fix = "Install the CUDA toolkit (or `pip install nvidia-cuda-nvcc`) and put nvcc on PATH"
+    raise SandboxError(f"no CUDA compiler found{tried}. {fix}, or set CUDA_HOME or CUDACXX.")
 
 
 def find_toolkit() -> Toolkit:

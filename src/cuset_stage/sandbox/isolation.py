@@ -24,6 +24,7 @@ from .folders import cache_root, scratch_folder
 from .gpus import Gpu, gpu_devices
 from .limits import SandboxError
 from .supervision import SUPERVISOR
+from .supervisor.confine import LEAST_FOR_SAME_USER
 
 
 class Isolation(StrEnum):
@@ -52,7 +53,6 @@ GPU_SYSTEM = ("/sys/devices", "/sys/bus", "/sys/module", "/sys/class")
 SHARED_MEMORY_BYTES = 256 * 2**20
 PROBE_USER = 60577
 SHELL = "/etc/cuset-sh"  # path of `closed_shell` inside bubblewrap
-HOLDS_SAME_USER = 6  # first version of Landlock that holds a program of the judge's own user (supervisor/confine.py)
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,9 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
             return Isolation.BUBBLEWRAP
         problems.append(problem)
     if wanted is not Isolation.BUBBLEWRAP:
-        landlock_problem = _probe_landlock()
-        if landlock_problem is None:
+        if (problem := _probe_landlock()) is None:
             return Isolation.LANDLOCK
-        problems.append(f"Landlock with seccomp does not work here: {landlock_problem}")
+        problems.append(f"Landlock with seccomp does not work here: {problem}")
     raise SandboxError(
         f"isolation={wanted}: {'; '.join(problems)}. Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or name "
         "it with CUSET_BWRAP=/path/to/bwrap; or use a kernel with Landlock (Linux 6.2); or, for code you trust, choose isolation=none: "
@@ -158,17 +157,18 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
                 prefix = bubblewrap_prefix(how, folder, {}, [], [], None, PROBE_USER)
             except (OSError, SandboxError) as error:
                 return f"bubblewrap ({program}) does not work here: {error}"
-            problem = _fails([*prefix, SHELL, "-c", f": > {folder}/written"]) or ""
+            problem = _fails([*prefix, "-c", f": > {folder}/written"]) or ""
             if not problem and (folder / "written").exists():
                 return how
     return f"bubblewrap ({program}) does not work here: {problem or 'it wrote to another folder'}"
 
 
 @functools.cache
-def landlock_version() -> int:
-    """Return the version of Landlock in this kernel, below 1 if it has none."""
+def landlock_holds_same_user() -> bool:
+    """Check that this kernel's Landlock holds a program of the judge's own user."""
     create_ruleset, version_flag = 444, 1
-    return ctypes.CDLL(None).syscall(create_ruleset, None, ctypes.c_size_t(0), ctypes.c_uint(version_flag))
+    version = ctypes.CDLL(None).syscall(create_ruleset, None, ctypes.c_size_t(0), ctypes.c_uint(version_flag))
+    return version >= LEAST_FOR_SAME_USER
 
 
 @functools.cache
@@ -268,7 +268,7 @@ def bubblewrap_prefix(
     gpu: Gpu | None,
     uid: int | None,
 ) -> list[str]:
-    """Return bubblewrap and its arguments up to the command.
+    """Return bubblewrap and its arguments, up to the shell in the sandbox, whose script and arguments may follow.
 
     Args:
         how: How bubblewrap works on this machine.
@@ -313,7 +313,7 @@ def bubblewrap_prefix(
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in (*covered, "/dev", "/"):  # these are file systems in memory, which a program could fill
         command += ["--remount-ro", place]
-    return [*command, "--chdir", str(folder), "--", *_become(how, uid, gpu)]
+    return [*command, "--chdir", str(folder), "--", *_become(how, uid, gpu), SHELL]
 
 
 def _without(place: str, hidden: Sequence[Path]) -> Iterator[str]:

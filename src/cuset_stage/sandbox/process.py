@@ -17,14 +17,12 @@ from ..files import file_lock
 from .folders import cache_root, out_of_room, scratch_folder, scratch_root, take_output
 from .gpus import Gpu, gpu_devices
 from .isolation import (
-    HOLDS_SAME_USER,
-    SHELL,
     Isolation,
     bubblewrap_here,
     bubblewrap_prefix,
     is_system,
+    landlock_holds_same_user,
     landlock_rules,
-    landlock_version,
     may_look_at_others,
     resolve_isolation,
 )
@@ -42,11 +40,8 @@ def _clean_environment(folder: Path, visible: Sequence[Path], gpu: Gpu | None) -
     scratch = str(folder / "tmp")
     programs = [str(path / "bin") for path in visible if (path / "bin").is_dir()] + ["/usr/local/cuda/bin"]
     programs += [f"{prefix}/{kind}" for prefix in ("/usr/local", "/usr", "") for kind in ("sbin", "bin")]
-    environment = {
+    environment = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), scratch) | {
         "PATH": ":".join(programs),
-        "HOME": scratch,
-        "TMPDIR": scratch,
-        "XDG_CACHE_HOME": scratch,
         "CUDA_CACHE_PATH": f"{scratch}/cuda",
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": gpu.uuid if gpu is not None else "",
@@ -106,7 +101,7 @@ def _works_as_another(command: str, folder: Path, visible: Sequence[Path], gpu: 
     A run also has the judge's user where the judge may not look at another user's files and Landlock holds a program
     of the judge's user. A run with a GPU is the exception, because CUDA would then work in its first process only.
     """
-    if gpu is None and not may_look_at_others() and landlock_version() >= HOLDS_SAME_USER:
+    if gpu is None and not may_look_at_others() and landlock_holds_same_user():
         return False
     used = [path for path in visible if path.exists()] + ([Path(command)] if os.path.isabs(command) else [])
     above = {parent for path in (folder, *used) for place in (path, path.resolve()) for parent in place.parents}
@@ -167,11 +162,8 @@ def run_sandboxed(
             raise SandboxError(f"{path}: this file, meant for {name}, does not exist")
     environment = _clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
     hidden = [path.resolve() for path in (Path.home(), cache_root(), scratch_root())]
-    visible = [
-        path
-        for path in map(Path, (*_library_folders(), *visible))
-        if not is_system(path) or any(path.is_relative_to(place) for place in hidden)
-    ]
+    visible = map(Path, (*_library_folders(), *visible))
+    visible = [path for path in visible if not is_system(path) or any(map(path.is_relative_to, hidden))]
     (folder / "tmp").mkdir(exist_ok=True)
     bubblewrap = bubblewrap_here() if isolation is Isolation.BUBBLEWRAP else None
     has_user = bubblewrap.own_user if bubblewrap is not None else _works_as_another(command[0], folder, visible, gpu)
@@ -196,7 +188,6 @@ def run_sandboxed(
             "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
             "copies": {name: str(path) for name, path in readonly.items() if name not in mounted},
             "prefix": prefix,
-            "shell": SHELL,
             "landlock": landlock,
             "network": network,
             "uid": uid,
@@ -280,6 +271,7 @@ def run_program(
             for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
                 (folder / name).mkdir(parents=True, exist_ok=True)
             place = str(folder.resolve())
+            variables = {name: value.replace("{folder}", place) for name, value in (environment or {}).items()}
             with turn:
                 finished = run_sandboxed(
                     [*under, "./program"],
@@ -287,9 +279,7 @@ def run_program(
                     readonly={"program": binary, **inputs},
                     visible=visible,
                     limits=limits,
-                    environment={
-                        name: value.replace("{folder}", place) for name, value in (environment or {}).items()
-                    },
+                    environment=variables,
                     gpu=gpu,
                     isolation=isolation,
                     channel=channel,
@@ -308,32 +298,25 @@ def _collect(
     """Move the outputs of a program that has ended out of its reach, and give the verdict of the run."""
     if finished.infra is not None:
         return Ran(Verdict.INFRA_ERROR, finished, {}, finished.infra)
-    taken = {
-        name: target
-        for name in optional
-        if not take_output(scratch / "run", name, target := scratch / "outputs" / name)
-    }
+    run, kept = scratch / "run", scratch / "outputs"
+    refusals = {name: take_output(run, name, kept / name) for name in optional}
     verdict, message = None, ""
     if finished.stopped is not None or finished.returncode != 0:
         verdict = Verdict.TIMEOUT if finished.out_of_time else Verdict.RUNTIME_ERROR
         printed = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL_CHARS:]
         message = f"the program {finished.ending(limits)}\n{printed}".strip()
     else:
-        problems = []
-        for name, sizes in outputs.items():
-            target = scratch / "outputs" / name
-            if refused := take_output(scratch / "run", name, target, sizes=sizes):
-                problems.append(refused)
-            else:
-                taken[name] = target
-        if problems:
-            problems.sort(key=lambda problem: problem.wrong_size)  # missing outputs first
+        of_outputs = {name: take_output(run, name, kept / name, sizes=sizes) for name, sizes in outputs.items()}
+        refusals |= of_outputs
+        # Missing outputs come first.
+        if problems := sorted(filter(None, of_outputs.values()), key=lambda problem: problem.wrong_size):
             verdict = Verdict.MISMATCH if problems[0].wrong_size else Verdict.MISSING_OUTPUT
             message = "; ".join(problem.reason for problem in problems)
+    taken = {name: kept / name for name, refused in refusals.items() if refused is None}
     # A program that failed on a full disk is not to blame for it.
     if verdict is not None and finished.stopped is None:
         need = sum(max(sizes, default=0) for sizes in outputs.values())
-        kept = sum(512 * path.stat().st_blocks for path in taken.values())
-        if lacking := out_of_room(scratch / "run", need, kept):
+        written = sum(512 * path.stat().st_blocks for path in taken.values())
+        if lacking := out_of_room(run, need, written):
             return Ran(Verdict.INFRA_ERROR, replace(finished, infra=lacking), {}, lacking)
     return Ran(verdict, finished, taken, message)

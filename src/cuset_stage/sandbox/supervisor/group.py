@@ -10,7 +10,7 @@ import glob
 import os
 from collections.abc import Iterator
 
-from tree import table
+from tree import read, table
 
 
 # The kernel's limit lies this much above the run's. So the supervisor stops the run first, and can say why.
@@ -35,7 +35,7 @@ class Group:
         os.mkdir(self.path)
         try:
             with contextlib.suppress(FileNotFoundError):  # a kernel that has no swap
-                self._write("memory.swap.max", 0)
+                _write(f"{self.path}/memory.swap.max", 0)
             _enter(self.path)
             block = b"1" * _TRIAL  # memory that the group must count
             if self._current() < len(block):
@@ -45,12 +45,7 @@ class Group:
             raise
 
     def _current(self) -> int:
-        with open(f"{self.path}/memory.current", "rb") as control:
-            return int(control.read())
-
-    def _write(self, file: str, value: int) -> None:
-        with open(os.open(f"{self.path}/{file}", os.O_WRONLY), "w") as control:
-            control.write(str(value))
+        return int(read(f"{self.path}/memory.current"))
 
     def _used(self) -> int:
         """Return the bytes that the kernel cannot reclaim.
@@ -74,7 +69,7 @@ class Group:
         self._before, self._endings_before = self._used(), self._endings()
         # This fails if more is in use and cannot be reclaimed. Then only the supervisor holds the run to its limit.
         with contextlib.suppress(OSError):
-            self._write("memory.max", min(self._before + most, _NO_LIMIT))
+            _write(f"{self.path}/memory.max", min(self._before + most, _NO_LIMIT))
 
     def used(self, most: float) -> int:
         """Return the bytes used by the current run, or a number above them that is not more than `most`.
@@ -97,10 +92,15 @@ class Group:
             os.rmdir(self.path)
 
 
+def _write(file: str, value: float) -> None:
+    """Write a number to a control file, which must exist."""
+    with open(os.open(file, os.O_WRONLY), "w") as control:
+        control.write(str(value))
+
+
 def _enter(group: str) -> None:
     """Move this process to a group."""
-    with open(os.open(f"{group}/cgroup.procs", os.O_WRONLY), "w") as control:
-        control.write("0")
+    _write(f"{group}/cgroup.procs", 0)
 
 
 def enter_group() -> Group | None:
@@ -124,11 +124,8 @@ def _places() -> Iterator[tuple[str, str]]:
 
     Only groups that pass the memory controller on to groups below them qualify. The one above may also be ours.
     """
-    own_path = None
     with open("/proc/self/cgroup") as file:
-        for line in file:
-            if line.startswith("0::"):
-                own_path = line.rstrip("\n").removeprefix("0::")
+        own_path = next((line.rstrip("\n").removeprefix("0::") for line in file if line.startswith("0::")), None)
     with open("/proc/self/mountinfo") as file:
         for line in file:
             mount, _, system = line.partition(" - ")
@@ -147,6 +144,6 @@ def _places() -> Iterator[tuple[str, str]]:
 
 def _is_limited(group: str) -> bool:
     """Return True if the group has a memory limit. Its processes must then not leave it."""
-    with contextlib.suppress(OSError), open(f"{group}/memory.max") as control:
-        return control.read().strip() != "max"
+    with contextlib.suppress(OSError):
+        return read(f"{group}/memory.max").strip() != b"max"
     return False

@@ -112,18 +112,14 @@ class Run:
         self.ended: dict[int, int] = {}  # pid -> wait status
         self.pid = self.report = -1
         self.begin = time.monotonic()
-        self.seconds = self.slowest_look = 0.0
-        self.next_count = 0.0
+        self.seconds = self.slowest_look = self.next_count = 0.0
         self.in_flight = self.hidden_memory = 0.0
         self.ended_watch, self.overran = threading.Event(), None
-        unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
-        self.out_of_sight = tree.OutOfSight(
-            unseen_bytes,
-            same_user=request["uid"] is None,
-            contained=bool(request["prefix"]),
-            network=request["network"] and bool(request["prefix"]),
-        )
-        self.own = 2 if request["prefix"] else 0
+        same_user, contained = request["uid"] is None, bool(request["prefix"])
+        network = contained and request["network"]
+        unseen = min(self.most["file_bytes"], self.most["folder_bytes"])
+        self.out_of_sight = tree.OutOfSight(unseen, same_user=same_user, contained=contained, network=network)
+        self.own = 2 if contained else 0
         self.processes = self.most["processes"] + self.own
         self.threads = request["threads"] + self.own
         self.group = group
@@ -161,7 +157,7 @@ class Run:
             os.close(writing_end)
             kept_open = [filter_end, report]
             prefix[1:1] = ["--seccomp", str(filter_end)]
-            prefix += [self.request["shell"], "-c", BEGIN.replace("REPORT", str(report))]
+            prefix += ["-c", BEGIN.replace("REPORT", str(report))]
         # As root, this process gets real-time priority. It then runs first, however many processes and sessions exist.
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))

@@ -21,6 +21,7 @@ ALL = 4096
 # A look reads at most this many mappings and open files of all processes. A deleted file counts as 20 of them, because
 # the kernel takes 100 us to find one.
 MOST_HELD, DELETED_HELD = 2**17, 20
+_PRIVATE = (b"RssAnon", b"VmSwap", b"VmPTE", b"HugetlbPages")  # a process's private memory, in /proc/PID/status
 _DELETED = b" (deleted)"
 _IN_MEMORY = (b"/dev/zero", b"/memfd:", b"/dev/shm/", b"/SYSV")  # how the names of shared memory begin in /proc
 _NETWORK = ("unix", "netlink", "tcp", "tcp6", "udp", "udp6")
@@ -30,7 +31,7 @@ _LIBC = ctypes.CDLL(None)
 KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
 
 
-def _read(path: str, most: int = 65536) -> bytes:
+def read(path: str, most: int = 65536) -> bytes:
     """Return up to `most` bytes of a file in one read, which is all of a short file.
 
     With -1 it reads to the end, as is needed for files that the kernel returns page by page.
@@ -41,7 +42,7 @@ def _read(path: str, most: int = 65536) -> bytes:
 
 def table(path: str) -> dict[bytes, bytes]:
     """Return name -> first word after it, for a file with lines such as `VmRSS:  12 kB`."""
-    words = (line.split() for line in _read(path).split(b"\n"))  # a name may contain other line ends
+    words = (line.split() for line in read(path).split(b"\n"))  # a name may contain other line ends
     return {line[0].rstrip(b":"): line[1] for line in words if len(line) > 1}
 
 
@@ -57,7 +58,7 @@ def descendants(most: int = ALL) -> list[int]:
         with contextlib.suppress(OSError):
             for thread in os.listdir(tasks):
                 with contextlib.suppress(OSError):
-                    children = [int(pid) for pid in _read(f"{tasks}/{thread}/children", -1).split()]
+                    children = [int(pid) for pid in read(f"{tasks}/{thread}/children", -1).split()]
                     pids += children
                     queue += children
     return pids
@@ -90,7 +91,7 @@ class Usage(NamedTuple):
 
 def _stat(pid: int) -> list[bytes]:
     """Return the fields of /proc/PID/stat after the name. The first is the state."""
-    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
 
 
 def _ended(fields: list[bytes]) -> bool:
@@ -139,9 +140,7 @@ def measure(pids: list[int]) -> Usage:
             cpu_seconds += sum(map(int, fields[11:15])) / TICK
             if _borrows_memory(pid, fields):
                 continue
-            private = 1024 * sum(
-                int(status.get(name, 0)) for name in (b"RssAnon", b"VmSwap", b"VmPTE", b"HugetlbPages")
-            )
+            private = 1024 * sum(int(status.get(name, 0)) for name in _PRIVATE)
             own, largest = own + private, max(largest, private)
             shared += 1024 * int(status.get(b"RssShmem", 0))
             files += 1024 * int(status.get(b"RssFile", 0))
@@ -253,7 +252,7 @@ class OutOfSight:
                 if self._network and not sockets:
                     for name in _NETWORK:
                         with contextlib.suppress(FileNotFoundError):  # without IPv6
-                            sockets += _read(f"/proc/{pid}/net/{name}", -1).count(b"\n") - 1
+                            sockets += read(f"/proc/{pid}/net/{name}", -1).count(b"\n") - 1
             except PermissionError:
                 # The first process was forked by the shell that nobody may look into (isolation.py). It may become the
                 # program between two of these calls, so one more look is allowed to fail.
@@ -321,7 +320,7 @@ class OutOfSight:
 def _setting(name: str, default: int) -> int:
     """Return a number below /proc/sys. If the file has several, it is the last."""
     with contextlib.suppress(OSError, ValueError):
-        return int(_read(f"/proc/sys/{name}").split()[-1])
+        return int(read(f"/proc/sys/{name}").split()[-1])
     return default
 
 
