@@ -17,7 +17,6 @@ import yaml
 PAGE = Path(__file__).parent.parent / "docs" / "questions.md"
 WEIGHTS, LOSS, JUDGE, PROFILE = re.findall(r"```bash\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 FIRST_RUN = "cuset init outputs/my_run model=outputs/tiny template=qwen gpus=0"
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="compiles")
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_a_loss_of_ones_own(train):
     assert all(step["loss"] < step["cuset/nll"] for step in run.steps)
 
 
-@needs_nvcc
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
 def test_a_reply_is_judged_and_made_ready_for_a_profiler(play, tmp_path):
     play(JUDGE)
     verdicts = [json.loads(line).get("verdict") for line in (tmp_path / "outputs" / "judged.jsonl").open()]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from chat_server import ChatServer, completion, sends_completion
+from chat_server import ChatServer, sends_completion
 from curation_steps import lines, put, run
 from curation_tree import MODULE, PROGRAM, task_columns
 
@@ -32,6 +32,10 @@ def tasks(folder: Path, names=("square", "cube", "halve")) -> Path:
     return put(folder / "tasks.jsonl", rows)
 
 
+def says(text: str):
+    return sends_completion(choices=[{"message": {"content": text}, "finish_reason": "stop"}])
+
+
 @pytest.fixture
 def server():
     """Answers as SAID has them, by the task's name in the prompt."""
@@ -42,8 +46,7 @@ def server():
         with server.lock:
             asked[name] += 1
             text = SAID[name][min(asked[name], 2) - 1]
-        message = {"role": "assistant", "content": text}
-        handler.send(completion(body, choices=[{"message": message, "finish_reason": "stop"}]))
+        says(text)(handler, body)
 
     server.always = say
     yield server
@@ -97,8 +100,7 @@ def test_an_answer_that_is_there_is_kept_or_left_out_as_asked(tmp_path, server):
 
 
 def test_a_module_is_answered_in_python(tmp_path, server):
-    message = {"role": "assistant", "content": f"```python\n{NEW}```"}
-    server.always = sends_completion(choices=[{"message": message, "finish_reason": "stop"}])
+    server.always = says(f"```python\n{NEW}```")
     source = put(tmp_path / "modules.jsonl", [{"module_code": MODULE % "2 * x", "name": "double", "licence": "MIT"}])
     found = asked(tmp_path / "work", source, f"endpoint={server.url}", "model=m", "samples=2")
     assert [row["answer_code"] for row in found] == [NEW, NEW]

@@ -11,7 +11,7 @@ from other_sets import SCALE, robust_kbench
 from test_select import TASKS, bundled, reasons, row
 
 from cuset_stage.curate.contamination import COMMON, Benchmarks
-from cuset_stage.curate.fingerprints import Sketches, jaccard, minhash, module_fingerprint
+from cuset_stage.curate.fingerprints import Sketches, fingerprints_of, jaccard, minhash, module_fingerprint
 from cuset_stage.curate.split import split_row
 
 
@@ -123,8 +123,9 @@ def test_a_kernel_of_every_course_is_nobodys_copy_unless_its_prompt_is(tmp_path,
     bench = benchmark(tmp_path / "bench.jsonl", name, f"{kernel}int main() {{ return 0; }}", prompt)
     found = Benchmarks({"mini": bench})
     double = kernel.replace("float", "double").replace("i < n", "n > i")
-    assert found.find({"id": "a", "code": f"{double}int main() {{ return 1; }}"}) is None
-    assert found.find({"id": "a", "code": double, "prompt": prompt}).method == "prompt"
+    rows = row("a", f"{double}int main() {{ return 1; }}"), row("b", double, prompt)
+    kernel_alone, with_prompt = (found.find({**each, "fingerprints": fingerprints_of(each)}) for each in rows)
+    assert kernel_alone is None and with_prompt.method == "prompt"
 
 
 MODULE = '''import torch
@@ -193,7 +194,6 @@ def test_a_module_is_known_by_other_names_and_another_operator_is_another_module
     assert computed[0] == computed[3] == computed[4] and len(set(computed)) == 3
     divided = [module_fingerprint(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
     assert divided[0][0] != divided[1][0]  # to C++, what follows // is a comment
-    deep = [
-        module_fingerprint(f"class A:\n    x = {'-' * 400}{number}\n") for number in (1, 2)
-    ]  # deeper than Python unparses
+    # Deeper than Python unparses.
+    deep = [module_fingerprint(f"class A:\n    x = {'-' * 400}{number}\n") for number in (1, 2)]
     assert deep[0][0] != deep[1][0]

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from chat_server import ENDPOINT, ChatServer
+from commands import cuset
 from tiny_models import make_adapter
 
 from cuset_stage.generate import RecordedSettings
@@ -67,6 +68,21 @@ def server():
     server = ChatServer()
     yield server
     server.close()
+
+
+@pytest.fixture
+def command(request, tmp_path, tiny_model):
+    """A function that runs `cuset generate` on the bundled tasks.
+
+    It asks the tiny model, unless other settings are given, and returns what the command printed.
+    """
+
+    def run(*options, exit_code=0):
+        tasks, output = request.config.rootpath / "data" / "kernels", tmp_path / "answers.jsonl"
+        usual = f"output={output}", f"model={tiny_model}", "device=cpu", "max_tokens=8"
+        return cuset("generate", tasks, *usual, *options, exit_code=exit_code)
+
+    return run
 
 
 @pytest.fixture

@@ -4,20 +4,9 @@ import json
 
 import pytest
 import torch
-from commands import cuset
 
 from cuset_stage.generate import backend
 from cuset_stage.generate.settings import BackendSettings
-
-
-@pytest.fixture
-def command(tiny_model, request, tmp_path):
-    def run(*options, exit_code=0):
-        tasks, output = request.config.rootpath / "data" / "kernels", tmp_path / "answers.jsonl"
-        fixed = f"output={output}", f"model={tiny_model}", "device=cpu", "max_tokens=8"
-        return cuset("generate", tasks, *fixed, *options, exit_code=exit_code)
-
-    return run
 
 
 def test_command_writes_and_goes_on(command, tmp_path, tiny_model):

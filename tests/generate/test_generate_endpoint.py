@@ -13,7 +13,6 @@ import httpx
 import pytest
 import yaml
 from chat_server import ENDPOINT, KEY, sends, sends_completion
-from commands import cuset
 
 from cuset_stage.generate import GenerationError, RecordedSettings
 from cuset_stage.generate.completion import base_url
@@ -97,28 +96,21 @@ def test_addresses_that_are_none(given):
 # ---- the command
 
 
-@pytest.fixture
-def command(request, tmp_path):
-    def run(url, *options, model="m", exit_code=0):
-        tasks, output = request.config.rootpath / "data" / "kernels", tmp_path / "answers.jsonl"
-        fixed = (tasks, "only=tiled_sgemm", f"output={output}", f"endpoint={url}", f"model={model}")
-        return cuset("generate", *fixed, *options, exit_code=exit_code)
-
-    return run
+ONE = "only=tiled_sgemm"
 
 
 def test_key_comes_from_the_environment_and_goes_nowhere_else(server, command, monkeypatch, tmp_path):
     monkeypatch.setenv("MY_KEY", KEY)
-    said = command(server.url, "api_key_env=MY_KEY")
+    said = command(ONE, f"endpoint={server.url}", "api_key_env=MY_KEY")
     assert server.requests[0][2]["Authorization"] == f"Bearer {KEY}"
     assert KEY not in said + (tmp_path / "answers.jsonl").read_text()
 
 
 def test_missing_samples_end_with_1(server, command, tmp_path):
     server.troubles = [sends({"error": "no"}, 422)]
-    said = command(server.url, exit_code=1)
+    said = command(ONE, f"endpoint={server.url}", exit_code=1)
     assert "samples that are missing: 1; the first, tiled_sgemm sample 0: status 422: no." in said
-    command(server.url)
+    command(ONE, f"endpoint={server.url}")
     assert len(read_answers(tmp_path / "answers.jsonl")) == 1
 
 
@@ -151,10 +143,10 @@ def factory_server(tiny_model, tmp_path_factory):
 def test_llamafactorys_own_server(factory_server, command, tiny_model, kernels, by_sample, monkeypatch, tmp_path):
     """Greedily, its answer and counts are those of the same model and template in our own process."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    refused = command(factory_server, "max_tokens=24", model="tiny", exit_code=2)
-    assert "the API key is missing or wrong" in refused
+    given = ONE, f"endpoint={factory_server}", "model=tiny", "max_tokens=24"
+    assert "the API key is missing or wrong" in command(*given, exit_code=2)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    command(factory_server, "max_tokens=24", model="tiny")
+    command(*given)
     theirs = read_answers(tmp_path / "answers.jsonl")
     settings = RecordedSettings(backend="hf", model=str(tiny_model), max_tokens=24, dtype="float32", template="qwen")
     plan = make_plan([kernels.by_id("tiled_sgemm")], settings, 1)

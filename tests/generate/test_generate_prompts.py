@@ -1,7 +1,6 @@
 """From messages to token ids, and back: the tokenizer's chat template, or LLaMA-Factory's."""
 
 import logging
-from dataclasses import replace
 
 import pytest
 
@@ -27,13 +26,11 @@ def test_tokenizer_without_template_is_refused(templated):
         templated(None)
 
 
-def test_factory_template_gives_the_same_prompt(templated, backend, ask, by_sample):
+def test_factory_template_gives_the_same_prompt(templated, backend):
     named = templated(None, template="qwen")
     messages = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"})
-    assert named._prompter.encode(messages).ids == backend._prompter.encode(messages).ids
+    assert named._prompter.encode(messages) == backend._prompter.encode(messages)
     assert named._stop_ids == backend._stop_ids
-    requests = [replace(ask(), messages=messages)]
-    assert by_sample(named.replies(requests)) == by_sample(backend.replies(requests))
 
 
 @pytest.mark.parametrize(
@@ -54,12 +51,10 @@ def test_template_without_system_role(templated, caplog, template, system, expec
 
 
 def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated, ask):
-    thinking = templated(
-        "{{ messages[-1].content }}<|im_start|>assistant\n{% if think %}<think>\n{% endif %}",
-        template_args={"think": True},
-    )
+    template = "{{ messages[-1].content }}<|im_start|>assistant\n{% if think %}<think>\n{% endif %}"
+    thinking = templated(template, template_args={"think": True})
     assert next(thinking.replies([ask()])).answer.startswith("<think>")
-    thinking._prompter._arguments = {"think": False}
+    thinking._prompter._arguments["think"] = False
     assert not next(thinking.replies([ask()])).answer.startswith("<think>")
 
 

@@ -34,6 +34,7 @@ from .stage import Summary, input_rows, run_stage
 _IN_RECORD = (*TASK_COLUMNS, "cases", "system", "split")  # keys that move from the row into its task record
 _SOLUTIONS = ("solution", "bench.cu", "intro", "alternative")
 _MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
+_NO_CALLER = "no task: a torch extension needs functional_code, which calls it"
 _NO_TASK = (
     "no task: nothing says on which inputs the program runs and what is right; name a preset, or columns for inputs, outputs, cases "
     "and reference (data/README.md has the format)"
@@ -71,17 +72,11 @@ def _program(row: Row) -> Row:
     if record is None and all(column in row for column in TASK_COLUMNS):
         record = {key: row[key] for key in (*TASK_COLUMNS, "cases", "system", "idioms") if key in row}
     if record is None:
-        if code and is_extension(code):
-            raise RowError("no_task", "no task: a torch extension needs functional_code, which calls it")
-        raise RowError("no_task", _NO_TASK)
+        raise RowError("no_task", _NO_CALLER if code and is_extension(code) else _NO_TASK)
     code = code or next((record[key] for key in _SOLUTIONS[:2] if record.get(key)), None)
     identity = str(record.get("id", task_identity(row)))
-    record = {
-        **{key: value for key, value in record.items() if key not in _SOLUTIONS},
-        "id": identity,
-        "family": record.get("family") or row.get("family"),
-        "split": record.get("split") or row.get("split"),
-    }
+    shown = {key: value for key, value in record.items() if key not in _SOLUTIONS}
+    record = {**shown, "id": identity, **{key: record.get(key) or row.get(key) for key in ("family", "split")}}
     if not is_cudabench(record):
         record["prompt"] = record.get("prompt") or row.get("prompt") or row.get("description")
     else:
@@ -102,7 +97,7 @@ def _module(row: Row) -> Row:
     is_python = bool(code and "class ModelNew" in code)  # Python may contain an extension's source as a string
     if code and not is_python and is_extension(code):
         if not functional:
-            raise RowError("no_task", "no task: a torch extension needs functional_code, which calls it")
+            raise RowError("no_task", _NO_CALLER)
         form, answer_code = "extension", model_new(code, functional)
     elif answer is None and not is_python:
         form, answer_code = "module without an answer", None

@@ -21,14 +21,7 @@ import numpy as np
 
 from ..cuda_source import normalised
 from ..tasks import ModuleTask, Task, TaskError, TaskSet, load_tasks
-from .fingerprints import (
-    fingerprints_of,
-    jaccard,
-    kernel_fingerprints,
-    module_fingerprint,
-    prose_fingerprint,
-    unpacked,
-)
+from .fingerprints import jaccard, kernel_fingerprints, module_fingerprint, prose_fingerprint, unpacked
 from .rows import CurationError, Row, digest
 
 
@@ -36,6 +29,7 @@ _NUMBERED = re.compile(r"(\d+)_\w{3,}")  # such as 19_ReLU; a bare `relu` does n
 # Lowest Jaccard similarity at which a kernel, a module's text or a prompt's words count as a match.
 _THRESHOLDS = {"kernel": 0.6, "module": 0.6, "prompt": 0.7}
 COMMON = Path(__file__).with_name("common_kernels.cu")
+_Task = tuple[str, str]  # the name of a benchmark, and the id of one of its tasks
 
 
 @dataclass(frozen=True)
@@ -72,16 +66,16 @@ class Benchmarks:
     """
 
     def __init__(self, paths: Mapping[str, Path]) -> None:
-        self._equal: dict[tuple[str, str], str] = {}  # (method, digest) -> task
-        self._near: dict[str, tuple[list[str], list[np.ndarray]]] = {}  # method -> (tasks, their MinHashes)
+        self._equal: dict[tuple[str, str], _Task] = {}  # (method, digest) -> task
+        self._near: dict[str, dict[str, _Task]] = {}  # method -> packed MinHash -> task
         self.record: dict[str, dict[str, object]] = {}
         for name, loaded in read_benchmarks(paths).items():
             for task in loaded:
-                self._add_task(f"{name}\t{task.id}", task)
+                self._add_task((name, task.id), task)
             self.record[name] = {"tasks": len(loaded), "format": loaded.format, "sha256": loaded.sha256}
-        self._stacked = {method: (tasks, np.stack(sketches)) for method, (tasks, sketches) in self._near.items()}
+        self._stacked = {method: np.stack([unpacked(each) for each in near]) for method, near in self._near.items()}
 
-    def _add_task(self, name: str, task: Task) -> None:
+    def _add_task(self, name: _Task, task: Task) -> None:
         if isinstance(task, ModuleTask):  # its prompt is its code within our wording, so it is not compared
             self._add("module", name, *module_fingerprint(task.own_source or task.reference))
             if number := _NUMBERED.match(task.name):
@@ -95,23 +89,18 @@ class Benchmarks:
         for prompt in task.prompts.values():
             self._add("prompt", name, *prose_fingerprint(prompt))
 
-    def _add(self, method: str, name: str, *given: str) -> None:
+    def _add(self, method: str, name: _Task, *given: str) -> None:
         """Add a task's fingerprints. `given` holds digests, and as its last entry a packed MinHash or ""."""
         for value in given[:-1]:
             self._equal.setdefault((method, value), name)
-        sketch = unpacked(given[-1])
-        if sketch is not None:
-            tasks, sketches = self._near.setdefault(method, ([], []))
-            # A task that comes in five sizes has the same kernel five times.
-            if not any((sketch == other).all() for other in sketches):
-                tasks.append(name)
-                sketches.append(sketch)
+        if given[-1]:  # once, although a task that comes in five sizes has the same kernel five times
+            self._near.setdefault(method, {}).setdefault(given[-1], name)
 
     def find(self, row: Row) -> Contamination | None:
-        """Return the most reliable match of the row with a benchmark, or None."""
+        """Return the most reliable match of a row, which has its fingerprints, with a benchmark, or None."""
         if not self.record:
             return None
-        fingerprints: dict[str, Any] = fingerprints_of(row)
+        fingerprints: dict[str, Any] = row["fingerprints"]
         # The AI CUDA Engineer archive names its rows like KernelBench's tasks. robust-kbench's folders contain the
         # numbers of these tasks.
         names = [str(row.get(key)) for key in ("name", "description", "family")] if "module" in fingerprints else []
@@ -135,16 +124,15 @@ class Benchmarks:
         """Return the match of one fingerprint (as in `_add`) with the benchmarks: an equal one, else the nearest."""
         task = next((self._equal[method, value] for value in given[:-1] if (method, value) in self._equal), None)
         if task is not None:
-            return Contamination(*task.split("\t", 1), method, 1.0)
+            return Contamination(*task, method, 1.0)
         sketch = unpacked(given[-1])
         if sketch is None or method not in self._stacked:
             return None
-        tasks, sketches = self._stacked[method]
-        similarities = jaccard(sketches, sketch)
+        similarities = jaccard(self._stacked[method], sketch)
         best = int(similarities.argmax())
         if similarities[best] < _THRESHOLDS[method]:
             return None
-        return Contamination(*tasks[best].split("\t", 1), method, round(float(similarities[best]), 3))
+        return Contamination(*list(self._near[method].values())[best], method, round(float(similarities[best]), 3))
 
 
 @cache

@@ -39,7 +39,7 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
     names, programs, whole = list[str](), array("Q"), array("b")
     contaminated: dict[int, Contamination] = {}
     for number, row in enumerate(Progress(rows, desc="compare", unit="row", total=rows.total)):
-        fingerprints = fingerprints_of(row)
+        fingerprints = row["fingerprints"] = fingerprints_of(row)
         if (match := benchmarks.find(row)) is not None:
             contaminated[number] = match
         names.append(row["id"])
@@ -59,7 +59,6 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
     keys = settings.model_dump(exclude={"folder", "input", "against"}) | {"against": benchmarks.record}
     summary = run_stage(settings.folder, "deduplicate", rows, all_but(dropped), settings=keys)
     records = ({"id": names[number], **vars(match)} for number, match in contaminated.items())
-    write_atomically(
-        settings.folder / "deduplicate" / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in records)
-    )
+    report = settings.folder / "deduplicate" / "contamination.jsonl"
+    write_atomically(report, (f"{json.dumps(record)}\n" for record in records))
     return summary

@@ -143,6 +143,7 @@ def data_card(settings: ExportSettings, rows: Sequence[Row], entries: Mapping[st
     contaminated = settings.folder / "deduplicate" / "contamination.jsonl"
     contaminations = read_objects(contaminated) if contaminated.is_file() else ()
     sources = [row["source"] for row in rows]
+    origins = [f"{source.get('name')} @ {source.get('revision') or 'no revision'}" for source in sources]
     page = template(
         "curate/card.md.jinja",
         is_html=False,
@@ -163,11 +164,7 @@ def data_card(settings: ExportSettings, rows: Sequence[Row], entries: Mapping[st
             ("Families", "family", Counter(row["family"] for row in rows)),
             ("Answers", "written by", Counter(row["answered_by"] or "the source" for row in rows)),
             ("Licences", "licence", Counter(str(source.get("licence")) for source in sources)),
-            (
-                "Sources",
-                "source and revision",
-                Counter(f"{source.get('name')} @ {source.get('revision') or 'no revision'}" for source in sources),
-            ),
+            ("Sources", "source and revision", Counter(origins)),
         ],
         found=Counter(f"{row['benchmark']}: {row['method']}" for _, row in contaminations),
     )

@@ -17,7 +17,6 @@ import base64
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +25,14 @@ from datasketch import MinHash
 
 from ..cuda_source import Function, Source, answer_code, kernel_features, normalised, tokens
 from .modules import bare
-from .rows import Row, digest
+from .rows import Dropped, Row, digest
 
 
 PERMUTATIONS = 128
 CODE_SHINGLE = 8  # tokens
 WORD_SHINGLE = 5  # words
 _WORD = re.compile(r"[^\W_]+")
+_EMPTY = MinHash(num_perm=PERMUTATIONS, seed=1)  # copied, as making the permutations takes longer than hashing a row
 
 
 def fingerprints_of(row: Row, kernels: list[str] | None = None) -> dict[str, Any]:
@@ -67,9 +67,8 @@ def own_prompt(row: Row) -> str:
 
 def kernel_fingerprints(code: str) -> list[str]:
     """Return the packed MinHash of each kernel of a program. Kernels without any subtree to count are left out."""
-    source = Source(code) if "__global__" in code else None
-    sketches = (kernel_fingerprint(source, each) for each in source.functions if each.is_kernel) if source else ()
-    return [each for each in sketches if each]
+    source = Source(code if "__global__" in code else "")
+    return list(filter(None, (kernel_fingerprint(source, each) for each in source.functions if each.is_kernel)))
 
 
 def kernel_fingerprint(source: Source, kernel: Function) -> str:
@@ -112,17 +111,12 @@ def _runs(words: Sequence[str], length: int) -> list[str]:
     return [" ".join(words[i : i + length]) for i in range(len(words) - length + 1)]
 
 
-@cache
-def _empty() -> MinHash:
-    return MinHash(num_perm=PERMUTATIONS, seed=1)  # cached, as making the permutations takes longer than hashing a row
-
-
 def minhash(features: Iterable[str]) -> np.ndarray | None:
     """Return the MinHash of a set of features, uint32 [128]; None for an empty set."""
     encoded = sorted({feature.encode("utf-8", errors="surrogatepass") for feature in features})
     if not encoded:
         return None
-    sketch = _empty().copy()
+    sketch = _EMPTY.copy()
     sketch.update_batch(encoded)
     return np.asarray(sketch.hashvalues, dtype=np.uint32)  # the values have 32 bits
 
@@ -216,9 +210,7 @@ class Sketches:
             self._within(rows[places], hashes[places], sketches, matches, similarities)
         return matches, similarities
 
-    def near(
-        self, order: np.ndarray, names: Sequence[str], groups: np.ndarray | None = None
-    ) -> dict[int, tuple[str, str]]:
+    def near(self, order: np.ndarray, names: Sequence[str], groups: np.ndarray | None = None) -> Dropped:
         """Return the drop reason and the detail for every row that `duplicates` finds.
 
         Args:
@@ -230,13 +222,11 @@ class Sketches:
             Row number -> (reason, detail).
         """
         matches, similarities = self.duplicates(order, groups)
-        return {
-            row: (
-                "duplicate_near",
-                f"its kernels are like those of {names[matches[row]]} (similarity {similarities[row]:.2f})",
-            )
-            for row in np.flatnonzero(matches >= 0).tolist()
-        }
+        dropped: Dropped = {}
+        for row in np.flatnonzero(matches >= 0).tolist():
+            detail = f"its kernels are like those of {names[matches[row]]} (similarity {similarities[row]:.2f})"
+            dropped[row] = "duplicate_near", detail
+        return dropped
 
     def _within(
         self, rows: np.ndarray, bucket: np.ndarray, sketches: np.ndarray, like: np.ndarray, how: np.ndarray

@@ -120,10 +120,7 @@ def all_of(names: Iterable[str]) -> str:
         return UNKNOWN
     if len(expressions) == 1:
         return expressions[0]
-    return " AND ".join(
-        f"({expression})" if isinstance(_parse(expression), _LICENSING.OR) else expression
-        for expression in expressions
-    )
+    return " AND ".join(f"({each})" if isinstance(_parse(each), _LICENSING.OR) else each for each in expressions)
 
 
 def is_allowed(licence: str, allowed: Iterable[str], *, allow_unknown: bool) -> bool:

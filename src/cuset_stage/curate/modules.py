@@ -83,21 +83,13 @@ def model_new(cuda: str, functional: str) -> str:
     if '"""' in cuda:
         raise RowError("unsupported_source", 'the source holds """, which would end the Python string around it')
     tree = parse(functional)
-    methods = [
-        method
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and node.name == "Model"
-        for method in node.body
-        if isinstance(method, ast.FunctionDef) and method.name == "forward"
-    ]
-    if not any(
-        argument.arg == "fn" for forward in methods for argument in (*forward.args.args, *forward.args.kwonlyargs)
-    ):
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"]
+    methods = [method for model in classes for method in _functions(model.body, "forward")]
+    if not any(argument.arg == "fn" for each in methods for argument in (*each.args.args, *each.args.kwonlyargs)):
         raise RowError("no_forward", "the module's Model.forward takes no `fn` to call the extension by")
     text = functional
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name in ("get_inputs", "get_init_inputs"):
-            text = text.replace(ast.get_source_segment(functional, node) or "", "")
+    for node in _functions(tree.body, "get_inputs", "get_init_inputs"):
+        text = text.replace(ast.get_source_segment(functional, node) or "", "")
     # The base class of ModelNew must not be called Model, as the judge's reference has this name.
     text = re.sub(r"\bclass Model\b", "class _Model", text)
     return _ANSWER.format(
@@ -107,6 +99,11 @@ def model_new(cuda: str, functional: str) -> str:
         declaration="" if bound else " ".join(declared[1].split()).replace('"', '\\"') + ";",
         functions=None if bound else '["forward"]',
     )
+
+
+def _functions(body: list[ast.stmt], *names: str) -> list[ast.FunctionDef]:
+    """Return the functions of these names in the body of a module or class."""
+    return [node for node in body if isinstance(node, ast.FunctionDef) and node.name in names]
 
 
 def parse(code: str, parser: Callable[[str], Any] = ast.parse) -> Any:
@@ -159,8 +156,7 @@ def kernelbench_form(module: str, entry: str | None) -> str:
 
 def _has_keywords(module: str) -> bool:
     """Return True if get_init_inputs returns `[[...], {...}]`, positional and keyword arguments."""
-    functions = (node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef))
-    last = (node.body[-1] for node in functions if node.name == "get_init_inputs")
+    last = (node.body[-1] for node in _functions(ast.parse(module).body, "get_init_inputs"))
     returned = (getattr(getattr(statement, "value", None), "elts", ()) for statement in last)
     return any(list(map(type, elements)) == [ast.List, ast.Dict] for elements in returned)
 

@@ -100,10 +100,8 @@ class Proofs:
                     raise RowError("second_fails", _without_task(error, draft)) from None
                 ours = self._cases.prepare(draft.task, first_case)
                 if list(map(file_sha256, ours.inputs.values())) != list(map(file_sha256, theirs.inputs.values())):
-                    raise RowError(
-                        "reference_fails",
-                        f"case {case.name}: make_inputs makes other inputs each time: draw from rng alone",
-                    )
+                    problem = "make_inputs makes other inputs each time: draw from rng alone"
+                    raise RowError("reference_fails", f"case {case.name}: {problem}")
                 compared = compare_outputs(draft.task, first_case, ours, theirs.expected)
                 if not compared.passed:
                     raise RowError("references_disagree", f"case {case.name}: {compared.message}")

@@ -14,7 +14,6 @@ row is left for the next run.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,6 +28,7 @@ from ..judge.gpu_work import IDLE_KERNEL, NO_KERNEL
 from ..judge.modules.trial import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from ..judge.programs import Judgement, ProgramJudge
+from ..judge.results import code_sha256
 from ..mutants import make_mutants
 from ..sandbox import SandboxError, Verdict
 from ..tasks import ModuleTask, ProgramTask, Task
@@ -71,7 +71,7 @@ def run_prove(settings: ProveSettings) -> Summary:
             raise RowError("no_answer", "a task without an answer, and answers are what is verified")
         task = load_task(row)
         verified = row.get("verified") or {}  # the findings of the stage `write`
-        needed = {**passed(settings), **machine, "code_sha256": _sha256(code)}
+        needed = {**passed(settings), **machine, "code_sha256": code_sha256(code)}
         if any(verified.get(key) != value for key, value in needed.items()):
             about = ["prove", conditions, row["task"], code]
             verified = find_once(settings.folder / "proofs", about, lambda: judged(settings, task, code))
@@ -136,7 +136,7 @@ def judged(settings: ProofSettings, task: Task, code: str) -> dict[str, Any]:
         findings = (_module if isinstance(task, ModuleTask) else _program)(settings, task, code)
     except OracleError as error:
         raise RowError("reference_fails", str(error)) from None
-    return {**findings, **_describe(settings), "code_sha256": _sha256(code)}
+    return {**findings, **_describe(settings), "code_sha256": code_sha256(code)}
 
 
 def _program(settings: ProofSettings, task: ProgramTask, code: str) -> dict[str, Any]:
@@ -156,15 +156,11 @@ def _program(settings: ProofSettings, task: ProgramTask, code: str) -> dict[str,
     if tested["compiled"] and not tested["found"]:
         made = "; ".join(tested["passed"])
         raise RowError("weak_cases", f"every mutant that compiled passes all cases: {made}")
-    cases = [
-        {
-            "name": result.name,
-            "run_s": [round(run.cases[index].run_s, 4) for run in runs],
-            "max_abs_error": result.max_abs_error,
-            "max_rel_error": result.max_rel_error,
-        }
-        for index, result in enumerate(runs[0].cases)
-    ]
+    cases = []
+    for index, result in enumerate(runs[0].cases):
+        seconds = [round(run.cases[index].run_s, 4) for run in runs]
+        errors = {"max_abs_error": result.max_abs_error, "max_rel_error": result.max_rel_error}
+        cases.append({"name": result.name, "run_s": seconds, **errors})
     kernels = [use.name for use in runs[0].kernels] if judge.recorder else None
     return {**passed(settings), "cases": cases, "compile_s": runs[0].compile_s, "kernels": kernels, "mutants": tested}
 
@@ -219,10 +215,6 @@ def passed(settings: ProofSettings) -> dict[str, Any]:
     """Return the part of `verified` that says that an answer passed, and under which settings."""
     conditions = {key: getattr(settings, key) for key in ("times", "thorough", "per_gpu")}
     return {"verdict": "passed", **conditions}
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def weak_cases(task: ProgramTask, cases: CaseCache) -> list[str]:

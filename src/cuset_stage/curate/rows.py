@@ -16,6 +16,7 @@ from ..text import InputError
 
 
 Row = dict[str, Any]
+Dropped = dict[int, tuple[str, str]]  # number of a row that is dropped, from 0 -> reason and detail
 
 
 class CurationError(InputError):

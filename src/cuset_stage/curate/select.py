@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from .fingerprints import Sketches, device_sketch, fingerprints_of
-from .rows import Row, digest, number_of
+from .rows import Dropped, Row, digest, number_of
 from .settings import SelectSettings
 from .stage import Summary, all_but, input_rows, run_stage
 from .training_rows import answer_text, prompt_text, row_length, task_groups
@@ -32,7 +32,7 @@ def run_select(settings: SelectSettings) -> Summary:
         columns=["id", "tokens", "speedup", "run_s", "bench", "order"],
     ).astype({"tokens": int, "speedup": float, "run_s": float})  # sets the types for an empty table, too
     table["group"] = np.array(task_groups(rows), np.uint64)
-    dropped: dict[int, tuple[str, str]] = {}
+    dropped: Dropped = {}
     if settings.near < 1:
         sketches = Sketches(settings.near, settings.folder)
         for row in rows:
@@ -72,7 +72,7 @@ def _measured(row: Row) -> dict[str, Any]:
 #   bench    number that is equal for programs whose times can be compared
 
 
-def alike(table: pd.DataFrame, sketches: Sketches) -> dict[int, tuple[str, str]]:
+def alike(table: pd.DataFrame, sketches: Sketches) -> Dropped:
     """Drop answers to a task whose kernels are similar to those of a better answer.
 
     Of similar answers the fastest stays. Of equally fast ones the shortest stays.
@@ -99,7 +99,7 @@ def speeds(table: pd.DataFrame) -> pd.Series:
     return speed.mask(speed.isna() & timed, 1.0)
 
 
-def worse_answers(table: pd.DataFrame, count: int) -> dict[int, tuple[str, str]]:
+def worse_answers(table: pd.DataFrame, count: int) -> Dropped:
     """Drop all but the `count` answers to each task with the highest `speeds`. Of equal ones the shorter stay."""
     ranked = table.assign(speed=speeds(table).fillna(0.0))
     ranked = ranked.sort_values(["speed", "tokens", "order"], ascending=[False, True, True])

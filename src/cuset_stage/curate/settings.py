@@ -11,16 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    FilePath,
-    PositiveFloat,
-    PositiveInt,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PositiveFloat, PositiveInt, model_validator
 
 from .. import bundled
 from ..generate import BackendSettings
@@ -51,6 +42,19 @@ def _columns(value: Any) -> Any:
     if isinstance(value, str) and any("=" not in part for part in split_names(value)):
         raise ValueError("write ours=theirs, such as code=cuda_code")
     return _pairs(value)
+
+
+def _existing(benchmarks: dict[str, Path]) -> dict[str, Path]:
+    for name, path in benchmarks.items():
+        if not path.exists():
+            raise ValueError(f"{name}: there is nothing at {path}; give name=path of your copy of the benchmark")
+    return benchmarks
+
+
+def _not_the_list(name: str) -> str:
+    if name.lower() == "dataset_info":
+        raise ValueError("dataset_info.json is the list of all data sets; give another name")
+    return name
 
 
 _RETIRED = {
@@ -140,17 +144,9 @@ class _Near(Settings):
 
 
 class _Against(Settings):
-    against: Annotated[dict[str, Path], BeforeValidator(_pairs)] = Field(
+    against: Annotated[dict[str, Path], BeforeValidator(_pairs), AfterValidator(_existing)] = Field(
         {}, description="benchmarks that no row may come from, name=path of your own copy"
     )
-
-    @field_validator("against")
-    @classmethod
-    def _check_against(cls, value: dict[str, Path]) -> dict[str, Path]:
-        for name, path in value.items():
-            if not path.exists():
-                raise ValueError(f"{name}: there is nothing at {path}; give name=path of your copy of the benchmark")
-        return value
 
 
 class DeduplicateSettings(StageSettings, _Near, _Against):
@@ -251,22 +247,14 @@ class SelectSettings(StageSettings, _Select):
 
 class _Export(Settings):
     output: Path | None = Field(None, description="LLaMA-Factory's dataset_dir; without it <folder>/dataset")
-    name: str = Field(
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"), AfterValidator(_not_the_list)] = Field(
         "curated",
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$",
         description="the data set's name in dataset_info.json; what is held out is <name>_eval",
     )
     validation: float = Field(0.05, ge=0, lt=1, description="share of the tasks that are held out")
     seed: int = Field(0, description="another seed holds other tasks out")
     cutoff_len: PositiveInt = Field(4096, description="cutoff_len of the training run, which lengths are held against")
     reasoning: bool = Field(False, description="put a row's reasoning before its answer")
-
-    @field_validator("name")
-    @classmethod
-    def _check_name(cls, value: str) -> str:
-        if value.lower() == "dataset_info":
-            raise ValueError("dataset_info.json is the list of all data sets; give another name")
-        return value
 
 
 class ExportSettings(StageSettings, _Export):
@@ -299,7 +287,7 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
         None,
         description="a mapping of the keys of `cuset curate answer`, such as {model: my_model, samples: 8}; without it no model is asked",
     )
-    sources: Annotated[tuple[Source, ...], BeforeValidator(split_names)] = Field(
+    sources: tuple[Source, ...] = Field(
         min_length=1, description=f"paths, name=path, or in YAML mappings of {', '.join(Source.model_fields)}"
     )
 

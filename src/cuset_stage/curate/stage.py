@@ -36,7 +36,7 @@ from ..files import write_atomically
 from ..progress import Progress
 from ..sandbox import SandboxError
 from .parallel import cpu_count, in_processes, in_threads
-from .rows import CurationError, NotSettled, Row, RowError, line_of
+from .rows import CurationError, Dropped, NotSettled, Row, RowError, line_of
 from .settings import StageSettings
 
 
@@ -147,13 +147,13 @@ def run_stage(
     return summary
 
 
-def all_but(dropped: Mapping[int, tuple[str, str]]) -> Work:
+def all_but(dropped: Dropped) -> Work:
     """Return the work of a stage that has decided beforehand which rows to drop.
 
     The work counts the rows that it is called with, so it must get them in order, in one thread.
 
     Args:
-        dropped: number of a row (from 0) -> (reason, detail).
+        dropped: the rows to drop.
     """
     numbers = count()
 
@@ -189,13 +189,8 @@ def _outcome(work: Work, row: Row) -> tuple[str, str, int, dict[str, Any]]:
         failure, reason = error, "internal_error"
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
     place = row.get("source", row)
-    account = {
-        "reason": reason,
-        "detail": detail,
-        "file": place.get("file"),
-        "row": place.get("row"),
-        "id": row.get("id"),
-    }
+    account = {"reason": reason, "detail": detail, "file": place.get("file"), "row": place.get("row")}
+    account["id"] = row.get("id")
     if isinstance(failure, RowError):
         return "dropped", line_of({**account, "data": failure.row or row.get("given", row)}), 0, account
     return "unsettled", line_of(account), 0, account

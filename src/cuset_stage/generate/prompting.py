@@ -12,14 +12,7 @@ from .settings import GenerationError
 logger = logging.getLogger(__name__)
 _MARKUP = re.compile(r"\W*<[^<>]*\w[^<>]*>|\[[A-Z_/ ]+\]")
 Messages = Sequence[Mapping[str, str]]
-_TAKEN = {
-    "conversation",
-    "tokenize",
-    "add_generation_prompt",
-    "continue_final_message",
-    "return_dict",
-    "return_tensors",
-}
+_OWN = {"conversation", "tokenize", "add_generation_prompt", "continue_final_message", "return_dict", "return_tensors"}
 """Arguments of `apply_chat_template` that this module sets itself, so users cannot pass them."""
 
 
@@ -56,10 +49,10 @@ class Prompter:
     def __init__(
         self, tokenizer: Any, *, model: str, template: str | None = None, arguments: Mapping[str, Any] | None = None
     ) -> None:
-        if taken := sorted(_TAKEN.intersection(arguments or ())):
+        if taken := sorted(_OWN.intersection(arguments or ())):
             raise GenerationError(f"template_args: {taken[0]} is set by cuset generate itself: leave it out.")
         self.tokenizer = tokenizer
-        self._arguments = arguments or {}
+        self._arguments = {"tokenize": False, "add_generation_prompt": True, **(arguments or {})}
         self._factory = None
         self._told = False
         self.stop_ids: set[int] = set() if tokenizer.eos_token_id is None else {tokenizer.eos_token_id}
@@ -113,9 +106,7 @@ class Prompter:
         refusal: TemplateError | None = None
         for candidate in ([dict(message) for message in messages], joined):
             try:
-                text = self.tokenizer.apply_chat_template(
-                    candidate, tokenize=False, add_generation_prompt=True, **self._arguments
-                )
+                text = self.tokenizer.apply_chat_template(candidate, **self._arguments)
             except TemplateError as error:
                 refusal = refusal or error
                 continue

@@ -390,14 +390,12 @@ def can_write(model: Any) -> bool:
     """
     model = unwrapped(model)
     values = model.config.get_text_config().to_dict()
-    layer_types = values.get("layer_types") or [
-        "sliding_attention" if values.get("sliding_window") else "full_attention"
-    ]
+    layer_type = "sliding_attention" if values.get("sliding_window") else "full_attention"
     rope = values.get("rope_parameters") or values.get("rope_scaling") or {}
     return (
         getattr(model, "_supports_attention_backend", False)
         and not getattr(model, "_is_stateful", False)
-        and set(layer_types) == {"full_attention"}
+        and set(values.get("layer_types") or [layer_type]) == {"full_attention"}
         and not any("expert" in name for name in values)
         and not any(values.get(name) for name in ("attn_logit_softcapping", "is_encoder_decoder"))
         and rope.get("rope_type", rope.get("type")) not in ("dynamic", "longrope")
