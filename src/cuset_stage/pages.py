@@ -3,6 +3,7 @@
 The pages are Markdown, or HTML that loads no other files. All HTML pages share one style (`pages.css`).
 """
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -15,10 +16,10 @@ def template(path: str, *, is_html: bool = True, **filters: Callable[..., Any]) 
     Args:
         path: the template's path in this package, such as report/page.html.
         is_html: whether the page is HTML. All values are then escaped, except Markup.
-        filters: the page's filters beside jinja2's own.
+        filters: the page's filters beside jinja2's own and `base64`, which takes bytes.
     """
     loader = PackageLoader("cuset_stage", ".")
     environment = Environment(loader=loader, autoescape=is_html, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    environment.filters |= filters
+    environment.filters |= {"base64": lambda data: base64.b64encode(data).decode(), **filters}
     return environment.get_template(path)

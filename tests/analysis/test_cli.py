@@ -102,8 +102,7 @@ def test_spans_as_json_and_of_standard_input(run, tmp_path):
     file = tmp_path / "answer.md"
     file.write_text(CODE, encoding="utf-8")
     (entry,) = json.loads(run("spans", file, "as_json=true", "kinds=all").output)
-    kinds = {span["kind"] for span in entry["spans"]}
-    assert {"kernel_body", "kernel_signature"} <= kinds
+    assert {"kernel_body", "kernel_signature"} <= {span["kind"] for span in entry["spans"]}
     for span in entry["spans"]:
         assert CODE[span["start"] : span["end"]] == span["text"]
     (body,) = [span for span in entry["spans"] if span["kind"] == "kernel_body"]

@@ -104,8 +104,7 @@ def test_cuda_marks_cover_the_kernel(page):
     (sample,) = page
     marked = "".join(text for text, cuda in zip(sample.texts, sample.cuda, strict=True) if cuda)
     assert marked.lstrip().startswith("{") and "blockIdx.x" in marked and "#include" not in marked
-    prompt = sample.cuda[: sample.supervised.index(True)]
-    assert not any(prompt)
+    assert not any(sample.cuda[: sample.supervised.index(True)])
 
 
 def test_before_and_after_differ_and_summaries_agree(page):
@@ -121,9 +120,8 @@ def test_before_and_after_differ_and_summaries_agree(page):
 
 
 def test_an_adapter_is_compared_with_its_base(models):
-    with_adapter = read(models, model=models / "deeper", before=None, adapter=models / "adapter")
-    base = read(models, model=models / "deeper", before=None)
-    (sample,), (plain,) = with_adapter, base
+    (sample,) = read(models, model=models / "deeper", before=None, adapter=models / "adapter")
+    (plain,) = read(models, model=models / "deeper", before=None)
     assert list(plain.readings) == ["model"]
     assert sample.readings["before"] == plain.readings["model"]
     assert sample.readings["after"] != plain.readings["model"]

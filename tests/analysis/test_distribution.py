@@ -15,7 +15,8 @@ from cuset_stage.analysis.distribution import (
     cumulated_gap,
     log_odds_bins,
     naive_p,
-    windows,
+    window_means,
+    windows_on,
 )
 
 
@@ -124,7 +125,7 @@ def test_means_of_sure_tokens_stay_in_range(value):
     rng = np.random.default_rng(0)
     for size in (1, 3, 64, 255):
         confidence = np.concatenate([rng.random(500), np.full(2000, value)])
-        means = windows(confidence, size).means
+        means = window_means(confidence, size)
         assert means.min() >= 0 and means.max() <= 1
         np.testing.assert_allclose(means[-1700:], value, rtol=1e-11, atol=1e-12)
 
@@ -133,15 +134,14 @@ def test_means_of_sure_tokens_stay_in_range(value):
 def test_every_window_against_its_slice(tokens, window):
     rng = np.random.default_rng(tokens)
     confidence, mask = rng.random(tokens), rng.random(tokens) < 0.3
-    found = windows(confidence, window)
     size = min(tokens, window)
     starts = range(tokens - size + 1)
-    assert found.size == size
-    np.testing.assert_allclose(found.means, [confidence[s : s + size].mean() for s in starts], rtol=1e-12)
+    means = [confidence[s : s + size].mean() for s in starts]
+    np.testing.assert_allclose(window_means(confidence, window), means, rtol=1e-12)
     expected = {
         "centre": [mask[s + size // 2] for s in starts],
         "majority": [mask[s : s + size].sum() > size / 2 for s in starts],
         "any": [mask[s : s + size].any() for s in starts],
     }
-    for reading, on in zip(READINGS, found.on(mask), strict=True):
+    for reading, on in zip(READINGS, windows_on(mask, window), strict=True):
         assert on.tolist() == [bool(value) for value in expected[reading]]

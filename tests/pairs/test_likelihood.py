@@ -41,7 +41,7 @@ def test_differences_against_sums_by_hand(pairs, model, tokenizer, template):
         assert one.whole == pytest.approx(sum(right) - sum(wrong), abs=1e-3)
         assert one.changed + one.following == pytest.approx(one.whole, abs=1e-3)  # what stands before is the same
         assert one.per_token == pytest.approx(np.mean(right) - np.mean(wrong), abs=1e-5)
-        assert (one.right_tokens, one.wrong_tokens) == (len(right), len(wrong))
+        assert one.longer == len(wrong) - len(right)
     assert found[1].longer < 0 and found[1].changed < -10  # tokens that are only in the right one
     assert abs(found[0].following) > 0
 

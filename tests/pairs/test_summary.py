@@ -16,7 +16,7 @@ def pair(task, kind="x"):
 
 def gap(nats, longer=0):
     """A difference of which half is in the changed tokens."""
-    return Difference(nats, nats / 2, nats / 2, nats / 100, 100, 100 + longer)
+    return Difference(nats, nats / 2, nats / 2, nats / 100, longer)
 
 
 PAIRS = [pair("a"), pair("a", "y"), pair("a"), pair("b"), pair("b", "equivalent")]
@@ -36,8 +36,7 @@ def test_an_accuracy_is_the_mean_of_the_tasks_shares():
 def test_the_two_kinds_of_floor_are_told_apart():
     pairs = [pair("a"), *(pair(task, "alternative") for task in "abc"), pair("a", "equivalent")]
     summary = summarise(pairs, [gap(1), gap(1), gap(-1), gap(-1), gap(1)])
-    kinds = summary["floor_kinds"]
-    found = {kind: (one["pairs"], one["value"]) for kind, one in kinds.items()}
+    found = {kind: (one["pairs"], one["value"]) for kind, one in summary["floor_kinds"].items()}
     assert found == {"alternative": (3, pytest.approx(1 / 3)), "equivalent": (1, 1.0)}
     without = summarise(PAIRS[:1], FOUND[:1])
     assert without["floor_kinds"] == {} and without["floor"]["whole"] is without["lengths"]["wrong_shorter"] is None
@@ -51,7 +50,7 @@ def test_lengths():
 
 
 def test_measures_prefer_each_for_itself():
-    one = Difference(whole=1.0, changed=-1.0, following=0.5, per_token=0.0, right_tokens=3, wrong_tokens=3)
+    one = Difference(whole=1.0, changed=-1.0, following=0.5, per_token=0.0, longer=0)
     expected = {"whole": 1, "changed": 0, "following": 1, "per_token": 0.5, "from_change": 0}
     assert {name: preferences([one], name)[0] for name in expected} == expected
 

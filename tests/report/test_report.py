@@ -35,17 +35,19 @@ def rates(report, run: str, rule: Rule = Rule.FIRST) -> dict:
     }
 
 
+def on_cudabench(write, method: str, tasks: list[str], right: str) -> Path:
+    """Results on tasks that are called OPERATION-SIZE; the operations in `right` pass at every size."""
+    verdicts = {task: [P if task[0] in right else M] for task in tasks}
+    told = {"path": "bench.jsonl", "format": "cudabench"}
+    return write(method, verdicts, change=lambda row: row | {"family": row["task"][0]}, tasks=told)
+
+
 def test_cudabenchs_unit_is_the_operation(write):
     """Of ten operations at five sizes each the second method passes three more: 15 tasks, of which three are news."""
     tasks = [f"{operation}-{size}" for operation in range(10) for size in range(5)]
-    told = {"tasks": {"path": "bench.jsonl", "format": "cudabench"}}
-
-    def of(method: str, right: int) -> Path:
-        verdicts = {task: [P if int(task.partition("-")[0]) < right else M] for task in tasks}
-        return write(method, verdicts, change=lambda row: row | {"family": row["task"].partition("-")[0]}, **told)
-
-    report = build_report(collect([of("sft", 2), of("cuset", 5)]), ks=(1,))
-    passed = next(comparison for comparison in report.comparisons if comparison.criterion == "passed")
+    paths = [on_cudabench(write, "sft", tasks, "01"), on_cudabench(write, "cuset", tasks, "01234")]
+    report = build_report(collect(paths), ks=(1,))
+    passed = report.comparisons[0]
     assert passed.counts.only_first + passed.counts.only_second == 15
     assert passed.p_value == pytest.approx(stats.ttest_1samp([0, 0, 1, 1, 1, 0, 0, 0, 0, 0], 0).pvalue)
     rate = report.rates["sft", Rule.FIRST, 1, "passed"]
@@ -56,14 +58,9 @@ def test_cudabenchs_unit_is_the_operation(write):
 def test_the_finding_has_the_sign_of_what_is_tested(write):
     """One operation of twenty tasks is one observation: the method that passes the nine others is the better one."""
     tasks = [f"0-{size}" for size in range(20)] + [f"{operation}-0" for operation in range(1, 10)]
-    told = {"tasks": {"path": "bench.jsonl", "format": "cudabench"}}
-
-    def of(method: str, first: bool) -> Path:
-        verdicts = {task: [P if task.startswith("0-") is first else M] for task in tasks}
-        return write(method, verdicts, change=lambda row: row | {"family": row["task"].partition("-")[0]}, **told)
-
-    report = build_report(collect([of("sft", True), of("cuset", False)]), ks=(1,))
-    passed = next(comparison for comparison in report.comparisons if comparison.criterion == "passed")
+    paths = [on_cudabench(write, "sft", tasks, "0"), on_cudabench(write, "cuset", tasks, "123456789")]
+    passed = build_report(collect(paths), ks=(1,)).comparisons[0]
+    assert passed.criterion == "passed"
     assert passed.counts.only_first == 9 and passed.counts.only_second == 20
     assert conclusion(passed) == "cuset passes more tasks than sft"
 
@@ -143,9 +140,8 @@ def test_a_compile_only_run_has_no_function_column(write):
 
 
 def test_inputs_that_come_with_the_task_set_and_missing_isolation_are_named(write):
-    paths = [write("fixed", {"a": [P]}, seed=None), write("drawn", {"a": [P]}, seed=7), write("earlier", {"a": [P]})]
-    paths.append(write("open", {"a": [P]}, isolation="none"))
-    collection = collect(paths)
+    told = {"fixed": {"seed": None}, "drawn": {"seed": 7}, "earlier": {}, "open": {"isolation": "none"}}
+    collection = collect([write(name, {"a": [P]}, **keys) for name, keys in told.items()])
     (note,) = (note for note in collection.notes if "the same in every evaluation" in note.text)
     assert "fixed." in note.text and not note.loud
     assert "Judged without isolation (isolation: none): open." in loud(collection)
@@ -176,20 +172,15 @@ def test_runs_of_one_name_are_told_apart(tmp_path):
 
 
 def test_settings_that_differ_are_noted(write):
-    first, second = write("one", {"a": [P]}), write("two", {"a": [P]}, arch="sm_80", flags=["-O0"])
-    collection = collect([first, second])
+    collection = collect([write("one", {"a": [P]}), write("two", {"a": [P]}, arch="sm_80", flags=["-O0"])])
     assert [note.text for note in collection.notes] == ["The runs differ in arch, flags: see the settings."]
     assert "| arch | sm_90 | sm_80 |" in render_markdown(build_report(collection))
 
 
-def outcomes(solved: set[int], tasks: int = 40) -> dict:
-    return {str(i): [P if i in solved else M] for i in range(tasks)}
-
-
 def test_comparison_says_what_the_test_allows(write, capsys):
-    weak, strong = write("SFT", outcomes(set(range(10)))), write("CuSeT", outcomes(set(range(2, 30))))
-    close = write("DFT", outcomes(set(range(1, 12))))
-    report = build_report(collect([weak, strong, close]), ks=(1,), baseline="SFT")
+    solved = {"SFT": range(10), "CuSeT": range(2, 30), "DFT": range(1, 12)}
+    paths = [write(name, {str(i): [P if i in of else M] for i in range(40)}) for name, of in solved.items()]
+    report = build_report(collect(paths), ks=(1,), baseline="SFT")
     rows = {row[1].text: row for row in comparison_table(report).rows if row[0].text == "Function"}
     assert [cell.value for cell in rows["CuSeT"][3:7]] == [20, 2, 8, 10]
     assert "CuSeT passes more tasks than SFT" in [cell.text for cell in rows["CuSeT"]]
@@ -201,7 +192,7 @@ def test_comparison_says_what_the_test_allows(write, capsys):
     assert "Holm" in render_markdown(report)
     print_report(report)
     assert "DFT and SFT: no difference shown; 3 discordant tasks" in capsys.readouterr().out
-    every = build_report(collect([weak, strong, close]), ks=(1,)).comparisons
+    every = build_report(collect(paths), ks=(1,)).comparisons
     pairs = [(c.second, c.first) for c in every if c.criterion == "passed"]
     assert pairs == [("SFT", "CuSeT"), ("SFT", "DFT"), ("CuSeT", "DFT")]
 
@@ -326,10 +317,9 @@ def test_a_large_evaluation_fits_a_page(write):
 
 
 def test_csv_holds_the_numbers_and_no_formulas(write, tmp_path):
-    verdicts = {"a": [P, P, M], "b": [M, M, M]}
-    path = write("SFT", verdicts, change=lambda record: {**record, "message": "=HYPERLINK(1)"})
-    report = build_report(collect([path]))
-    write_report(report, tmp_path / "out")
+    said = {"message": "=HYPERLINK(1)"}
+    path = write("SFT", {"a": [P, P, M], "b": [M, M, M]}, change=lambda record: record | said)
+    write_report(build_report(collect([path])), tmp_path / "out")
     rates, samples = (pd.read_csv(tmp_path / "out" / "csv" / f"{name}.csv") for name in ("pass_at_k", "samples"))
     percent = rates.set_index(["rule", "k", "criterion"])["percent"]
     assert len(rates) == 8 and percent["first", 1, "passed"] == 50

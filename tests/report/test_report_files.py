@@ -11,11 +11,14 @@ import pytest
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
 from cuset_stage.report import build_report, collect, write_report
 from cuset_stage.report.cells import Cell, ranked
+from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED
 from cuset_stage.report.page import duration
+from cuset_stage.report.tables import VERDICTS
 from cuset_stage.report.write import CSV_TABLES
+from cuset_stage.sandbox import Verdict
 
 
-P, M, INFRA = "passed", "mismatch", "infra_error"
+P, M = "passed", "mismatch"
 
 
 def files(folder: Path) -> set[str]:
@@ -43,8 +46,7 @@ def test_every_csv_file_is_known(write: Any, tmp_path: Path) -> None:
 
     told = {"findings": {"a": ["zeros pass"]}, "audited": 2}
     paths = [write(name, {"a": [P], "b": [M]}, change=change, arch=name, **told) for name in ("x", "y")]
-    made = build_report(collect(paths), ks=(1,))
-    write_report(made, tmp_path / "out")
+    write_report(build_report(collect(paths), ks=(1,)), tmp_path / "out")
     assert files(tmp_path / "out" / "csv") == {f"{name}.csv" for name in CSV_TABLES}
 
 
@@ -110,6 +112,10 @@ def test_a_value_that_no_run_writes_is_named(write: Any, place: int, key: str, v
 )
 def test_times_are_in_the_unit_that_shows_them(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_every_verdict_has_a_name_and_a_place() -> None:
+    assert set(VERDICTS) == {*Verdict, NO_ANSWER, NOT_JUDGED}
 
 
 def test_the_best_of_a_group_is_marked_and_the_second_of_three():

@@ -21,7 +21,7 @@ from cuset_stage.tasks import choose_tasks, load_tasks
 from cuset_stage.tasks.answers_file import read_answers
 
 
-P, M, C, INFRA = "passed", "mismatch", "compile_error", "infra_error"
+P, C, INFRA = "passed", "compile_error", "infra_error"
 TRAIN, EVAL = ("t1", "t2"), ("a", "b")
 ALL = (*TRAIN, *EVAL)
 
@@ -134,8 +134,8 @@ def test_a_second_split_that_was_stopped_is_not_finished(tmp_path: Path) -> None
     assert "left from another split or limit: SFT 2 beyond 2" in loud(collection)
     assert [task.id for task in collection.tasks] == ["a", "b", "t1", "t2"]
     assert collection.runs[0].verdict("a", 0) == NOT_JUDGED
-    half = [*of(TRAIN), ("a", 0, 1)]
-    assert "SFT 3 of 4 samples not judged" in loud(collected(tmp_path, half, split="eval"))
+    half = collected(tmp_path, [*of(TRAIN), ("a", 0, 1)], split="eval")
+    assert "SFT 3 of 4 samples not judged" in loud(half)
 
 
 def test_what_an_earlier_split_left_half_done_is_charged_to_nobody(tmp_path: Path) -> None:

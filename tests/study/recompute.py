@@ -1,7 +1,7 @@
 """Every number of a study's tables, computed from results.jsonl alone: json, numpy and scipy, and nothing of this package.
 
-A row is {"model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens"}. `recompute` gives for each model the rates of
-each method, in percent with the ends of their 95 % intervals, and each method's difference from the baseline, in points, with its tests.
+A row is {"model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens"}. `recompute` gives the rates of each method,
+in percent with the ends of their 95 % intervals, and each method's difference from the baseline, in points, with its tests.
 """
 
 import itertools
@@ -20,34 +20,27 @@ def scores(rows, criterion, k):
     unknown = {"infra_error"} | ({"compiled"} if criterion == "passed" else set())
     samples = defaultdict(list)
     for row in rows:
-        samples[row["seed"], row["task"]].append(None if row["verdict"] in unknown else bool(row[criterion]))
-    found = {}
-    for key, known in samples.items():
-        sets = list(itertools.combinations([one for one in known if one is not None], k))
-        if sets:
-            found[key] = sum(map(any, sets)) / len(sets)
-    return found
+        if row["verdict"] not in unknown:
+            samples[row["seed"], row["task"]].append(row[criterion])
+    sets = {key: list(itertools.combinations(known, k)) for key, known in samples.items() if len(known) >= k}
+    return {key: sum(map(any, of)) / len(of) for key, of in sets.items()}
 
 
 def estimate(values):
     """(mean, standard error, degrees of freedom, seeds; with one seed tasks) of {(seed, task): value}, over the tasks that every seed has."""
-    seeds = sorted({seed for seed, _ in values})
-    tasks = sorted({task for _, task in values})
-    tasks = [task for task in tasks if all((seed, task) in values for seed in seeds)]
+    seeds = {seed for seed, _ in values}
+    tasks = [task for task in sorted({task for _, task in values}) if all((seed, task) in values for seed in seeds)]
     if not tasks:
         return None
-    s, t = len(seeds), len(tasks)
-    mean = sum(values[seed, task] for seed in seeds for task in tasks) / (s * t)
-    of_task = {task: sum(values[seed, task] for seed in seeds) / s for task in tasks}
-    of_seed = {seed: sum(values[seed, task] for task in tasks) / t for seed in seeds}
+    table = np.array([[values[seed, task] for task in tasks] for seed in seeds])
+    (s, t), mean = table.shape, float(table.mean())
     if s == 1 or t == 1:
-        groups = list((of_task if s == 1 else of_seed).values())
-        return mean, (float(stats.sem(groups)) if len(groups) > 1 else 0.0), max(len(groups) - 1, 1), s if s > 1 else t
-    both = ((values[seed, task] - of_task[task] - of_seed[seed] + mean) ** 2 for seed in seeds for task in tasks)
+        return mean, float(stats.sem(table, axis=None)) if table.size > 1 else 0.0, max(table.size - 1, 1), table.size
+    of_task, of_seed = table.mean(axis=0), table.mean(axis=1)
     degrees = (t - 1, s - 1, (s - 1) * (t - 1))
-    by_task = s * sum((of_task[task] - mean) ** 2 for task in tasks) / degrees[0]
-    by_seed = t * sum((of_seed[seed] - mean) ** 2 for seed in seeds) / degrees[1]
-    rest = sum(both) / degrees[2]
+    by_task = s * sum((of_task - mean) ** 2) / degrees[0]
+    by_seed = t * sum((of_seed - mean) ** 2) / degrees[1]
+    rest = np.sum((table - of_task - of_seed[:, None] + mean) ** 2) / degrees[2]
     variance = max(by_task + by_seed - rest, rest)
     parts = zip((by_task, by_seed, rest), degrees, strict=True)
     df = variance**2 / sum(square**2 / free for square, free in parts) if variance else t - 1
@@ -88,26 +81,21 @@ def differences(by_method, baseline, bound=0.05):
     return found
 
 
-def recompute(path, baseline="sft"):
-    """Everything of one results.jsonl. The tests are corrected over all methods but values of a sweep."""
+def recompute(path):
+    """Everything of the results.jsonl of one model. The tests are corrected over all methods but values of a sweep."""
     with open(path, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    models = defaultdict(lambda: defaultdict(list))
+    by_method = defaultdict(list)
     for row in rows:
-        models[row["model"]][row["method"]].append(row)
-    ks = [k for k in (1, 3) if k <= max(row["sample"] for row in rows) + 1]
-    report = {}
-    for model, by_method in models.items():
-        methods = {
-            method: {f"Pass@{k}: {name}": rate(of, key, k) for k in ks for key, name in CRITERIA}
-            | {"seeds": len({row["seed"] for row in of}), "tokens": float(np.mean([row["tokens"] for row in of]))}
-            for method, of in by_method.items()
-        }
-        among = {one: of for one, of in by_method.items() if "=" not in one}
-        tests = differences(among, baseline) if baseline in among else {}
-        verdicts = {
-            method: {one: 100 * count / len(of) for one, count in Counter(row["verdict"] for row in of).items()}
-            for method, of in by_method.items()
-        }
-        report[model] = {"rates": methods, "differences": tests, "verdicts": verdicts}
-    return report
+        by_method[row["method"]].append(row)
+    rates = {
+        method: {f"Pass@{k}: {name}": rate(of, key, k) for k in (1, 3) for key, name in CRITERIA}
+        | {"seeds": len({row["seed"] for row in of}), "tokens": float(np.mean([row["tokens"] for row in of]))}
+        for method, of in by_method.items()
+    }
+    verdicts = {
+        method: {one: 100 * count / len(of) for one, count in Counter(row["verdict"] for row in of).items()}
+        for method, of in by_method.items()
+    }
+    tests = differences({method: of for method, of in by_method.items() if "=" not in method}, "sft")
+    return {"rates": rates, "differences": tests, "verdicts": verdicts}

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers.utils import logging as transformers_logging
 
 from .. import __version__
 from ..progress import Progress
@@ -36,10 +35,11 @@ from .distribution import (
     clustered_ks,
     coarse_bins,
     log_odds_bins,
-    windows,
+    window_means,
+    windows_on,
 )
 from .kinds import KindRow, code_files, code_rows, data_rows
-from .readers import open_reader, request_tokenizer
+from .readers import open_reader, request_tokenizer, silence_transformers
 from .requests import AnalyzeSettings, ModelRequest
 from .token_probabilities import token_log_probabilities
 
@@ -67,8 +67,7 @@ def analyze(settings: AnalyzeSettings) -> dict[str, Any]:
     Raises:
         SettingsError: a folder, a file, a data set, a template or an adapter does not exist or does not fit.
     """
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
+    silence_transformers()
     shown = settings.model_dump(include=RECORDED, mode="json")
     models = {name: _read_model(name, request, settings) for name, request in settings.models.items()}
     kinds = {notion: list(kinds) for notion, kinds in notions(settings).items()}
@@ -121,15 +120,14 @@ def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> t
     options = {"template": request.template_for(settings), "cutoff_len": settings.cutoff_len}
     if settings.code:
         files = code_files(settings.code, settings.samples)
-        with explained():
-            return len(files), code_rows(files, tokenizer, rules, prompt=settings.prompt, **options)
+        return len(files), code_rows(files, tokenizer, rules, prompt=settings.prompt, **options)
 
     opened = []
     for name in settings.dataset:
         source = {"dataset": [name], "dataset_dir": settings.dataset_dir, "max_samples": settings.samples}
         with explained():
-            opened.append((name, open_rows(tokenizer, request.model, rules, **source, **options)))
-    return sum(len(rows) for _, rows in opened), (row for name, rows in opened for row in data_rows(rows, name))
+            opened.append(open_rows(tokenizer, request.model, rules, **source, **options))
+    return sum(map(len, opened)), itertools.chain.from_iterable(map(data_rows, opened))
 
 
 @dataclass
@@ -209,11 +207,11 @@ class _Notion:
         counts, on = np.zeros(4), np.zeros((1 + len(KINDS), len(READINGS), 2))
         for end, length in zip(np.cumsum(row.lengths), row.lengths, strict=True):
             part = slice(end - length, end)
-            sample_windows = windows(confidence[part], settings.window)
-            is_low = sample_windows.means < (-np.inf if self.threshold is None else self.threshold)
+            means = window_means(confidence[part], settings.window)
+            is_low = means < (-np.inf if self.threshold is None else self.threshold)
             counts += [len(is_low), is_low.sum(), 1, is_low.any()]
             for entry, mask in enumerate((self.mask, *KIND_BITS.values())):
-                is_on_mask = sample_windows.on((row.kinds[part] & mask) != 0)
+                is_on_mask = windows_on((row.kinds[part] & mask) != 0, settings.window)
                 on[entry] += np.stack([is_on_mask.sum(axis=1), (is_on_mask & is_low).sum(axis=1)], axis=1)
         by_name = {
             "classes": [_class_sums(chosen, confidence, settings.tau) for chosen in classes],

@@ -103,8 +103,8 @@ def kind_table(record: dict[str, Any], notion: str) -> Table:
         Column(f"confidence at most {tau:g} (%)", [interval_cell(of["at_most_tau"], percent) for of in by_row]),
     ]
     windows = [models[name]["notions"][notion]["windows"]["on_kind"][kind]["centre"] for kind, name in rows]
-    title = "By kind of structure (windows by their middle token)"
-    return Table("kinds", title, columns + _on_structures(windows))
+    columns += _on_structures(windows)
+    return Table("kinds", "By kind of structure (windows by their middle token)", columns)
 
 
 def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Column]:

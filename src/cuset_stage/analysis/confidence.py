@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers.utils import logging as transformers_logging
 
 from ..objective import cuset
 from ..progress import Progress
@@ -17,7 +16,7 @@ from ..settings import SettingsError
 from ..stage.loading import open_rows, open_tokenizer
 from ..stage.pretrained import chosen_device, explained
 from ..stage.processors import LabelRules
-from .readers import open_reader
+from .readers import open_reader, silence_transformers
 from .requests import HeatmapSettings, ModelRequest
 from .token_probabilities import token_log_probabilities
 
@@ -133,8 +132,7 @@ def token_texts(tokenizer: Any, ids: list[int]) -> list[str]:
     context_start = start = 0  # ids[context_start:start] is context, ids[start:end] has no text yet
     for end in range(1, len(ids) + 1):
         context, text = decode(ids[context_start:start]), decode(ids[context_start:end])
-        is_open = text.endswith("\ufffd") and end - start < 4 and end < len(ids)  # UTF-8 has at most four bytes
-        if is_open:
+        if text.endswith("\ufffd") and end - start < 4 and end < len(ids):  # UTF-8 has at most four bytes
             continue
         texts[start] = text[len(context) :]
         context_start, start = start, end
@@ -163,8 +161,7 @@ def make_reading(log_probabilities: np.ndarray, row: dict[str, list[int]], windo
     minima = cuset.least_confident_window(means, sample, lengths.numel())
 
     regions = []
-    ends = lengths.cumsum(0).tolist()
-    for length, end, lowest in zip(lengths.tolist(), ends, minima.tolist(), strict=True):
+    for length, end, lowest in zip(lengths.tolist(), lengths.cumsum(0).tolist(), minima.tolist(), strict=True):
         left = start = end - length
         right = end
         if length >= window:  # in a shorter sample, R_t of Eq. 5 is the whole sample
@@ -191,13 +188,12 @@ def make_sample(tokenizer: Any, row: dict[str, list[int]], source: str, asked: s
     Raises:
         ValueError: the row has no supervised token.
     """
-    labels = row["labels"]
     # Nothing predicts the first token of a row, so it never counts as supervised.
-    supervised = [index > 0 and label != cuset.IGNORE_INDEX for index, label in enumerate(labels)]
+    supervised = [index > 0 and label != cuset.IGNORE_INDEX for index, label in enumerate(row["labels"])]
     if not any(supervised):
         raise ValueError(f"{source}: its prompt fills cutoff_len, so no token is supervised. Raise cutoff_len.")
-    texts = token_texts(tokenizer, row["input_ids"])
-    return Sample(source, texts, supervised, [bool(m) for m in row["cuda_mask"]], {}, asked)
+    texts, is_cuda = token_texts(tokenizer, row["input_ids"]), list(map(bool, row["cuda_mask"]))
+    return Sample(source, texts, supervised, is_cuda, {}, asked)
 
 
 def collect(settings: HeatmapSettings) -> list[Sample]:
@@ -208,8 +204,7 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
     Raises:
         SettingsError: a folder, a data set, a template or an adapter does not exist or does not fit.
     """
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
+    silence_transformers()
     device = chosen_device(settings.device)
     trusted = {"trust_remote_code": settings.trust_remote_code}
     with explained(f"model={settings.model}: its tokenizer cannot be loaded"):

@@ -7,7 +7,7 @@ number of tokens, and confidences at both ends of the range that language models
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -196,44 +196,38 @@ def clustered_ks(
     return {"d": _interval(d, *map(float, ends)), "p_naive": naive, "p_clustered": p_clustered}
 
 
-class Windows(NamedTuple):
-    """The sliding windows of a sample with stride 1, as in Fig. 2 of arXiv 2606.16231.
+def window_means(confidence: NDArray[np.floating], window: int) -> NDArray[np.float64]:
+    """Return the mean confidence of each sliding window of a sample, as in Fig. 2 of arXiv 2606.16231.
 
-    Window number `start` covers the tokens [start, start + size).
-
-    Attributes:
-        size: length of a window in tokens: the requested length, or the length of the sample if that is less.
-        means: [count], mean confidence of each window, in [0, 1].
-    """
-
-    size: int
-    means: NDArray[np.float64]
-
-    def on(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which windows stand on the tokens of a mask, by each of `READINGS`.
-
-        The middle token of a window is start + size // 2, so that the window around token t is R_t of Eq. 5.
-
-        Args:
-            mask: [tokens], the tokens of a structure.
-
-        Returns:
-            [3, count] boolean, one row for each of `READINGS`.
-        """
-        inside = _sums(mask, self.size)
-        first = self.size // 2
-        return np.stack([mask[first : first + len(self.means)], 2 * inside > self.size, inside > 0])
-
-
-def windows(confidence: NDArray[np.float32], window: int) -> Windows:
-    """Return the windows that lie wholly inside a sample. A sample shorter than `window` is one window.
+    Windows have stride 1 and lie wholly inside the sample: number `start` covers the tokens [start, start + window). A
+    sample shorter than `window` is one window.
 
     Args:
         confidence: [tokens], confidence of each token of the sample.
         window: length of a window in tokens.
+
+    Returns:
+        [count], in [0, 1].
     """
     size = min(window, len(confidence))
-    return Windows(size, np.clip(_sums(confidence, size) / size, 0.0, 1.0))  # rounding of the sums may leave [0, 1]
+    return np.clip(_sums(confidence, size) / size, 0.0, 1.0)  # rounding of the sums may leave [0, 1]
+
+
+def windows_on(mask: NDArray[np.bool_], window: int) -> NDArray[np.bool_]:
+    """Return which windows stand on the tokens of a mask, by each of `READINGS`.
+
+    The middle token of a window is start + size // 2, so that the window around token t is R_t of Eq. 5.
+
+    Args:
+        mask: [tokens], the tokens of a structure.
+        window: as in `window_means`.
+
+    Returns:
+        [3, count] boolean, one row for each of `READINGS`.
+    """
+    size = min(window, len(mask))
+    inside = _sums(mask, size)
+    return np.stack([mask[size // 2 :][: len(inside)], 2 * inside > size, inside > 0])
 
 
 def _sums(values: NDArray, size: int) -> NDArray[np.float64]:

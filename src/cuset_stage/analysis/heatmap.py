@@ -77,13 +77,12 @@ def render(samples: list[Sample], settings: HeatmapSettings) -> str:
 def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
     """Return the values of a sample that the template needs."""
     first_sentence = sample.asked.strip("# \n").partition("\n")[0].partition(". ")[0]
-    table = summary_table([sample], settings)
     return {
         "heading": textwrap.shorten(first_sentence, 110, placeholder=" ..."),
         "source": sample.source,
         "first": sample.first,
         "prompt": "".join(sample.texts[: sample.first]),
-        "numbers": Table("numbers", "In numbers", table.columns[1:]),
+        "numbers": Table("numbers", "In numbers", summary_table([sample], settings).columns[1:]),
         "panels": {name: Markup(tokens_html(sample, name, settings)) for name in sample.readings},
     }
 

@@ -38,14 +38,12 @@ class KindRow(NamedTuple):
     """A row to read. All arrays are [length].
 
     Attributes:
-        name: name of the row or path of the file, for messages.
         input_ids: token ids as in training.
         labels: labels as in training, -100 where a token is not supervised.
         sample_ids: number of each token's sample within the row, 0 where a token is not supervised.
         kinds: the `KIND_BITS` of all spans that each token overlaps.
     """
 
-    name: str
     input_ids: NDArray[np.int32]
     labels: NDArray[np.int64]
     sample_ids: NDArray[np.int32]
@@ -63,20 +61,16 @@ class KindProcessor(LabelledProcessor):
         return ids, labels, kinds_of(np.array(tagged_ids, dtype=np.int64)), *others
 
 
-def data_rows(rows: LabelledRows, name: str) -> Iterator[KindRow]:
+def data_rows(rows: LabelledRows) -> Iterator[KindRow]:
     """Yield the usable rows of a data set, encoded one batch at a time.
 
     Args:
         rows: the rows, which must have been opened with label rules for all kinds.
-        name: name of the data set.
     """
     plain = rows.processor
     processor = KindProcessor(plain.template, plain.tokenizer, plain.processor, plain.data_args, plain.rules)
     for start in range(0, len(rows), BATCH):
-        batch = rows.rows[start : start + BATCH]
-        numbers = range(start + 1, start + 1 + len(batch["_prompt"]))
-        batch = processor.without_unusable_rows({**batch, "_name": [f"{name}, row {number}" for number in numbers]})
-        yield from _encoded(processor, batch, batch.pop("_name"))
+        yield from _encoded(processor, processor.without_unusable_rows(rows.rows[start : start + BATCH]))
 
 
 def code_files(paths: Sequence[Path], most: int | None) -> list[Path]:
@@ -93,14 +87,10 @@ def code_files(paths: Sequence[Path], most: int | None) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise SettingsError(f"code={path}: there is no such file or folder.")
-        found_files = [path]
-        if path.is_dir():
-            found_files = sorted(
-                file for file in path.rglob("*.cu*") if file.suffix in (".cu", ".cuh") and file.is_file()
-            )
-        if not found_files:
+        inside = sorted(file for file in path.rglob("*.cu*") if file.suffix in (".cu", ".cuh") and file.is_file())
+        if path.is_dir() and not inside:
             raise SettingsError(f"code={path}: no file in it ends in .cu or .cuh; name the files themselves.")
-        files |= dict.fromkeys(found_files)
+        files |= dict.fromkeys(inside or [path])
     return list(files)[:most]
 
 
@@ -140,17 +130,17 @@ def code_rows(
             row = {"_system": "", "_tools": "", "_images": None, "_videos": None, "_audios": None}
             row["_prompt"] = [{"role": "user", "content": prompt}]
             row["_response"] = [{"role": "assistant", "content": text}]
-            yield from _encoded(processor, {key: [value] for key, value in row.items()}, [str(file)])
+            yield from _encoded(processor, {key: [value] for key, value in row.items()})
             continue
         response = ResponseText(text, Response(0, text, GivenResponse()), 0, len(text))
         tagged = np.array([*bos_ids, *labelling.encode(response)][:cutoff_len], dtype=np.int64)
         ids = (tagged & TOKEN_MASK).astype(np.int32)
         labels = np.where(np.arange(len(ids)) < len(bos_ids), IGNORED, ids.astype(np.int64))
-        yield KindRow(str(file), ids, labels, (labels != IGNORED).astype(np.int32), kinds_of(tagged))
+        yield KindRow(ids, labels, (labels != IGNORED).astype(np.int32), kinds_of(tagged))
 
 
-def _encoded(processor: KindProcessor, examples: dict[str, list[Any]], names: Sequence[str]) -> Iterator[KindRow]:
+def _encoded(processor: KindProcessor, examples: dict[str, list[Any]]) -> Iterator[KindRow]:
     """Encode a batch of examples, all of which must be usable."""
     with quiet(), fault_named(processor.data_args):
         columns = processor.preprocess_dataset(examples)
-    yield from map(KindRow, names, *(columns[name] for name in ("input_ids", "labels", "sample_ids", "cuda_mask")))
+    yield from map(KindRow, *(columns[name] for name in ("input_ids", "labels", "sample_ids", "cuda_mask")))

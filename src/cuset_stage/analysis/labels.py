@@ -157,8 +157,7 @@ def _example(rows: LabelledRows, row: int, cut_off: int) -> Example:
     for number, response in enumerate(responses):
         start = len(text) + 2 * bool(text)
         text = text.ljust(start, "\n") + response[: max(0, SHOWN_CHARS - start)]
-        new_spans = rules.find_spans(text[start:])
-        spans += [(start + span.start, start + span.end, span.kind) for span in new_spans]
+        spans += [(start + span.start, start + span.end, span.kind) for span in rules.find_spans(text[start:])]
         response_weight, given_spans = given.responses[number] if given.responses else (1.0, ())
         weight_ranges.append((start, len(text), given.weight * response_weight))
         for span in given_spans:

@@ -2,10 +2,18 @@
 
 from typing import Any
 
+from transformers.utils import logging as transformers_logging
+
 from ..settings import Settings
 from ..stage.loading import open_model, open_tokenizer
 from ..stage.pretrained import check_vocabulary, explained, with_adapter
 from .requests import ModelRequest
+
+
+def silence_transformers() -> None:
+    """Turn off transformers' warnings and progress bars for the rest of the process."""
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
 
 
 def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_remote_code: bool = False) -> Any:

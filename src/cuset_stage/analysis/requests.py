@@ -4,28 +4,25 @@ This module imports nothing heavier than pydantic, so that `cuset --help` stays 
 """
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
 from ..settings import Names, OutputFile, QuantizationBit, Settings, split_names
+from ..spans import DEFAULT_KINDS
+from ..spans.kinds import check_aliases, check_kinds
+from ..spans.languages import load_language
 from ..stage.pretrained import Adapter, Model, Tokenizer, trained_keys, trained_template
 
 
-def _spans_check(name: str) -> AfterValidator:
-    """Return a validator that calls a function of `spans.kinds`, which is only imported when a value is checked."""
-    return AfterValidator(lambda value: getattr(import_module("cuset_stage.spans.kinds"), name)(value))
-
-
 def _checked_language(value: str) -> str:
-    import_module("cuset_stage.spans.languages").load_language(value, "language")
+    load_language(value, "language")
     return value
 
 
-Kinds = Annotated[Names, _spans_check("check_kinds")]
-Aliases = Annotated[Names, _spans_check("check_aliases"), Field(description="as cuset_kernel_aliases")]
+Kinds = Annotated[Names, AfterValidator(check_kinds)]
+Aliases = Annotated[Names, AfterValidator(check_aliases), Field(description="as cuset_kernel_aliases")]
 Language = Annotated[
     str, AfterValidator(_checked_language), Field(description="the kernels' language, as cuset_language")
 ]
@@ -37,7 +34,6 @@ Template = Annotated[
     ),
 ]
 Device = Annotated[str, Field(description="auto, cpu, cuda, cuda:1, ...")]
-DEFAULT_KINDS = ("kernel_body", "launch_config")
 MASK_KEYS = {
     "tau": "cuset_tau",
     "lam": "cuset_lambda",

@@ -34,16 +34,14 @@ class Difference:
         changed: the difference over the tokens between the common beginning and the common end.
         following: the difference over the common end. Its tokens are the same, but come after different tokens.
         per_token: the difference of the means over the responses, instead of the sums.
-        right_tokens: number of tokens of the right response, the end of turn included.
-        wrong_tokens: number of tokens of the wrong response, the end of turn included.
+        longer: how many tokens the wrong response is longer than the right one, negative where it is shorter.
     """
 
     whole: float
     changed: float
     following: float
     per_token: float
-    right_tokens: int
-    wrong_tokens: int
+    longer: int
 
     @property
     def from_change(self) -> float:
@@ -53,11 +51,6 @@ class Difference:
         little between the responses, because they depend on the other rows of the batch.
         """
         return self.changed + self.following
-
-    @property
-    def longer(self) -> int:
-        """How many tokens the wrong response is longer than the right one, negative where it is shorter."""
-        return self.wrong_tokens - self.right_tokens
 
 
 def encode(pair: Pair, response: str, template: Any, tokenizer: Any) -> Row:
@@ -95,12 +88,8 @@ def differences(pairs: Sequence[Pair], template: Any, tokenizer: Any, score: Sco
     Raises:
         ValueError: for a pair whose two responses are the same tokens.
     """
-    rows: dict[tuple[str, str], Row] = {}
-    for pair in pairs:
-        for response in (pair.right, pair.wrong):
-            key = (repr(pair.messages), response)
-            if key not in rows:
-                rows[key] = encode(pair, response, template, tokenizer)
+    asked = {(repr(pair.messages), response): pair for pair in pairs for response in (pair.right, pair.wrong)}
+    rows = {key: encode(pair, key[1], template, tokenizer) for key, pair in asked.items()}
     scores = dict(zip(rows, score(rows.values()), strict=True))
     for pair in pairs:
         right, wrong = ((repr(pair.messages), response) for response in (pair.right, pair.wrong))
@@ -129,8 +118,7 @@ def compare(
         changed=float(r[begin : len(r) - end].sum() - w[begin : len(w) - end].sum()),
         following=float(r[len(r) - end :].sum() - w[len(w) - end :].sum()),
         per_token=float(r.mean() - w.mean()),
-        right_tokens=len(r),
-        wrong_tokens=len(w),
+        longer=len(w) - len(r),
     )
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from llamafactory.hparams import DataArguments
-from transformers.utils import logging as transformers_logging
 
 from .. import __version__
-from ..analysis.readers import open_reader, request_tokenizer
+from ..analysis.readers import open_reader, request_tokenizer, silence_transformers
 from ..analysis.requests import ModelRequest
 from ..analysis.token_probabilities import token_log_probabilities
 from ..progress import Progress
@@ -35,8 +34,7 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
         PairsError: if the pair file cannot be used.
         SettingsError: if a model, an adapter, a template or a server does not exist or does not fit.
     """
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
+    silence_transformers()
     pairs = evenly(read_pairs(settings.pairs, settings.tasks), settings.samples)
     by_model = {}
     models = {}

@@ -48,8 +48,7 @@ def preferences(differences: Sequence[Difference], measure: str = "whole") -> ND
     Returns:
         [pairs], with 1 for the right response, 0 for the wrong one, and a half where the model prefers neither.
     """
-    values = [getattr(difference, measure) for difference in differences]
-    return (np.sign(values) + 1) / 2
+    return (np.sign([getattr(difference, measure) for difference in differences]) + 1) / 2
 
 
 def summarise(pairs: Sequence[Pair], differences: Sequence[Difference], seed: int = 0) -> dict[str, Any]:

@@ -5,7 +5,6 @@ selects the samples behind it. This module also formats numbers, and renders tab
 terminal, so that all of these show the same cells.
 """
 
-import base64
 import itertools
 import re
 import textwrap
@@ -226,13 +225,11 @@ def ranked(column: list[Cell], groups: Iterable[list[int]]) -> list[Cell]:
         groups: indices of the cells that compete with each other.
     """
     marked = list(column)
+    values = pd.Series([None if cell.value is None else float(cell.text) for cell in column], dtype=float)
     for group in groups:
-        filled = [i for i in group if column[i].value is not None]
-        values = sorted({float(column[i].text) for i in filled}, reverse=True)
-        for i in filled:
-            rank = 1 + values.index(float(column[i].text))
-            if rank < len(values) and rank <= 2:
-                marked[i] = replace(column[i], rank=rank)
+        ranks = values[group].rank(method="dense", ascending=False)
+        for i, rank in ranks[(ranks <= 2) & (ranks < ranks.max())].items():
+            marked[i] = replace(column[i], rank=int(rank))
     return marked
 
 
@@ -246,16 +243,11 @@ def escape(text: str) -> str:
     return re.sub(r"([\\`*\[\]<>|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))", r"\\\1", text)
 
 
-def render_table(table: Table, *, titled: bool = True) -> str:
-    """Return a table as Markdown: its heading (if `titled`), its text, and a pipe table.
-
-    The names of groups are part of the column headings.
-    """
+def _pipe_table(table: Table) -> str:
+    """Return the cells of a table as Markdown. The names of groups are part of the column headings."""
     lines = ["| " + " | ".join(escape(column.heading) for column in table.columns) + " |"]
     lines.append("|" + "|".join(" :--- " if column.text else " ---: " for column in table.columns) + "|")
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in table.rows]
-    parts = [f"### {escape(table.title)}" if titled else "", escape(table.text), "\n".join(lines)]
-    return "\n\n".join(part for part in parts if part)
+    return "\n".join([*lines, *("| " + " | ".join(map(_cell, row)) + " |" for row in table.rows)])
 
 
 def render_markdown(title: str, summary: str, sections: Iterable[Section], notes: Sequence[str] = ()) -> str:
@@ -273,18 +265,16 @@ def render_markdown(title: str, summary: str, sections: Iterable[Section], notes
     for section in sections:
         if section.tables or section.text:
             parts.append(f"## {escape(section.title)}")
-            parts += [render_table(table, titled=table.title != section.title) for table in section.tables]
+            for table in section.tables:
+                heading = f"### {escape(table.title)}" if table.title != section.title else ""
+                parts += [heading, escape(table.text), _pipe_table(table)]
             parts.append(escape(section.text))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def render_page(title: str, summary: str, sections: Iterable[Section]) -> str:
     """Return the same report as one self-contained HTML page, with the pictures."""
-    encoded = (
-        replace(section, pictures={name: base64.b64encode(png).decode() for name, png in section.pictures.items()})
-        for section in sections
-    )
-    return template("page.html").render(title=title, summary=summary, sections=encoded)
+    return template("page.html").render(title=title, summary=summary, sections=sections)
 
 
 def _cell(cell: Cell) -> str:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | Non
     files = Progress(paths, unit="file", desc="read", leave=False)
     runs = _told_apart([run for path in files for run in read_runs(Path(path), notes)])
     if only or limit is not None:
-        runs = _of_tasks(runs, only, limit)
+        runs = list(_of_tasks(runs, only, limit))
     _check_one_set(runs)
     ids = frozenset().union(*(run.asked | run.judged for run in runs))
     findings: defaultdict[str, list[str]] = defaultdict(list)
@@ -52,8 +52,8 @@ def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | Non
     return replace(collection, notes=(*notes, *notes_on(collection)))
 
 
-def read_runs(path: Path, notes: list[Note]) -> list[Run]:
-    """Return the runs of a results file, one per prompt level.
+def read_runs(path: Path, notes: list[Note]) -> Iterator[Run]:
+    """Yield the runs of a results file, one per prompt level.
 
     A level that the header asks for is a run even if none of its samples is judged yet.
 
@@ -78,14 +78,9 @@ def read_runs(path: Path, notes: list[Note]) -> list[Run]:
     levels = levels or {tasks.get("level") or 1: {}}
     asked = frozenset(tasks.get("ids") or (task for samples in levels.values() for task, _ in samples))
     name = str(header.get("method") or header.get("run") or path.stem)
-    return [
-        Run(
-            f"{name} (level {level})" if len(levels) > 1 else name,
-            *(path, header, level, samples, asked),
-            planned=planned.get(str(level)),
-        )
-        for level, samples in sorted(levels.items())
-    ]
+    for level, samples in sorted(levels.items()):
+        label = f"{name} (level {level})" if len(levels) > 1 else name
+        yield Run(label, path, header, level, samples, asked, planned.get(str(level)))
 
 
 def _writable(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,8 +114,8 @@ def _told_apart(runs: list[Run]) -> list[Run]:
     return [replace(run, label=label) for run, label in zip(runs, labels, strict=True)]
 
 
-def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> list[Run]:
-    """Return the runs as if only these tasks had been asked for.
+def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> Iterator[Run]:
+    """Yield the runs as if only these tasks had been asked for.
 
     Raises:
         ReportError: `only` names a task that the results do not have.
@@ -130,16 +125,11 @@ def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> li
         raise ReportError(f"only={task}: the results have no such task; {nearest(task, known_tasks)}.")
     wanted = frozenset([task for task in known_tasks if not only or task in only][:limit])
     task_keys = {"count": len(wanted), "split": None, "ids": sorted(wanted)}
-    return [
-        replace(
-            run,
-            header={**run.header, "tasks": {**(run.told("tasks") or {}), **task_keys}},
-            samples=(samples := {key: line for key, line in run.samples.items() if key[0] in wanted}),
-            asked=run.asked & wanted,
-            planned=run.planned and len(samples) + run.missing,
-        )
-        for run in runs
-    ]
+    for run in runs:
+        header = {**run.header, "tasks": {**(run.told("tasks") or {}), **task_keys}}
+        samples = {key: line for key, line in run.samples.items() if key[0] in wanted}
+        planned = run.planned and len(samples) + run.missing
+        yield replace(run, header=header, samples=samples, asked=run.asked & wanted, planned=planned)
 
 
 def _check_one_set(runs: Sequence[Run]) -> None:

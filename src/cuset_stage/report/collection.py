@@ -127,16 +127,13 @@ class Run:
         return self.width >= k and not (criterion == "passed" and self.compile_only)
 
     def verdict(self, task: str, number: int) -> str:
-        """Return the verdict of a sample, or NO_ANSWER or NOT_JUDGED if it has no line."""
-        sample = self.samples.get((task, number))
-        return self.absence(task) if sample is None else sample["verdict"]
+        """Return the verdict of a sample.
 
-    def absence(self, task: str) -> str:
-        """Return the verdict of a sample of this task that has no line.
-
-        It is NO_ANSWER if the run asked for the task and is finished, otherwise NOT_JUDGED. Nothing is known of tasks
-        that are left from another split.
+        If it has no line, this is NO_ANSWER if the run asked for the task and is finished, otherwise NOT_JUDGED.
+        Nothing is known of tasks that are left from another split.
         """
+        if line := self.samples.get((task, number)):
+            return line["verdict"]
         return NO_ANSWER if task in self.asked and not self.missing else NOT_JUDGED
 
     @cached_property
@@ -149,13 +146,10 @@ class Run:
         """
         rows = []
         for task, number in itertools.product(self.tasks, range(self.width)):
-            if line := self.samples.get((task.id, number)):
-                rows.append({**line, "judged": True})
-            else:
-                verdict = self.absence(task.id)
-                outcome = 0.0 if verdict == NO_ANSWER else None
-                nothing = {"verdict": verdict, "compiled": outcome, "passed": outcome, "judged": False}
-                rows.append({"task": task.id, "sample": number, **nothing})
+            line, verdict = self.samples.get((task.id, number)), self.verdict(task.id, number)
+            outcome = 0.0 if verdict == NO_ANSWER else None
+            absent = {"task": task.id, "sample": number, "verdict": verdict, "compiled": outcome, "passed": outcome}
+            rows.append({**(line or absent), "judged": line is not None})
         return pd.DataFrame(rows, columns=[*FIELDS, "judged"], dtype=object)
 
     @cached_property

@@ -100,12 +100,11 @@ def pass_rates(collection: Collection, ks: Sequence[int]) -> Rates:
     """Return pass@k of every run by every criterion, under both rules."""
     rates: Rates = {}
     columns = {}
-    for run, criterion in itertools.product(collection.runs, collection.criteria):
-        outcomes = run.outcomes(criterion)
-        for rule, k in itertools.product(Rule, ks):
-            rates[run.label, rule, k, criterion] = None
-            if run.offers(criterion, k):
-                columns[run.label, rule, k, criterion] = task_scores(outcomes, k, rule)
+    for run, criterion, rule, k in itertools.product(collection.runs, collection.criteria, Rule, ks):
+        key = run.label, rule, k, criterion
+        rates[key] = None
+        if run.offers(criterion, k):
+            columns[key] = task_scores(run.outcomes(criterion), k, rule)
     return rates | _estimates(columns, collection)
 
 
@@ -121,26 +120,24 @@ def compare(collection: Collection, ks: Sequence[int], baseline: str | None) -> 
         pairs = [(run, base) for run in collection.runs if run is not base]
     comparisons: list[Comparison] = []
     for criterion in reversed(collection.criteria):
-        tested_pairs = [(a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)]
-        counts, p_values, mean_gaps, columns = [], [], [], {}
-        for a, b in tested_pairs:
+        tested, columns = [], {}
+        for a, b in ((a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)):
             first, second = a.outcomes(criterion), b.outcomes(criterion)
-            counts.append(mcnemar_exact(first[:, 0], second[:, 0]))
-            if collection.clusters is None:
-                p_values.append(counts[-1].p_value)
-                mean_gaps.append(None)
-            else:
+            counts = mcnemar_exact(first[:, 0], second[:, 0])
+            p_value, gap = counts.p_value, None
+            if collection.clusters is not None:
                 gaps = pd.Series(first[:, 0] - second[:, 0]).groupby(collection.clusters).mean()
                 mean = crossed(gaps.to_numpy()[None])
-                p_values.append(1.0 if mean is None else mean.p_value)
-                mean_gaps.append(0.0 if mean is None else mean.value)
+                p_value, gap = (1.0, 0.0) if mean is None else (mean.p_value, mean.value)
+            tested.append((a.label, b.label, counts, p_value, gap))
             for rule, k in itertools.product(Rule, ks):
                 if min(a.width, b.width) >= k:
                     columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
         estimates = _estimates(columns, collection, bounds=(-1.0, 1.0))
-        for (a, b), *tested in zip(tested_pairs, counts, p_values, holm(p_values), mean_gaps, strict=True):
-            differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a.label, b.label)}
-            comparisons.append(Comparison(a.label, b.label, criterion, *tested, differences))
+        adjusted_p = holm([p_value for _, _, _, p_value, _ in tested])
+        for (a, b, counts, p_value, gap), adjusted in zip(tested, adjusted_p, strict=True):
+            differences = {key[2:]: mean for key, mean in estimates.items() if key[:2] == (a, b)}
+            comparisons.append(Comparison(a, b, criterion, counts, p_value, adjusted, gap, differences))
     return comparisons
 
 

@@ -37,11 +37,8 @@ def methods(report: Report) -> str:
     """Return a description of how the numbers are made, in words that a paper can use."""
     unit, kept_together, test = "task", "samples of a task", "exact two-sided McNemar test"
     if report.collection.clusters is not None:  # CUDABench: each operation is asked for at several sizes
-        unit, kept_together, test = (
-            "operation",
-            "sizes and samples of an operation",
-            "two-sided t test over operations",
-        )
+        unit, kept_together = "operation", "sizes and samples of an operation"
+        test = "two-sided t test over operations"
     text = (
         f"The {unit} is the unit: intervals are 95% percentile bootstrap intervals over {unit}s ({RESAMPLES:,} resamples, seed 0), "
         f"the {kept_together} kept together; where all tasks agree, the exact binomial interval. "
@@ -73,9 +70,7 @@ def audit_table(report: Report) -> Table | None:
         text_column("Finding", ["; ".join(task.findings) for task in tasks]),
     ]
     for run in collection.runs:
-        verdicts = [run.verdict(task.id, 0) for task in tasks]
-        names = [VERDICTS.get(verdict, verdict) for verdict in verdicts]
-        columns.append(text_column(run.label, names, "First sample"))
+        columns.append(text_column(run.label, [VERDICTS[run.verdict(task.id, 0)] for task in tasks], "First sample"))
     text = "Their oracles are weak: a wrong program may pass them. They count in every table."
     return Table("audit", "Flagged tasks", columns, text) if tasks else None
 

@@ -238,9 +238,9 @@ class Crossed:
         """Number of seeds."""
         return len(self.by_seed)
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the ends of the t interval."""
-        half = float(student.ppf((1 + confidence) / 2, self.df)) * self.se
+    def interval(self) -> tuple[float, float]:
+        """Return the ends of the 95 % t interval."""
+        half = float(student.ppf(1 - TAIL, self.df)) * self.se
         return self.value - half, self.value + half
 
     def rate_interval(self) -> tuple[float, float]:
@@ -269,8 +269,7 @@ class Crossed:
         """
         if self.se == 0:
             return 1.0
-        nearer = bound - abs(self.value)
-        return float(student.sf(nearer / self.se, self.df))
+        return float(student.sf((bound - abs(self.value)) / self.se, self.df))
 
     def detectable(self) -> float:
         """Return the true difference that a test at the 5 % level finds with power 0.8, given this error."""
@@ -298,9 +297,8 @@ def crossed(scores: ArrayLike) -> Crossed | None:
     value = float(scores.mean())
     by_task, by_seed = (scores.mean(axis=axis, keepdims=True) - value for axis in (0, 1))
     rest = scores - value - by_task - by_seed
-    squares = np.array([seeds * (by_task**2).sum(), tasks * (by_seed**2).sum(), (rest**2).sum()])
     degrees = np.maximum([tasks - 1, seeds - 1, (tasks - 1) * (seeds - 1)], 1)
-    mean_squares = squares / degrees
+    mean_squares = np.array([seeds * (by_task**2).sum(), tasks * (by_seed**2).sum(), (rest**2).sum()]) / degrees
     variance = max(mean_squares @ [1, 1, -1], mean_squares[2])
     spread = float((mean_squares**2 / degrees).sum())
     df = float(variance**2 / spread) if spread else float(degrees[0])

@@ -23,13 +23,13 @@ ORDER = (
     *("timeout", "runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, "infra_error", NOT_JUDGED),
 )
 VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compiled": "compiled (not run)"}
+"""The name that readers see of every verdict, in the order of the tables."""
 
 
 def named_verdicts(collection: Collection) -> dict[str, str]:
-    """Return the names of the verdicts that occur, in the order of `ORDER`."""
+    """Return the names of the verdicts that occur, in the order of `VERDICTS`."""
     occurring = set().union(*(run.verdicts for run in collection.runs))
-    ordered = (*(verdict for verdict in ORDER if verdict in occurring), *sorted(occurring - VERDICTS.keys()))
-    return {verdict: VERDICTS.get(verdict, verdict) for verdict in ordered}
+    return {verdict: name for verdict, name in VERDICTS.items() if verdict in occurring}
 
 
 def method_column(report: Report) -> Column:
@@ -145,8 +145,7 @@ def verdict_table(report: Report) -> Table:
 
 def flag_table(report: Report) -> Table | None:
     """Return the number of samples per suspicion of the judge and run, or None if there are no suspicions."""
-    collection = report.collection
-    counts = {run.label: run.lines["flags"].explode().value_counts() for run in collection.runs}
+    counts = {run.label: run.lines["flags"].explode().value_counts() for run in report.collection.runs}
     flags = sorted(set().union(*(count.index for count in counts.values())))
     columns = [texts("Suspicion", flags)]
     columns += [number_column(run, count.reindex(flags, fill_value=0)) for run, count in counts.items()]
@@ -181,8 +180,7 @@ def family_table(report: Report) -> Table:
     ]
     for run in collection.runs:
         for k in (k for k in ks if run.offers(criterion, k)):
-            scores = pd.Series(task_scores(run.outcomes(criterion), k, Rule.FIRST))
-            means = scores.groupby(tasks).mean()
+            means = pd.Series(task_scores(run.outcomes(criterion), k, Rule.FIRST)).groupby(tasks).mean()
             cells = [share(means[family], run=run.label, family=family) for family in families.index]
             columns.append(Column(f"pass@{k}", cells, run.label))
     text = f"{CRITERIA[criterion]}, %, {RULE_NAMES[Rule.FIRST]}. Families are small: single cells carry wide intervals that are not shown."
@@ -195,13 +193,11 @@ def timing_table(report: Report) -> Table:
     Samples that hold no code or repeat another sample are left out. Compilations that the cache answered are left out
     of the compiler's times.
     """
-    lines_of_runs = [run.lines for run in report.collection.runs]
-    lines_of_runs = [lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")] for lines in lines_of_runs]
-    cache_hits = [lines["compile_cached"].eq(True) for lines in lines_of_runs]
-    lines_of_runs = [
-        lines.assign(compile_s=lines["compile_s"].mask(hits))
-        for lines, hits in zip(lines_of_runs, cache_hits, strict=True)
-    ]
+    lines_of_runs, cache_hits = [], []
+    for run in report.collection.runs:
+        lines = run.lines[run.lines["same_as_sample"].isna() & run.lines["verdict"].ne("no_code")]
+        cache_hits.append(lines["compile_cached"].eq(True))
+        lines_of_runs.append(lines.assign(compile_s=lines["compile_s"].mask(cache_hits[-1])))
     columns, spread = [method_column(report)], {"median": "50%", "95%": "95%"}
     keys = {"nvcc": "compile_s", "program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}
     for name, key in keys.items():
