@@ -73,21 +73,11 @@ def train(stage: str, options: argparse.Namespace, folder: Path, **keys: Any) ->
     recipe = yaml.safe_load((ROOT / "yaml_configs" / "baselines" / "sft_qwen7b.yaml").read_text())
     recipe = {key: value for key, value in recipe.items() if not key.startswith("cuset_")}
     recipe |= KEYS | {"stage": stage, "model_name_or_path": str(options.model), "max_steps": options.steps}
-    recipe |= {
-        "dataset_dir": str(ROOT / "data"),
-        "output_dir": str(folder / stage),
-        **json.loads(options.keys),
-        **keys,
-    }
+    recipe |= {"dataset_dir": str(ROOT / "data"), "output_dir": str(folder / stage)}
+    recipe |= json.loads(options.keys) | keys
     if options.smoke:
-        recipe |= {
-            "use_cpu": True,
-            "bf16": False,
-            "enable_liger_kernel": False,
-            "max_samples": 40,
-            "preprocessing_num_workers": 1,
-            "logging_steps": 1,
-        }
+        recipe |= {"use_cpu": True, "bf16": False, "enable_liger_kernel": False, "logging_steps": 1}
+        recipe |= {"max_samples": 40, "preprocessing_num_workers": 1}
     file = folder / f"{stage}.yaml"
     file.write_text(yaml.safe_dump(recipe))
     environment = {**os.environ, **(attention.OFF_IN_SFT if stage == "sft" else {})}
@@ -103,29 +93,14 @@ def train(stage: str, options: argparse.Namespace, folder: Path, **keys: Any) ->
     return entries
 
 
-def timed(stage: str, tokens: float, options: argparse.Namespace, folder: Path) -> dict[str, float]:
-    """Train once and return tokens per second and the seconds until the first log entry.
-
-    `tokens` is the number of tokens between the first and the last log entry.
-    """
-    entries = train(stage, options, folder)
-    return {"tokens_s": tokens / (entries[-1][0] - entries[0][0]), "until_first_entry_s": entries[0][0]}
-
-
 def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     """Return the seconds of loading, sampling and judging, and the number and rate of sampled tokens."""
     seconds, file = {}, folder / "answers.jsonl"
     results = ROOT / "outputs" / "chain_results.jsonl"
     results.unlink(missing_ok=True)
     tasks = f"tasks={options.cudabench / 'Datasets' / 'CUDABench-Set.jsonl'}"
-    ask = [
-        "generate",
-        tasks,
-        f"prompts={options.cudabench}",
-        f"model={options.model}",
-        "temperature=0.2",
-        "top_p=0.95",
-    ]
+    ask = ["generate", tasks, f"prompts={options.cudabench}", f"model={options.model}"]
+    ask += ["temperature=0.2", "top_p=0.95"]
     ask += [f"adapter={options.adapter}"] if options.adapter else []
     ask += ["device=cpu"] if options.smoke else []
     many = [f"batch_size={options.batch}", f"output={file}"]
@@ -150,10 +125,8 @@ def ratio(ours: list[float], theirs: list[float]) -> dict[str, float]:
     are NaN.
     """
     logs = [math.log(one / other) for one, other in zip(ours, theirs, strict=True)]
-    mean, half = statistics.mean(logs), math.nan
-    if len(logs) > 1:
-        half = stats.t.ppf(0.975, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
-    log_ends = {"ratio": mean, "low": mean - half, "high": mean + half}
+    interval = stats.ttest_1samp(logs, 0).confidence_interval()
+    log_ends = {"ratio": statistics.mean(logs), "low": interval.low, "high": interval.high}
     return {name: round(math.exp(value), 4) for name, value in log_ends.items()}
 
 
@@ -188,7 +161,9 @@ def main() -> None:
             counts = [float(re.search(r"'num_input_tokens_seen': '?([\d.e+]+)", line)[1]) for _, line in counting]
             for turn in range(options.rounds):
                 for stage in ("cuset", "sft") if turn % 2 == 0 else ("sft", "cuset"):
-                    runs[stage].append(timed(stage, counts[-1] - counts[0], options, folder))
+                    times = [seconds for seconds, _ in train(stage, options, folder)]
+                    speed = (counts[-1] - counts[0]) / (times[-1] - times[0])
+                    runs[stage].append({"tokens_s": speed, "until_first_entry_s": times[0]})
                     print(stage, runs[stage][-1], flush=True)
             for key, stage in (("ours", "cuset"), ("sft", "sft")):
                 series = {name: [run[name] for run in runs[stage]] for name in runs[stage][0]}

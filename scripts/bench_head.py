@@ -32,7 +32,6 @@ import argparse
 import datetime
 import json
 import math
-import os
 import random
 import re
 import site
@@ -47,6 +46,7 @@ from types import SimpleNamespace
 import torch
 import torch.nn.functional as F
 
+from cuset_stage.files import write_atomically
 from cuset_stage.objective import ObjectiveSettings, fused_linear_cuset_loss, fused_objective, objective_loss
 
 
@@ -363,19 +363,17 @@ def errors(got: dict[str, torch.Tensor | None], want: dict[str, torch.Tensor | N
             for name, value in want.items() if value is not None}  # fmt: skip
 
 
-def stopwatch(run: Callable, x: Inputs, calls: int = 1) -> float:
+def stopwatch(run: Callable, x: Inputs, calls: int) -> float:
     """Return the milliseconds of a call, as the mean of calls back to back, as a training loop makes them."""
-    if not x.hidden.is_cuda:
-        start = time.perf_counter()
-        for _ in range(calls):
-            run(x)
-            x.take_gradients()
-        return 1000 * (time.perf_counter() - start) / calls
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    start.record()
+    if x.hidden.is_cuda:
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+    began = time.perf_counter()
     for _ in range(calls):
         run(x)
         x.take_gradients()
+    if not x.hidden.is_cuda:
+        return 1000 * (time.perf_counter() - began) / calls
     end.record()
     end.synchronize()
     return start.elapsed_time(end) / calls
@@ -469,7 +467,6 @@ def main() -> None:
         "cases": json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else [],
     }
     rows, shapes = (2 * CHUNK_ROWS, ((64, 512),)) if args.tiny else (ROWS, SHAPES)
-    args.out.mkdir(parents=True, exist_ok=True)
     for hidden_size, vocab_size in shapes:
         for head in BOUNDS:
             case = {"head": head, "rows": rows, "hidden_size": hidden_size, "vocab_size": vocab_size}
@@ -480,9 +477,7 @@ def main() -> None:
             case["methods"] = measure(x, methods_of(head, args.skip), args.rounds)
             report["cases"].append(case)
             print(json.dumps(case, indent=1), flush=True)
-            unfinished = path.with_suffix(".tmp")  # a run may be cut off while it writes
-            unfinished.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-            os.replace(unfinished, path)
+            write_atomically(path, json.dumps(report, indent=2) + "\n")  # a run may be cut off while it writes
             del x
 
 

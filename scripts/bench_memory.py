@@ -40,9 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--only", nargs="+", help="these shapes")
-    parser.add_argument(
-        "--folder", type=Path, default=Path(tempfile.gettempdir()), help="room for one model: 61 GiB for 32B"
-    )
+    parser.add_argument("--folder", type=Path, default=tempfile.gettempdir(), help="room for a model: 61 GiB for 32B")
     parser.add_argument("--steps", type=int, default=3)
     args = parser.parse_args()
     args.warm_up, args.ranks, args.memory_gib, args.shape = 2, 1, 0, ""
@@ -59,14 +57,8 @@ def main() -> None:
             args.shape = shape
         args.cutoff_len = length
         result = measure(args, keys)
-        row = {
-            "model": shape,
-            "method": method,
-            "quantization": keys.get("quantization_bit"),
-            "cutoff_len": length,
-            **result,
-        }
-        row |= {"gpu": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat()}
+        row = {"model": shape, "method": method, "quantization": keys.get("quantization_bit"), "cutoff_len": length}
+        row |= {**result, "gpu": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat()}
         print(json.dumps(row), flush=True)
         if "error" not in result:
             rows.append(row)

@@ -91,9 +91,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="*", choices=["packed", "rows"], default=["packed", "rows"])
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument(
-        "--models", type=Path, default=Path("/tmp/bench_scaling"), help="where random weights are kept"
-    )
+    parser.add_argument("--models", type=Path, default="/tmp/bench_scaling", help="where random weights are kept")
     options = parser.parse_args()
     gpus = torch.cuda.device_count()
     models = {shape: (options.models / shape, shape) for shape in options.shapes}

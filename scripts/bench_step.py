@@ -51,21 +51,18 @@ SHAPES = {  # Qwen2.5's, and Qwen3's 14B
     "14b": shape(5120, 17408, 40, 40, 8, 151936, model_type="qwen3", head_dim=128),
     "32b": shape(5120, 27648, 64, 40, 8, 152064),
 }
-LIGER = {"enable_liger_kernel": True}
+SFT, CUSET, LIGER = {"stage": "sft"}, {"stage": "cuset"}, {"enable_liger_kernel": True}
 RUNS = {
-    "sft": {"stage": "sft"},
-    "sft + liger": {"stage": "sft", **LIGER},
-    "dft": {"stage": "sft", "use_dft_loss": True},
-    "eaft": {"stage": "sft", "use_eaft_loss": True},
-    "cuset unfused": {"stage": "cuset", "cuset_fused": "off"},
-    **{
-        f"stage: cuset {name}": {"stage": "cuset", "cuset_objective": name}
-        for name in ("sft", "dft", "eaft", "asft", "profit")
-    },
-    "cuset": {"stage": "cuset"},
-    "cuset + liger": {"stage": "cuset", **LIGER},
-    "eaft fused + liger": {"stage": "cuset", "cuset_objective": "eaft", **LIGER},
-    "asft fused + liger": {"stage": "cuset", "cuset_objective": "asft", **LIGER},
+    "sft": SFT,
+    "sft + liger": SFT | LIGER,
+    "dft": SFT | {"use_dft_loss": True},
+    "eaft": SFT | {"use_eaft_loss": True},
+    "cuset unfused": CUSET | {"cuset_fused": "off"},
+    **{f"stage: cuset {name}": CUSET | {"cuset_objective": name} for name in ("sft", "dft", "eaft", "asft", "profit")},
+    "cuset": CUSET,
+    "cuset + liger": CUSET | LIGER,
+    "eaft fused + liger": CUSET | LIGER | {"cuset_objective": "eaft"},
+    "asft fused + liger": CUSET | LIGER | {"cuset_objective": "asft"},
 }
 
 
@@ -164,13 +161,8 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
     log = Path(json.loads(file.read_text())["output_dir"]) / "trainer_state.json"
     losses = [entry["loss"] for entry in json.loads(log.read_text())["log_history"] if "loss" in entry]
     (warm, before), (end, after) = timer.ends[warm_up - 1], timer.ends[-1]
-    result |= {
-        "loss": losses[0],
-        "losses": losses[:10],
-        "start_s": warm - began,
-        "seconds": end - warm,
-        "tokens": after - before,
-    }
+    result |= {"loss": losses[0], "losses": losses[:10], "start_s": warm - began}
+    result |= {"seconds": end - warm, "tokens": after - before}
     output.write_text(json.dumps(result))
 
 
@@ -189,14 +181,7 @@ def measure(args: argparse.Namespace, keys: dict) -> dict:
         (folder / "recipe.json").write_text(json.dumps(recipe(args, keys, folder)))
         launcher = [sys.executable]
         if args.ranks > 1 or keys.get("deepspeed"):  # LLaMA-Factory's DeepSpeed needs torchrun, even on one GPU
-            launcher = [
-                sys.executable,
-                "-m",
-                "torch.distributed.run",
-                "--standalone",
-                "--nproc_per_node",
-                str(args.ranks),
-            ]
+            launcher += ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(args.ranks)]
         command = [*launcher, __file__, "--child", str(folder), "--memory-gib", str(args.memory_gib)]
         command += ["--warm-up", str(args.warm_up)]
         cache = Path(tempfile.gettempdir()) / "bench_step_cache"  # so that rows are tokenised once for all runs
@@ -263,10 +248,8 @@ def main() -> None:
             print(f"| {name} | {result['error']} | | | |", flush=True)
             continue
         peak, reserved = result.get("peak_gib", float("nan")), result.get("reserved_gib", float("nan"))
-        print(
-            f"| {name} | {result['seconds_per_step']:.3f} | {peak:.2f} | {reserved:.2f} | {result['loss']:.4f} |",
-            flush=True,
-        )
+        cells = [f"{result['seconds_per_step']:.3f}", f"{peak:.2f}", f"{reserved:.2f}", f"{result['loss']:.4f}"]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
         if args.json:  # after each run, because a later one may be cut off
             args.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 

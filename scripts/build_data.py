@@ -34,7 +34,7 @@ import sys
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +118,8 @@ def splits(names: list[str]) -> dict[str, str]:
     The operations are ordered by a hash of their name. The last 100 are "mini", the 100 before these are "develop".
     """
     order = sorted(names, key=lambda name: share("split", name))
-    train = len(order) - 2 * HELD_OUT
-    return {
-        name: "train" if place < train else "develop" if place < train + HELD_OUT else "mini"
-        for place, name in enumerate(order)
-    }
+    held_out = dict.fromkeys(order[-2 * HELD_OUT :], "develop") | dict.fromkeys(order[-HELD_OUT:], "mini")
+    return dict.fromkeys(order, "train") | held_out
 
 
 class Operation:
@@ -144,38 +141,32 @@ class Operation:
     def __init__(self, folder: Path) -> None:
         self.name, self.folder = folder.name, folder
         task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
-        self.title, self.family, self.inputs, self.outputs = (
-            task[key] for key in ("title", "family", "inputs", "outputs")
-        )
+        self.title, self.family = task["title"], task["family"]
+        self.inputs, self.outputs = task["inputs"], task["outputs"]
         self.cases: list[dict[str, int]] = [case["parameters"] for case in task["cases"]]
         different = {json.dumps(case, sort_keys=True) for case in self.cases}
         if len(different) != 5 or len({tuple(case) for case in self.cases}) != 1:
             raise ValueError(f"{self.name}/task.json: expected five different cases of the same parameters.")
-        self.prompt, self.reference = (
-            (folder / file).read_text(encoding="utf-8") for file in ("prompt.md", "reference.py")
-        )
+        self.prompt = (folder / "prompt.md").read_text(encoding="utf-8")
+        self.reference = (folder / "reference.py").read_text(encoding="utf-8")
         files = [folder / file for file in (*PROGRAMS, "given.cu")]
         self.programs = {file.name: file.read_text(encoding="utf-8") for file in files if file.is_file()}
 
     def description(self, case: int) -> str:
         """Return the prompt at the sizes of a case. Simple arithmetic on sizes is worked out."""
-        try:
-            return _ARITHMETIC.sub(self._evaluated(case), self.prompt).format(**self.cases[case]).strip()
-        except (LookupError, ValueError) as error:
-            raise ValueError(
-                f"{self.name}/prompt.md: {error!r}; placeholders are {', '.join(self.cases[0])}."
-            ) from None
-
-    def _evaluated(self, case: int) -> Callable[[re.Match[str]], str]:
-        """Return a replacement for `_ARITHMETIC` that makes "3001" of "{rows} + 1", and not "3000 + 1"."""
 
         def evaluated(match: re.Match[str]) -> str:
+            """Return "3001" for "{rows} + 1", and not "3000 + 1"."""
             left, right = (part.format(**self.cases[case]) for part in (match["left"], match["right"]))
             if "{" not in match[0] or not (left + right).isdecimal():
                 return match[0]
             return str({"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[match["sign"]](int(left), int(right)))
 
-        return evaluated
+        try:
+            return _ARITHMETIC.sub(evaluated, self.prompt).format(**self.cases[case]).strip()
+        except (LookupError, ValueError) as error:
+            names = ", ".join(self.cases[0])
+            raise ValueError(f"{self.name}/prompt.md: {error!r}; placeholders are {names}.") from None
 
     def tensors(self, case: int) -> dict[str, list[dict[str, Any]]]:
         """Return inputs and outputs with their shapes at the sizes of a case, as tuples."""
@@ -203,18 +194,16 @@ class Operation:
             for size, value in self.cases[case].items():
                 if plain(size) == plain(match["macro"] or match["constant"]):
                     seen[size] += 1
-                    if float(match["value"].replace("'", "")) != self.cases[0][size]:
-                        raise ValueError(
-                            f"{self.name}/{file}: {match[0].strip()!r}: expected {self.cases[0][size]}, as in the first case."
-                        )
+                    if float(match["value"].replace("'", "")) != (first := self.cases[0][size]):
+                        line = match[0].strip()
+                        raise ValueError(f"{self.name}/{file}: {line!r}: expected {first}, as in the first case.")
                     return f"{match['head']}{value}{match['suffix']}{match['rest']}"
             return match[0]
 
         text = _SIZE.sub(at_size, self.programs[file])
-        if misdefined := [size for size in self.cases[case] if seen[size] != 1]:
-            raise ValueError(
-                f"{self.name}/{file}: {', '.join(misdefined)}: expected one definition of each, on a line of its own."
-            )
+        if misdefined := ", ".join(size for size in self.cases[case] if seen[size] != 1):
+            expected = "expected one definition of each, on a line of its own."
+            raise ValueError(f"{self.name}/{file}: {misdefined}: {expected}")
         return text if given else text.replace(GIVEN, "")
 
     def answer(self, file: str, case: int) -> tuple[str, dict[str, str] | None]:
@@ -248,10 +237,8 @@ def asked(
     fitting = {None: (None,), "own": ("own", None), "floats": ("floats",)}[given["kind"] if given else None]
     frames = [frame for frame in FRAMES["frames"] if frame.get("given") in fitting]
     # Counting on by program gives the programs of one task different wordings.
-    place = int(share("frame", operation.name, case) * len(frames)) + (*PROGRAMS, "given.cu").index(
-        file or PROGRAMS[0]
-    )
-    frame = frames[place % len(frames)]
+    number = (*PROGRAMS, "given.cu").index(file or PROGRAMS[0])
+    frame = frames[(int(share("frame", operation.name, case) * len(frames)) + number) % len(frames)]
     tensors = operation.tensors(case)
     names = {tensor["name"] for declared in tensors.values() for tensor in declared}
     examples = [name for name in EXAMPLES if name not in names]
@@ -336,11 +323,8 @@ def operation_task(operation: Operation, case: int, split: str) -> dict[str, Any
 
 def read_kernel(folder: Path) -> dict[str, Any]:
     """Return the texts of a folder of data/kernels by file name, together with the keys of task.json."""
-    texts = {
-        file.name: file.read_text(encoding="utf-8")
-        for file in sorted(folder.iterdir())
-        if file.suffix in (".md", ".cu", ".py")
-    }
+    files = [file for file in sorted(folder.iterdir()) if file.suffix in (".md", ".cu", ".py")]
+    texts = {file.name: file.read_text(encoding="utf-8") for file in files}
     return {"name": folder.name, **texts, **json.loads((folder / "task.json").read_text(encoding="utf-8"))}
 
 
@@ -408,10 +392,6 @@ def pairs(kernels: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
 # ------------------------------------------------------------------------------------------------------------ building
 
 
-def read_operations() -> dict[str, Operation]:
-    return {file.parent.name: Operation(file.parent) for file in sorted((DATA / "operations").glob("*/task.json"))}
-
-
 def read_kernels() -> dict[str, dict[str, Any]]:
     """Return the harder tasks by name, ordered by family."""
     kernels = [read_kernel(file.parent) for file in (DATA / "kernels").glob("*/task.json")]
@@ -421,44 +401,32 @@ def read_kernels() -> dict[str, dict[str, Any]]:
 
 def build() -> dict[str, str]:
     """Return the text of every built file by its name."""
-    operations, kernels = read_operations(), read_kernels()
-    split = splits(list(operations))
-    by_split = {
-        name: [operation for operation in operations.values() if split[operation.name] == name]
-        for name in ("train", "develop", "mini")
-    }
-    train = [operation_row(item, *program) for item in by_split["train"] for program in training_programs(item)]
-    hard = [row for kernel in kernels.values() if kernel["split"] == "train" for row in kernel_rows(kernel)]
-    held_out = [
-        operation_row(item, PROGRAMS[mixed(item.name) % 2], mixed(item.name) % 5) for item in by_split["develop"]
-    ]
-    level_2 = [kernel for kernel in kernels.values() if kernel["split"] == "eval"]
-    tasks = [operation_task(item, mixed(item.name) % 5, "train") for item in by_split["train"]]
-    tasks += [kernel_task(kernel) for kernel in kernels.values() if kernel["split"] == "train"]
+    operations = [Operation(file.parent) for file in sorted((DATA / "operations").glob("*/task.json"))]
+    split, names = splits([operation.name for operation in operations]), ("train", "develop", "mini")
+    train, develop, mini = ([operation for operation in operations if split[operation.name] == name] for name in names)
+    kernels = read_kernels()
+    hard, level_2 = ([item for item in kernels.values() if item["split"] == name] for name in ("train", "eval"))
+    easy_rows = [operation_row(item, *program) for item in train for program in training_programs(item)]
+    held_out = [operation_row(item, PROGRAMS[mixed(item.name) % 2], mixed(item.name) % 5) for item in develop]
+    tasks = [operation_task(item, mixed(item.name) % 5, "train") for item in train]
+    level_1 = [operation_task(item, mixed(item.name) % 5, "level1") for item in mini]
 
     def rows(of_split: list[dict[str, str]]) -> str:
         # The rows are mixed, so that LLaMA-Factory's max_samples takes some of each family.
-        return (
-            json.dumps(
-                sorted(of_split, key=lambda row: mixed(row["name"] + row["wording"])), indent=1, ensure_ascii=False
-            )
-            + "\n"
-        )
+        in_order = sorted(of_split, key=lambda row: mixed(row["name"] + row["wording"]))
+        return json.dumps(in_order, indent=1, ensure_ascii=False) + "\n"
 
-    def lines(objects: list[dict[str, Any]]) -> str:
+    def lines(objects: Iterable[dict[str, Any]]) -> str:
         return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in objects)
 
     return {
-        "cuset_kernels.json": rows(train),
-        "cuset_kernels_hard.json": rows(hard),
+        "cuset_kernels.json": rows(easy_rows),
+        "cuset_kernels_hard.json": rows([row for kernel in hard for row in kernel_rows(kernel)]),
         "cuset_kernels_eval.json": rows(held_out),
-        "cuset_train_tasks.jsonl": lines(tasks),
-        "cuset_mini.jsonl": lines([kernel_task(kernel) for kernel in level_2]),
-        "cuset_mini_2.jsonl": lines(
-            [operation_task(item, mixed(item.name) % 5, "level1") for item in by_split["mini"]]
-            + [kernel_task(kernel, "level2") for kernel in level_2]
-        ),
-        "cuset_pairs.jsonl": lines(list(pairs(kernels))),
+        "cuset_train_tasks.jsonl": lines([*tasks, *map(kernel_task, hard)]),
+        "cuset_mini.jsonl": lines(map(kernel_task, level_2)),
+        "cuset_mini_2.jsonl": lines([*level_1, *(kernel_task(kernel, "level2") for kernel in level_2)]),
+        "cuset_pairs.jsonl": lines(pairs(kernels)),
     }
 
 

@@ -13,10 +13,10 @@ averaged first.
 import argparse
 import gzip
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 import yaml
 
 from cuset_stage.judge.results import read_results
@@ -28,41 +28,21 @@ ROWS = FOLDER / "data_rounds.jsonl.gz"
 SETS = ("develop", "cudabench", "mini")
 
 
-def share(outcomes: dict[str, list[bool]]) -> dict[str, float]:
-    """Return the percentage over all answers, with the package's bootstrap interval over operations.
+def score(rows: pd.DataFrame) -> dict:
+    """Return the percentages of right and compiled answers, and counts of verdicts.
 
-    Args:
-        outcomes: the outcomes of each operation's answers.
-
-    Returns:
-        `percent`, `low` and `high`, in percent.
+    A percentage is over all answers. It stands beside the package's bootstrap interval over operations (`low` and
+    `high`) and the percentage of each seed.
     """
-    [estimate] = estimate_means([[np.mean(values)] for values in outcomes.values()])
-    mean = np.mean([outcome for values in outcomes.values() for outcome in values])
-    numbers = {"percent": mean, "low": estimate.low, "high": estimate.high}
-    return {name: round(100 * float(value), 2) for name, value in numbers.items()}
-
-
-def score(rows: list[dict]) -> dict:
-    """Return the percentages of right and compiled answers, with intervals and by seed, and counts of verdicts."""
-    result: dict = {"answers": len(rows), "seeds": sorted({row["seed"] for row in rows})}
-    for name, is_so in (
-        ("function", lambda row: row["verdict"] == "passed"),
-        ("compiled", lambda row: row["compiled"]),
-    ):
-        outcomes = defaultdict(list)
-        for row in rows:
-            outcomes[row["operation"]].append(is_so(row))
-        by_seed = {seed: [is_so(row) for row in rows if row["seed"] == seed] for seed in result["seeds"]}
-        result[name] = share(outcomes)
-        result[name]["by_seed"] = {
-            str(seed): round(100 * sum(values) / len(values), 2) for seed, values in by_seed.items()
-        }
-    return {
-        **result,
-        "operations": len({row["operation"] for row in rows}),
-        "verdicts": dict(Counter(row["verdict"] for row in rows).most_common()),
-    }
+    rows = rows.assign(function=rows.verdict == "passed")
+    result: dict = {"answers": len(rows), "seeds": sorted(rows.seed.unique().tolist())}
+    for name in ("function", "compiled"):
+        [estimate] = estimate_means(rows.groupby("operation", sort=False)[[name]].mean().to_numpy())
+        numbers = {"percent": rows[name].mean(), "low": estimate.low, "high": estimate.high}
+        by_seed = {str(seed): round(100 * share, 2) for seed, share in rows.groupby("seed")[name].mean().items()}
+        result[name] = {key: round(100 * float(value), 2) for key, value in numbers.items()} | {"by_seed": by_seed}
+    verdicts = dict(Counter(rows.verdict).most_common())
+    return {**result, "operations": rows.operation.nunique(), "verdicts": verdicts}
 
 
 def rounds() -> list[dict]:
@@ -71,16 +51,13 @@ def rounds() -> list[dict]:
     `restated` names the operations of CUDABench that some training operations restated. The score `without_restated`
     is CUDABench's without them.
     """
-    with gzip.open(ROWS, "rt") as file:
-        rows = list(map(json.loads, file))
-    results = []
+    rows, results = pd.read_json(ROWS, lines=True, dtype=False), []
     for number, notes in yaml.safe_load((FOLDER / "data_rounds.yaml").read_text(encoding="utf-8")).items():
-        by_set = {name: [row for row in rows if row["round"] == number and row["set"] == name] for name in SETS}
+        by_set = {name: rows[(rows["round"] == number) & (rows["set"] == name)] for name in SETS}
         if notes.get("restated"):
-            by_set["without_restated"] = [
-                row for row in by_set["cudabench"] if row["operation"] not in notes["restated"]
-            ]
-        results.append({"round": number, **notes, **{name: score(by_set[name]) for name in by_set if by_set[name]}})
+            by_set["without_restated"] = by_set["cudabench"][~by_set["cudabench"].operation.isin(notes["restated"])]
+        scores = {name: score(of_set) for name, of_set in by_set.items() if len(of_set)}
+        results.append({"round": number, **notes, **scores})
     return results
 
 

@@ -103,17 +103,15 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--vocab-size", type=int, default=2048)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--shape", help="a real model's, such as 7b, in place of sizes and seed: bench_step.py has them"
-    )
-    args = parser.parse_args()
-    if args.shape is not None:
+    parser.add_argument("--shape", help="a real model's, such as 7b, in place of sizes and seed: see bench_step.py")
+    options = vars(parser.parse_args())
+    shape = options.pop("shape")
+    if shape is None:
+        make_model(**options)
+    else:
         import bench_step
 
-        bench_step.make_model(args.path, args.shape)
-        return
-    sizes = {"hidden_size": args.hidden_size, "layers": args.layers, "vocab_size": args.vocab_size}
-    make_model(args.path, args.data, **sizes, seed=args.seed)
+        bench_step.make_model(options["path"], shape)
 
 
 if __name__ == "__main__":

@@ -92,10 +92,9 @@ print("T" if all(is_right(name, *bounds) for name, bounds in TOLERANCE.items()) 
 def task_of(operation: Operation, case: int) -> dict[str, Any]:
     """Return a task at one size in the format of CUDABench's rows, so that CUDABench's own prompts fit."""
     reference, parameters, description = operation.reference, operation.cases[case], operation.description(case)
-    tensors = {
-        key: [tensor | {"shape": str(tensor["shape"])} for tensor in declared]
-        for key, declared in operation.tensors(case).items()
-    }
+    tensors = operation.tensors(case)
+    for tensor in (*tensors["inputs"], *tensors["outputs"]):
+        tensor["shape"] = str(tensor["shape"])
     return {
         "id": f"{operation.name}_{build_data.CASES[case]}",
         "task_name": operation.name,
@@ -147,14 +146,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="operations; without names all")
     parser.add_argument("--tasks", type=Path, metavar="FILE", help="write the tasks of the develop split here")
-    parser.add_argument(
-        "--programs", type=Path, metavar="FOLDER", help="write all programs as answers, with their tasks"
-    )
+    parser.add_argument("--programs", type=Path, metavar="FOLDER", help="write all programs as answers, with tasks")
     options = parser.parse_args()
-    folders = [path.parent for path in sorted(FOLDER.glob("*/task.json"))]
-    operations = [Operation(folder) for folder in folders if not options.names or folder.name in options.names]
+    names = [path.parent.name for path in sorted(FOLDER.glob("*/task.json"))]
+    operations = [Operation(FOLDER / name) for name in names if not options.names or name in options.names]
     if options.tasks:
-        split = build_data.splits([folder.name for folder in folders])
+        split = build_data.splits(names)
         develop = [operation for operation in operations if split[operation.name] == "develop"]
         write_lines(options.tasks, [task_of(operation, case) for operation in develop for case in range(5)])
     elif options.programs:

@@ -73,9 +73,8 @@ def print_differences(rows: list[dict]) -> None:
         if method != "sft" and rates:
             difference = sum(means[model, method, rate] - means[model, "sft", rate] for rate in rates) / len(rates)
             interval = stats.ttest_1samp(difference, 0).confidence_interval()
-            print(
-                f"{model} {method} minus sft at {rates}: {difference.mean():.2f} points ({interval.low:.2f} to {interval.high:.2f})"
-            )
+            points = f"{difference.mean():.2f} points ({interval.low:.2f} to {interval.high:.2f})"
+            print(f"{model} {method} minus sft at {rates}: {points}")
 
 
 def main(study: str, folder: str, output: str) -> None:

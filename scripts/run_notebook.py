@@ -29,6 +29,7 @@ from cuset_stage.sandbox.gpus import list_gpus, nvml
 
 
 CONTEXT_GIB = 0.6  # of GPU memory that a process takes beside PyTorch's tensors
+PACKAGES = ("torch", "transformers", "llamafactory", "peft", "bitsandbytes")
 ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF"
 PROBE = """
 import sys, torch
@@ -89,9 +90,7 @@ def main() -> int:
         "notebook": args.notebook.name,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "gpu": gpus[0].name if gpus else None,
-        "versions": {
-            name: version(name) for name in ("torch", "transformers", "llamafactory", "peft", "bitsandbytes")
-        },
+        "versions": {name: version(name) for name in PACKAGES},
         "settings": {name: value for name, value in os.environ.items() if name.startswith("CUSET_NOTEBOOK_")},
         "memory_gib": args.memory_gib,
     }

@@ -6,15 +6,13 @@ The package `written_docs` has a file for each page. Every number in them comes 
 script has written on the machine that the file names.
 """
 
-import sys
 from importlib import import_module
-from pathlib import Path
+
+from written_docs import ROOT
 
 
-SCRIPTS = Path(__file__).resolve().parent
-sys.path.append(str(SCRIPTS))  # tests load this file by its path
 NAMES = ("data", "benchmarks", "keys", "features", "security", "real_study")
-PAGES = {SCRIPTS.parent / "docs" / f"{name}.md": import_module(f"written_docs.{name}").page for name in NAMES}
+PAGES = {ROOT / "docs" / f"{name}.md": import_module(f"written_docs.{name}").page for name in NAMES}
 
 
 if __name__ == "__main__":

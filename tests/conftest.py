@@ -6,7 +6,7 @@ access to scripts/. Tests stay offline, and nothing that a test starts runs with
 
 import functools
 import gc
-import importlib.util
+import importlib
 import json
 import os
 import shutil
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import make_tiny_model
 import pytest
 import yaml
 from worker_folders import shared_folder
@@ -73,17 +74,10 @@ def limited_run(run: Callable[..., Any], *args: Any, timeout: float | None = Non
     return run(*args, timeout=RUN_SECONDS if timeout is None else timeout, **options)
 
 
-def load_script(name: str):
-    """Import scripts/NAME.py as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="session", name="load_script")
-def _load_script():
-    return load_script
+@pytest.fixture(scope="session")
+def load_script():
+    """A function that imports scripts/NAME.py as a module. setup.cfg puts scripts/ on the path."""
+    return importlib.import_module
 
 
 @pytest.fixture(scope="session")
@@ -91,8 +85,7 @@ def tiny_model(tmp_path_factory) -> Path:
     """A folder with a two-layer Qwen2 model and a byte-level tokenizer."""
 
     def make(folder: Path) -> None:
-        sizes = {"hidden_size": 32, "layers": 2, "vocab_size": 1024}
-        load_script("make_tiny_model").make_model(folder / "tiny", ROOT / "data", **sizes)
+        make_tiny_model.make_model(folder / "tiny", ROOT / "data", hidden_size=32, layers=2, vocab_size=1024)
 
     return shared_folder(tmp_path_factory, "model", make) / "tiny"
 

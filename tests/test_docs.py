@@ -1,22 +1,22 @@
 """README and docs/: commands parse, files exist, the page of benchmarks is what the records give, and the records keep their bounds."""
 
 import ast
-import json
 import re
 import shlex
 from pathlib import Path
 
+import data_rounds
 import pytest
+import write_docs
+from written_docs import record
+from written_docs.real_study import crossed, methods_of, paired, read_rows, scores
+from written_docs.security import ATTACKS, CHEATS
 
 from cuset_stage.cli._app import COMMANDS
 
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "data" / "README.md", *(ROOT / "docs").glob("*.md")])
-
-
-def record(name):
-    return json.loads((ROOT / "benchmarks" / name).read_text(encoding="utf-8"))
 
 
 def commands() -> list[tuple[str, str]]:
@@ -58,16 +58,12 @@ def test_every_file_it_names_exists(page):
     assert not missing
 
 
-def test_written_pages_are_what_records_and_settings_give(load_script):
-    script = load_script("write_docs")
-    for path, write in script.PAGES.items():
+def test_written_pages_are_what_records_and_settings_give():
+    for path, write in write_docs.PAGES.items():
         assert path.read_text(encoding="utf-8") == write(), "run python scripts/write_docs.py"
 
 
-def test_readme_and_page_say_what_the_study_s_rows_give(load_script):
-    load_script("write_docs")
-    from written_docs.real_study import crossed, methods_of, paired, read_rows, scores
-
+def test_readme_and_page_say_what_the_study_s_rows_give():
     rows = read_rows()
     readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/real_study.md"))
     for method in methods_of(rows):
@@ -78,8 +74,8 @@ def test_readme_and_page_say_what_the_study_s_rows_give(load_script):
     assert all(number.lstrip("-") in page.partition("\n## ")[0] for number in (value, low, high))
 
 
-def test_the_rounds_of_the_data_are_what_their_verdicts_give(load_script):
-    assert record("data_rounds.json")["rounds"] == load_script("data_rounds").rounds()
+def test_the_rounds_of_the_data_are_what_their_verdicts_give():
+    assert record("data_rounds.json")["rounds"] == data_rounds.rounds()
 
 
 def test_the_records_keep_their_bounds():
@@ -99,16 +95,8 @@ def test_the_records_keep_their_bounds():
 
 
 def test_nothing_escaped_and_nothing_was_paid():
-    for name in (
-        "attacks",
-        "attacks_user",
-        "attacks_h100",
-        "attacks_user_h200",
-        "cheats",
-        "cheats_h200",
-        "cheats_h100",
-    ):
-        assert all(attack["contained"] for attack in record(f"{name}.json")["attacks"])
+    for name in ATTACKS | CHEATS:
+        assert all(attack["contained"] for attack in record(name)["attacks"])
 
 
 def test_every_behaviour_of_the_list_names_a_test_that_exists():

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import docs_math
 import markdown
 import pytest
 import yaml
@@ -40,9 +41,9 @@ def test_the_site_builds_without_a_warning(site):
     assert "<math" in (site / "methods.html").read_text(encoding="utf-8")
 
 
-def test_a_list_goes_on_behind_a_formula_at_the_head_of_a_line(load_script):
+def test_a_list_goes_on_behind_a_formula_at_the_head_of_a_line():
     text = "- more than\n  $\\tau$ is **confident**\n- the next"
-    page = markdown.markdown(load_script("docs_math").on_page_markdown(text))
+    page = markdown.markdown(docs_math.on_page_markdown(text))
     items = "<ul> <li>more than t is <strong>confident</strong></li> <li>the next</li> </ul>"
     assert re.sub("<span>.*</span>", "t", page).split() == items.split()
 

@@ -4,7 +4,6 @@ Each page has a module with a function `page`, which returns the whole page as t
 these modules.
 """
 
-import importlib
 import json
 import re
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "helpers"))  # some pages are written from tables that the tests run from
 NOTE = "Written by `python scripts/write_docs.py` from {}; do not edit by hand.\n"
 
 
@@ -65,13 +65,3 @@ def filled(name: str, **texts: str) -> str:
         page, count = pattern.subn(lambda _, new=f"{begin}\n\n{text}\n\n{end}": new, page)
         assert count == 1, f"docs/{name}: {begin} stands {count} times"
     return page
-
-
-def helper_table(module: str, name: str) -> dict[str, Any]:
-    """Return a table by its name from a module in tests/helpers/. The tests run from the same table."""
-    folder = str(ROOT / "tests" / "helpers")
-    sys.path.insert(0, folder)
-    try:
-        return getattr(importlib.import_module(module), name)
-    finally:
-        sys.path.remove(folder)

@@ -18,25 +18,23 @@ def step() -> str:
     """
     runs = "sft cuset 'cuset + liger' 'sft + liger' 'sft + liger' 'cuset + liger' cuset sft"
     commands = {"": f"--runs {runs}", "32k_": "--cutoff-len 32768", "objectives_": "--runs all"}
-    names = {
-        f"step_7b_{name}h200.json": f"python scripts/bench_step.py {options}" for name, options in commands.items()
-    }
+    names = {f"step_7b_{name}h200.json": f"python scripts/bench_step.py {how}" for name, how in commands.items()}
     now, long, others = (record(name)["results"] for name in names)
     rows = []
     for run in STEP_RUNS:
         title = f"`stage: {run.partition(' ')[0]}`" + (", Liger" if run.endswith("liger") else "")
-        results = [results[run] for results in (now, long)]
-        rows.append(
-            [title, *(cell for r in results for cell in (f"{r['seconds_per_step']:.3f}", f"{r['peak_gib']:.2f}"))]
-        )
+        cells = [title]
+        for result in (now[run], long[run]):
+            cells += [f"{result['seconds_per_step']:.3f}", f"{result['peak_gib']:.2f}"]
+        rows.append(cells)
     header = ["run", "4096 tokens: s a step", "peak GiB", "32768 tokens: s a step", "peak GiB"]
-    relative = {
-        run: f"{others[run]['seconds_per_step'] / others['cuset']['seconds_per_step']:.2f} x the time and {others[run]['peak_gib']:.2f} GiB"
-        for run in ("cuset unfused", "stage: cuset eaft", "stage: cuset asft")
-    }
+    unfused, eaft, asft = (
+        f"{run['seconds_per_step'] / others['cuset']['seconds_per_step']:.2f} x the time and {run['peak_gib']:.2f} GiB"
+        for run in (others["cuset unfused"], others["stage: cuset eaft"], others["stage: cuset asft"])
+    )
     text = (
-        f"Beside `stage: cuset` at 4096 tokens, in one earlier run: from logits (`cuset_fused: off`) {relative['cuset unfused']},\n"
-        f"`cuset_objective: eaft` {relative['stage: cuset eaft']}, `asft`, with its further forward pass, {relative['stage: cuset asft']}."
+        f"Beside `stage: cuset` at 4096 tokens, in one earlier run: from logits (`cuset_fused: off`) {unfused},\n"
+        f"`cuset_objective: eaft` {eaft}, `asft`, with its further forward pass, {asft}."
     )
     sources = "\n".join(source(name, command) for name, command in names.items())
     return "\n\n".join([table(header, rows), text, sources])
@@ -68,12 +66,8 @@ def head() -> str:
         if timed:
             spread = max([spread, *(max(r["ms_max"] / r["ms"], r["ms"] / r["ms_min"]) - 1 for r in timed)])
             cells = [f"{r['ms']:.2f} / {r['extra_gib']:.2f}" if "ms" in r else "" for r in results]
-            errors = [
-                error
-                for case, r in zip(cases, results, strict=True)
-                if case["hidden_size"] == 3584
-                for error in r.get("error", {}).values()
-            ]
+            shape_7b = [r for case, r in zip(cases, results, strict=True) if case["hidden_size"] == 3584]
+            errors = [error for r in shape_7b for error in r.get("error", {}).values()]
             loss = timed[0].get("loss") or ""
             rows.append([method, "" if loss == "another" else loss, *cells, f"{max(errors):.1e}" if errors else ""])
     shapes = [f"{case['head']}, {case['hidden_size']} x {case['vocab_size']}" for case in cases]
@@ -85,28 +79,21 @@ def head() -> str:
 def judge() -> str:
     """Return the table of the judge's speed."""
     speed = record("judge_h200.json")
-    single, cold, warm = (speed[run] for run in ("single", "cold", "warm"))
-    many = f"`per_gpu={speed['per_gpu']}`"
+    runs, many = ("single", "cold", "warm"), f"`per_gpu={speed['per_gpu']}`"
+    own = [f"{speed[run]['own_ms']['median']:.0f} ms" for run in runs]
+    per_second = [f"{speed[run]['samples_per_s']:.1f}" for run in runs]
+    relative = [f"{speed[f'speedup_{run}']:.1f} x" for run in runs]
+    title = f"judge's own time for a sample of five cases, one program at a time ({speed['samples']} samples)"
+    together = f"the same with {speed['per_gpu']} programs at a time ({many})"
+
+    def compared(single: str, cold: str, warm: str) -> str:
+        return f"{single}; {many} {cold}, compiled before {warm}"
 
     rows = [
-        [
-            f"judge's own time for a sample of five cases, one program at a time ({speed['samples']} samples)",
-            f"{single['own_ms']['median']:.0f} ms (median)",
-        ],
-        [
-            f"the same with {speed['per_gpu']} programs at a time ({many})",
-            f"{cold['own_ms']['median']:.0f} ms, compiled before {warm['own_ms']['median']:.0f} ms (median)",
-        ],
-        [
-            f"samples a second with {speed['cpus']} cores",
-            f"{single['samples_per_s']:.1f}; {many} {cold['samples_per_s']:.1f}, "
-            f"compiled before {warm['samples_per_s']:.1f}",
-        ],
-        [
-            "the same, relative to one after another on empty caches",
-            f"{speed['speedup_single']:.1f} x; {many} {speed['speedup_cold']:.1f} x, "
-            f"compiled before {speed['speedup_warm']:.1f} x",
-        ],
+        [title, f"{own[0]} (median)"],
+        [together, f"{own[1]}, compiled before {own[2]} (median)"],
+        [f"samples a second with {speed['cpus']} cores", compared(*per_second)],
+        ["the same, relative to one after another on empty caches", compared(*relative)],
     ]
     options = f"--samples {speed['samples']} --alone {speed['alone']['samples']} --per-gpu {speed['per_gpu']}"
     command = f"python scripts/bench_judge.py data/kernels {options} --output outputs/judge.json"

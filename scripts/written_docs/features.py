@@ -3,22 +3,21 @@
 import re
 from typing import Any
 
-from . import NOTE, helper_table, table
+from features import FEATURES  # in tests/helpers/
+
+from . import NOTE, table
 
 
 def page() -> str:
-    features = helper_table("features", "FEATURES")
     working, others = [], []
-    for title, group in features.items():
-        works = [
-            with_keys(name, feature, feature.note) for name, feature in group.items() if feature.outcome == "works"
-        ]
+    for title, group in FEATURES.items():
+        works = []
+        for name, feature in group.items():
+            if feature.outcome == "works":
+                works.append(with_keys(name, feature, feature.note))
+            else:
+                others.append([with_keys(name, feature), str(feature.outcome), feature.note])
         working.append([title, "<br>".join(works)])
-        others += [
-            [with_keys(name, feature), str(feature.outcome), feature.note]
-            for name, feature in group.items()
-            if feature.outcome != "works"
-        ]
     parts = [
         "# Features\n",
         NOTE.format("`tests/helpers/features.yaml`, which has the test of each, or names it"),

@@ -20,11 +20,9 @@ def page() -> str:
     from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
 
     kinds = [[f"`{kind}`", prose(meaning), "yes" if kind in DEFAULT_KINDS else ""] for kind, meaning in KINDS.items()]
-    base_names = [f"`{name}`" for name in STATISTICS if name.startswith("base_")]
-    attributes = [
-        [f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items() if f"`{name}`" not in base_names
-    ]
-    attributes.append([", ".join(base_names), "the same of the base model"])
+    base_names = [name for name in STATISTICS if name.startswith("base_")]
+    attributes = [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items() if name not in base_names]
+    attributes.append([", ".join(f"`{name}`" for name in base_names), "the same of the base model"])
     parts = [
         "# Keys\n",
         NOTE.format("the settings in the code"),
@@ -56,16 +54,11 @@ def recipe_keys() -> str:
     """Return the table of the keys that the stage adds to those of LLaMA-Factory."""
     from llamafactory.hparams.finetuning_args import FinetuningArguments
 
-    more_keys = {"prob_threshold", "threshold_direction"}
-    rows = [
-        [
-            f"`{argument.name}`",
-            "" if argument.default is None else f"`{str(argument.default).lower()}`",
-            prose(argument.metadata["help"]),
-        ]
-        for argument in fields(FinetuningArguments)
-        if argument.name.startswith("cuset_") or argument.name in more_keys
-    ]
+    rows = []
+    for argument in fields(FinetuningArguments):
+        if argument.name.startswith("cuset_") or argument.name in ("prob_threshold", "threshold_direction"):
+            default = "" if argument.default is None else f"`{str(argument.default).lower()}`"
+            rows.append([f"`{argument.name}`", default, prose(argument.metadata["help"])])
     return table(["key", "default", "meaning"], rows)
 
 

@@ -156,9 +156,8 @@ def draw() -> None:
         axes.plot(100 * mean.value, place, "o", color=color)
         axes.plot([100 * seed for seed in mean.by_seed], [place] * mean.seeds, "|", color=color, markersize=14)
     axes.set_yticks(range(len(methods)), [TITLES[method] for method in reversed(methods)])
-    axes.set(
-        xlabel="right answers, % (mean, 95 % interval; a bar a seed)", xlim=(0, None), ylim=(-0.5, len(methods) - 0.5)
-    )
+    axes.set_xlabel("right answers, % (mean, 95 % interval; a bar a seed)")
+    axes.set(xlim=(0, None), ylim=(-0.5, len(methods) - 0.5))
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(FIGURE, dpi=150, metadata={"Software": None})
     plt.close(figure)

@@ -10,6 +10,7 @@ import build_data
 import numpy as np
 import operations
 import pytest
+from task_factory import load_row
 
 from cuset_stage import bundled
 from cuset_stage.tasks import load_tasks
@@ -50,14 +51,12 @@ def test_the_split_is_by_name_and_no_prompt_of_a_held_out_operation_is_trained_o
 def test_a_develop_task_is_one_that_cudabench_s_reader_takes_and_tells_right_from_wrong(tmp_path):
     operation = operations.Operation(operations.FOLDER / "square_nonlinearity")
     row = operations.task_of(operation, 0)
-    (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
-    (task,) = load_tasks(tmp_path / "tasks.jsonl")
+    task = load_row(tmp_path, row)
     assert (task.id, task.solution) == ("square_nonlinearity_a", operation.program("simple.cu", 0))
 
     def run(script):
-        return subprocess.run(
-            [sys.executable, "-c", row[script]], cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout
+        command = [sys.executable, "-c", row[script]]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
     run("gen.py")
     for name, right in operation.data(0)[1].items():

@@ -4,12 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from curation_steps import deduplicate, lines, split, take_in, write
+from curation_steps import deduplicate, lines, run, split, take_in, write
 from curation_tree import write_program
-from typer.testing import CliRunner
 from written_tasks import Writers, put_kernels, recorded
-
-from cuset_stage.cli import app
 
 
 ROOT = Path(__file__).parents[2]
@@ -21,9 +18,7 @@ def test_programs_and_bundled_tasks_are_verified_on_the_gpu(tmp_path):
     write_program(tmp_path / "tree", "wrong", "x * x", "x * x + 1.0")
     for name in ("transpose_padded", "row_argmax"):
         shutil.copytree(ROOT / "data" / "kernels" / name, tmp_path / "kernels" / name)
-    given = [str(tmp_path / name) for name in ("work", "tree", "kernels")]
-    done = CliRunner().invoke(app, ["curate", "run", *given, "licence=Apache-2.0", "validation=0"])
-    assert done.exit_code == 0, done.output
+    run("run", *(tmp_path / name for name in ("work", "tree", "kernels")), licence="Apache-2.0", validation=0)
     rows = {row["id"]: row for row in lines(tmp_path / "work" / "prove" / "rows.jsonl")}
     dropped = {row["id"]: row["reason"] for row in lines(tmp_path / "work" / "prove" / "dropped.jsonl")}
     assert set(rows) == {"tree:right.cu", "kernels:transpose_padded", "kernels:row_argmax"}

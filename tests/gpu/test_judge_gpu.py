@@ -1,6 +1,5 @@
 """The judge on a GPU: the bundled programs pass, twice alike; what breaks on a device breaks alone; speed is measured."""
 
-import json
 import subprocess
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
@@ -8,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_programs import make_task
-from typer.testing import CliRunner
+from commands import cuset
+from host_programs import make_task, write_lines
 
-from cuset_stage.cli import app
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.devices import GpuPool, Turns, hold_driver, probe_gpu
 from cuset_stage.judge.gpu_activity import Recorder, find_recorder, why_no_counters
@@ -33,20 +31,17 @@ SOME = ("tiled_sgemm", "row_argmax", "exclusive_scan", "wave_equation_graph")
 
 def test_the_bundled_programs_pass_twice_alike(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUSET_CACHE", str(cache))
-    answers = tmp_path / "answers.jsonl"
     # No result without its kernels: a program whose every launch is gone has to fail.
     rows = [
         {"task": task.id, "sample": sample, "code": code}
         for task in load_tasks(KERNELS, only=SOME)
         for sample, code in enumerate([task.solution, task.solution.replace("<<<", "; //")])
     ]
-    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = write_lines(tmp_path / "answers.jsonl", rows)
     seen = []
     for name in ("first", "second"):
         output = tmp_path / f"{name}.jsonl"
-        command = ["evaluate", str(answers), f"tasks={KERNELS}", f"only={','.join(SOME)}", f"output={output}"]
-        result = CliRunner().invoke(app, command)
-        assert result.exit_code == 0, result.output
+        cuset("evaluate", answers, tasks=KERNELS, only=",".join(SOME), output=output)
         results = read_results(output)
         seen.append({(s["task"], s["sample"]): (s["verdict"], s["case"]) for s in results.samples})
         assert results.run["gpus"][0]["name"] and results.run["gpus"][0]["driver"]

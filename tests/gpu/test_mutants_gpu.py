@@ -1,15 +1,14 @@
 """Mutants on a GPU: the judge fails them, and compute-sanitizer shows what right outputs hide."""
 
-import json
 import struct
 
 import pytest
+from task_factory import load_row
 
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.mutants.adverse import CONTROL, VARIANTS, make_adverse
 from cuset_stage.sandbox import Compiler, SandboxError, Verdict, lease_gpu, list_gpus, run_program
-from cuset_stage.tasks import load_tasks
 
 
 GPUS = list_gpus()
@@ -129,8 +128,7 @@ ROW = {
 @pytest.mark.parametrize("isolation", ["bubblewrap", "landlock"])
 def test_thorough_judges_what_right_outputs_hide(isolation, tmp_path):
     """The task has no program of its own, so that a right one passes only where no tool reports anything."""
-    (tmp_path / "tasks.jsonl").write_text(json.dumps(ROW) + "\n")
-    task = load_tasks(tmp_path / "tasks.jsonl").tasks[0]
+    task = load_row(tmp_path, ROW)
     try:
         judges = [Bench(EvaluationSpec(isolation=isolation, thorough=each), "cuda").judge for each in (False, True)]
     except SandboxError as error:  # compute-sanitizer does not run there

@@ -15,14 +15,14 @@ from gpu_work_programs import (
     VARIABLE,
     task_row,
 )
-from host_programs import write_lines
+from task_factory import load_row
 
 from cuset_stage.judge import gpu_work
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.sandbox import Isolation, Verdict
-from cuset_stage.tasks import ProgramTask, load_tasks
+from cuset_stage.tasks import ProgramTask
 
 
 pytestmark = pytest.mark.gpu
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.gpu
 
 @pytest.fixture(scope="module")
 def task(tmp_path_factory: pytest.TempPathFactory) -> ProgramTask:
-    return load_tasks(write_lines(tmp_path_factory.mktemp("tasks") / "tasks.jsonl", [task_row()])).tasks[0]
+    return load_row(tmp_path_factory.mktemp("tasks"), task_row())
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from data_sets import write_data_set
+from features import OFF
 from transformers import TrainerCallback
 
 
@@ -12,14 +14,8 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(),
 
 ROOT = Path(__file__).parents[2]
 STEPS = 4
-KEYS = {
-    "stage": "cuset",
-    "use_cpu": False,
-    "max_steps": STEPS,
-    "max_samples": 16,
-    "cuset_window": 64,
-    "cuset_tau": 0.0,
-}
+KEYS = {"stage": "cuset", "cuset_window": 64, "cuset_tau": 0.0}
+KEYS |= {"use_cpu": False, "max_steps": STEPS, "max_samples": 16}
 DEEPSPEED = ROOT / "yaml_configs" / "deepspeed"
 
 
@@ -65,12 +61,10 @@ def test_no_step_waits_for_the_device(recipe, liger):
     from llamafactory.train.tuner import run_exp
 
     keys = {**recipe, **KEYS, "finetuning_type": "lora", "bf16": True, "max_steps": 6, "logging_steps": 6}
+    keys |= {"cutoff_len": 1100, "per_device_train_batch_size": 3, "enable_liger_kernel": liger}
     watch = Watch()
     try:
-        run_exp(
-            {**keys, "cutoff_len": 1100, "per_device_train_batch_size": 3, "enable_liger_kernel": liger},
-            callbacks=[watch],
-        )
+        run_exp(keys, callbacks=[watch])
     finally:
         torch.cuda.set_sync_debug_mode("default")
     assert watch.watched == 3
@@ -82,10 +76,9 @@ def test_weights_in_the_data_train_fused_as_from_logits(llamafactory, tmp_path, 
     for number, row in enumerate(rows):
         row["weight"] = (1.0, 0.25, 2.0, 0.0)[number % 4]
         row["spans"] = [{"start": 0, "end": len(row["output"]) // 3, "weight": 0.125}]
-    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
     names = {"prompt": "instruction", "query": "input", "response": "output", "weight": "weight", "spans": "spans"}
-    info = {"weighted": {"file_name": "rows.json", "columns": names}, "plain": {"file_name": "rows.json"}}
-    (tmp_path / "dataset_info.json").write_text(json.dumps(info), encoding="utf-8")
+    write_data_set(tmp_path, "weighted", rows, columns=names)
+    write_data_set(tmp_path, "plain", rows)
     keys = {**KEYS, "dataset_dir": str(tmp_path), "per_device_train_batch_size": 2, "bf16": precision == "bf16"}
     runs = [("weighted", "on"), ("weighted", "off"), ("plain", "on")]
     fused, logits, plain = (
@@ -105,7 +98,6 @@ def test_a_quantised_model_trains_as_under_sft(llamafactory, load_script, tmp_pa
     keys = {"model_name_or_path": str(tmp_path), "quantization_bit": bits, "bf16": True, "use_cpu": False}
     keys |= {"learning_rate": 1.0e-4, "max_steps": STEPS}
     keys |= {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
-    off = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 
     def numbers(more):
         run = llamafactory({**keys, **more}, CUDA_VISIBLE_DEVICES="0")
@@ -113,8 +105,8 @@ def test_a_quantised_model_trains_as_under_sft(llamafactory, load_script, tmp_pa
         return [{key: step[key] for key in ("loss", "grad_norm")} for step in run.steps]
 
     sft = numbers({"stage": "sft"})
-    assert_same(numbers({**off, "stage": "cuset", "cuset_fused": "off"}), sft, 1e-5)
-    assert_same(numbers({**off, "stage": "cuset", "cuset_fused": "on"}), sft, 5e-3)  # found on an H200: 1.3e-3
+    assert_same(numbers({**OFF, "stage": "cuset", "cuset_fused": "off"}), sft, 1e-5)
+    assert_same(numbers({**OFF, "stage": "cuset", "cuset_fused": "on"}), sft, 5e-3)  # found on an H200: 1.3e-3
 
 
 WRAPPED = {"transformer_layer_cls_to_wrap": ["Qwen2DecoderLayer"]}

@@ -76,6 +76,7 @@ def task_row(name: str, *modes: str, split: str = "eval", reference: str = REFER
         reference: Source of the reference.
     """
     vector = {"dtype": "float32", "shape": ["n"]}
+    cases = [{"name": mode, "parameters": {"n": n, "mode": MODES[mode]}} for n, mode in enumerate(modes, start=100)]
     return {
         "id": name,
         "family": "element-wise",
@@ -84,9 +85,7 @@ def task_row(name: str, *modes: str, split: str = "eval", reference: str = REFER
         "system": None,
         "inputs": [{"name": "mode", "dtype": "int32", "shape": [1]}, {"name": "x", **vector}],
         "outputs": [{"name": "y", **vector}],
-        "cases": [
-            {"name": mode, "parameters": {"n": 100 + number, "mode": MODES[mode]}} for number, mode in enumerate(modes)
-        ],
+        "cases": cases,
         "reference": reference,
         "solution": PROGRAM,
         "idioms": [],

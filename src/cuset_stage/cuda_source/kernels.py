@@ -48,7 +48,7 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
     through another declaration. Host functions are left out, so that an excerpt has no program around its kernel.
     Macros whose bodies are kernels get no excerpt. If the file has no syntax tree, the excerpt is its whole text.
     """
-    units = [] if source.root is None else list(_units(source, source.root, ()))
+    units = [] if source.root is None else list(_units(source, source.root, (), set()))
     for kernel in (function for function in source.functions if function.is_kernel):
         if not units:
             yield kernel, source.text
@@ -72,12 +72,11 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
         yield kernel, _written(source, sorted(needed))
 
 
-def _units(source: Source, node: Node, namespaces: tuple[str, ...], seen: set[str] | None = None) -> Iterator[_Unit]:
+def _units(source: Source, node: Node, namespaces: tuple[str, ...], seen: set[str]) -> Iterator[_Unit]:
     """Yield the units at the top level, in namespaces and in preprocessor branches.
 
-    If two branches define the same name, only the first is taken.
+    If two branches define the same name, only the first is taken. `seen` collects the names.
     """
-    seen = set() if seen is None else seen
     for entry in node.children:
         kind, span = entry.type, (entry.start_byte, entry.end_byte)
         if kind == "namespace_definition":
@@ -258,9 +257,8 @@ class _Reader:
             head_node = child(node, field)
             head = f"({name} {self._expression(head_node) if head_node else '#' if name == 'loop' else ''})"
             self._add(within, head)
-            inner = [child(node, each) for each in below] or [
-                each for each in node.named_children if each != head_node
-            ]
+            inner = [child(node, each) for each in below]
+            inner = inner or [each for each in node.named_children if each != head_node]
             self._block(filter(None, inner), head)
             if (alternative := child(node, "alternative")) is not None:
                 self._block(alternative.named_children, f"(else {head})")

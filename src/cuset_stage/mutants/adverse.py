@@ -19,6 +19,7 @@ form, too, lacks room for the adverse form, so its result in that form says noth
 from __future__ import annotations
 
 import re
+from string import Template
 
 from .operators import barrier_statements
 from .program import Program
@@ -33,18 +34,18 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[^\n]*\n", re.MULTILINE)
 # variables in their order.
 _ENTRY = "__shared__ __align__(1024) unsigned cuset_adverse_below[256]; cuset_adverse::enter(cuset_adverse_below);"
 
-_PRELUDE = """\
+_PRELUDE = Template("""\
 namespace cuset_adverse {
-constexpr unsigned kPattern = @PATTERN@u;
+constexpr unsigned kPattern = ${pattern}u;
 // Not a constant in the control form, so that it needs no fewer registers.
-__device__ __forceinline__ bool active() { return @ACTIVE@; }
+__device__ __forceinline__ bool active() { return $active; }
 __device__ __forceinline__ unsigned thread() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 __device__ __forceinline__ unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
 template <int Cycles>
 __device__ __forceinline__ void late() {
-    if (active() && (thread() / 32 + blockIdx.x + blockIdx.y + blockIdx.z) % 2 == @LATE@) {
+    if (active() && (thread() / 32 + blockIdx.x + blockIdx.y + blockIdx.z) % 2 == $late) {
         for (long long start = clock64(); clock64() - start < Cycles;) continue;
     }
 }
@@ -65,7 +66,7 @@ __device__ __forceinline__ void enter(volatile unsigned* below) {
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(kPattern) : "memory");
     }
     __syncthreads();
-    late<@ENTRY_DELAY@>();
+    late<$entry_delay>();
 }
 // `got`, or the pattern when the lane it came from is not there.
 template <typename T>
@@ -94,7 +95,7 @@ __device__ __forceinline__ T of(unsigned mask, T value, int source, int width = 
 #define __shfl_down_sync(...) cuset_adverse::down(__VA_ARGS__)
 #define __shfl_xor_sync(...) cuset_adverse::other(__VA_ARGS__)
 #define __shfl_sync(...) cuset_adverse::of(__VA_ARGS__)
-"""
+""")
 
 
 def make_adverse(source: str, variant: int) -> str | None:
@@ -120,8 +121,7 @@ def make_adverse(source: str, variant: int) -> str | None:
     for place, text in sorted(additions, reverse=True):
         source = source[:place] + text + source[place:]
     top = max((match.end() for match in _INCLUDE.finditer(source)), default=0)
-    prelude = _PRELUDE.replace("@PATTERN@", hex(pattern)).replace("@LATE@", str(late))
-    prelude = prelude.replace("@ACTIVE@", "clock64() < 0" if variant == CONTROL else "true")
-    prelude = prelude.replace("@ENTRY_DELAY@", str(ENTRY_DELAY))
+    active = "clock64() < 0" if variant == CONTROL else "true"
+    prelude = _PRELUDE.substitute(pattern=hex(pattern), late=late, active=active, entry_delay=ENTRY_DELAY)
     line = source.count("\n", 0, top) + 1
     return f"{source[:top]}{prelude}#line {line}\n{source[top:]}"

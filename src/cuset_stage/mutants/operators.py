@@ -101,11 +101,8 @@ def is_bound(program: Program, node: Node, function: Function) -> bool:
     if not any(each.type == "identifier" and program.text(each) in program.indices[function] for each in outside):
         return False
     left_name, right_name = program.text(left), program.text(right)
-    if (
-        left.type == right.type == "identifier"
-        and len(left_name) == len(right_name) > 3
-        and left_name[:-1] == right_name[:-1]
-    ):
+    are_alike = len(left_name) == len(right_name) > 3 and left_name[:-1] == right_name[:-1]
+    if left.type == right.type == "identifier" and are_alike:
         return False  # indexA and indexB are two values of the same kind
     return not any(each.type == "number_literal" and _FLOAT.match(program.text(each)) for each in walk(right))
 
@@ -138,8 +135,7 @@ def drop_boundary_check(program: Program) -> Iterator[Edit]:
         condition, taken = child(node, "condition"), child(node, "consequence")
         follows = program.before(node.start_byte) in (";", "{", "}")
         if follows and not child(node, "alternative") and _bounds_in(program, condition, function):
-            is_return = re.match(r"\{?\s*return\b", program.code[taken.start_byte : taken.end_byte])
-            if is_return:
+            if re.match(r"\{?\s*return\b", program.code[taken.start_byte : taken.end_byte]):
                 yield program.cut(node, "return")
             else:
                 yield program.cut((node.start_byte, condition.end_byte), "if")
@@ -171,9 +167,7 @@ def _bounds_in(program: Program, node: Node, function: Function) -> bool:
 
 # ------------------------------------------------------------------------------------------------------------ indices
 
-INTEGERS = frozenset(
-    {"int", "unsigned", "unsigned int", "size_t", "long", "int32_t", "uint32_t", "int64_t", "long long"}
-)
+INTEGERS = {"int", "unsigned", "unsigned int", "size_t", "long", "int32_t", "uint32_t", "int64_t", "long long"}
 _SWAP = {"x": "y", "y": "x"}
 _RANKS = {"/": "%", "%": "/"}
 _PLANAR = re.compile(r"\bthreadIdx\s*\.\s*y\b")

@@ -217,9 +217,7 @@ class Program:
 
         A position is the index of a thread or of a loop, or a value computed from one.
         """
-        positions = {
-            function: {"threadIdx", "blockIdx", "thread_rank", "meta_group_rank"} for function in self.functions
-        }
+        positions = {each: {"threadIdx", "blockIdx", "thread_rank", "meta_group_rank"} for each in self.functions}
         for function, names in positions.items():
             if not function.is_kernel:
                 names.update(name for type_, name in function.parameters if type_ in ("int", "size_t", "unsigned"))
