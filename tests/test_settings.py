@@ -17,7 +17,7 @@ class Example(Settings):
     per_gpu: int = Field(1, ge=1, description="programs at a time")
     ratio: float | None = Field(None, ge=0, lt=1, description="a share")
     fresh: bool = Field(False, description="from the beginning")
-    name: str = Field("a", description="what it is called")
+    name: str = Field("a", pattern="^[a-z 0-9./]*$", description="what it is called")
     recipe: FilePath | None = Field(None, description="a file that is read")
     gpus: Numbers | None = Field(None, description="indices")
     extra: dict[str, int] = Field({}, description="anything")
@@ -67,6 +67,7 @@ def test_a_switch_may_have_dashes():
         (["s", "per_gpu=0"], "^per_gpu='0': expected greater than or equal to 1$"),
         (["s", "recipe=none.yaml"], "^recipe='none.yaml': there is no such file$"),
         (["s", "ratio=1"], "^ratio='1': expected less than 1$"),
+        (["s", "name=B!"], r"^name='B!': expected text that matches '\^\[a-z"),
         (["s", "gpus=0,x"], r"^gpus\[1\]='x': expected a valid integer"),
         (["s", "--per-gpu", "4"], r"^--per-gpu: settings are written key=value, so: per_gpu=4"),
         (["a b", "--fresh", "--per-gpu=4"], "^--per-gpu=4: settings are written key=value, so: per_gpu=4$"),

@@ -301,6 +301,7 @@ def _problem(cls: type[Settings], error: Mapping[str, Any], origins: Mapping[str
     """Return the message of an error, such as `file.yaml: models: mine: gpus[0]=x: expected a valid number`."""
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = (message.partition(" should have ")[2] or message).replace(" after validation", "")
+    message = message.replace("String should match pattern", "text that matches")
     key = str(error["loc"][0]) if error["loc"] else ""
     origin = origins.get(key or message.partition(":")[0])  # for an unknown key, the message starts with its name
     where = f"{origin}: " if origin else ""
