@@ -137,6 +137,9 @@ def test_what_was_found_before_a_stage_was_stopped_is_not_found_again(tmp_path, 
     prove = partial(run_stage, tmp_path, "prove", given, settings={}, workers=workers)
     with pytest.raises(CurationError, match="stopped"):
         prove(work)
+    for thread in threading.enumerate():  # rows that were begun are finished first
+        if thread.name.endswith("(worker)"):
+            thread.join()
     stops.clear()
     summary = prove(work)
     assert sorted(found) == list(range(9)) and (summary.kept, summary.dropped) == (6, 3)
