@@ -9,6 +9,7 @@
 #   onpolicy     SFT on those that are right, and on both; answers to the development tasks and to cuset-mini, also of SFT on `cuset_kernels`
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, such as '*/sft/*,*/dft/*', in the study's order
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
+#   sampling     transformers' continuous batching beside ours, 500 answers, in turns (one GPU, 15 minutes)
 #   notebook     notebooks/qlora_15gib.ipynb in bf16 and in fp16, as if the GPU had 15 GiB (one GPU; needs bitsandbytes for its CUDA)
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
 #   real         all tests on real weights (12 minutes)
@@ -17,12 +18,12 @@
 # again on the same kind of card and with the same weights. Judging on the GPU of a training halves its speed. Two of these may run side by side with CUDA_VISIBLE_DEVICES and `taskset`: training waits for its one core.
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- rates tier1 own onpolicy notebook chain real
+[ $# -gt 0 ] || set -- rates tier1 own onpolicy sampling notebook chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -111,6 +112,9 @@ worker() { # CORES; in the study's folder
 rates() { spread yaml_configs/studies/real_rates.yaml; }
 tier1() { spread yaml_configs/studies/real.yaml; }
 smoke() { spread yaml_configs/studies/cpu.yaml; }
+sampling() {
+    python3 scripts/bench_sampling.py "$model" --tasks "$bench/Datasets/CUDABench-Set.jsonl" --prompts "$bench" --batches 96,192 --json "$out/sampling.json"
+}
 notebook() {
     local half
     python3 -c 'import bitsandbytes' || return # the wheel holds one library for each CUDA; libbitsandbytes_cuda130.so is that of CUDA 13.0
