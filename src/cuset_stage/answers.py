@@ -533,7 +533,7 @@ def _find_partners(text: str, tags: list[_Tag]) -> list[int]:
             partners[opening] = number
             if counts:
                 break
-    partners = [first if first >= 0 else second for first, second in zip(exact, partners, strict=True)]
+    partners = [certain if certain >= 0 else likely for certain, likely in zip(exact, partners, strict=True)]
     # An opening that is left may be ended by a tag of another kind, if that tag ends nothing else.
     taken, wrong = set(partners), -1
     for number in reversed(range(len(tags))):

@@ -75,8 +75,12 @@ def _program(row: Row) -> Row:
         raise RowError("no_task", _NO_CALLER if code and is_extension(code) else _NO_TASK)
     code = code or next((record[key] for key in _SOLUTIONS[:2] if record.get(key)), None)
     identity = str(record.get("id", task_identity(row)))
-    shown = {key: value for key, value in record.items() if key not in _SOLUTIONS}
-    record = {**shown, "id": identity, **{key: record.get(key) or row.get(key) for key in ("family", "split")}}
+    record = {
+        **{key: value for key, value in record.items() if key not in _SOLUTIONS},
+        "id": identity,
+        "family": record.get("family") or row.get("family"),
+        "split": record.get("split") or row.get("split"),
+    }
     if not is_cudabench(record):
         record["prompt"] = record.get("prompt") or row.get("prompt") or row.get("description")
     else:

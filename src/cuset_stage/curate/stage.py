@@ -189,8 +189,13 @@ def _outcome(work: Work, row: Row) -> tuple[str, str, int, dict[str, Any]]:
         failure, reason = error, "internal_error"
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
     place = row.get("source", row)
-    account = {"reason": reason, "detail": detail, "file": place.get("file"), "row": place.get("row")}
-    account["id"] = row.get("id")
+    account = {
+        "reason": reason,
+        "detail": detail,
+        "file": place.get("file"),
+        "row": place.get("row"),
+        "id": row.get("id"),
+    }
     if isinstance(failure, RowError):
         return "dropped", line_of({**account, "data": failure.row or row.get("given", row)}), 0, account
     return "unsettled", line_of(account), 0, account

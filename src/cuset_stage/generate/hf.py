@@ -87,9 +87,12 @@ class HFBackend:
             raise GenerationError(f"{settings.model}: {places} names an end token.")
         self._pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(self._stop_ids)
         # generate() takes all settings that a call leaves open from this object, so it must not hold anything else.
-        ids = {"eos_token_id": sorted(self._stop_ids), "pad_token_id": self._pad_id}
-        config = GenerationConfig(do_sample=False, max_new_tokens=settings.max_tokens, **ids)
-        unwrapped(self.model).generation_config = config
+        unwrapped(self.model).generation_config = GenerationConfig(
+            do_sample=False,
+            max_new_tokens=settings.max_tokens,
+            eos_token_id=sorted(self._stop_ids),
+            pad_token_id=self._pad_id,
+        )
         self.continuous = can_write(self.model)
 
     def _load_model(self, device: str, trust_remote_code: bool) -> Any:
@@ -156,10 +159,14 @@ class HFBackend:
                     yield Failure(pending.pop(next(iter(pending))), message)
 
     def _write_continuously(self, requests: list[Request], prompts: dict[str, Prompt]) -> Iterator[Answer]:
-        max_tokens = self._settings.max_tokens
-        longest = max(len(prompts[request.task].ids) for request in requests) + max_tokens
-        ends = {"longest": longest, "max_tokens": max_tokens, "stop_ids": self._stop_ids}
-        self.slots = slots = Slots(self.model, min(self.batch_size, len(requests)), **ends, **self._sampling)
+        self.slots = slots = Slots(
+            self.model,
+            min(self.batch_size, len(requests)),
+            longest=max(len(prompts[request.task].ids) for request in requests) + self._settings.max_tokens,
+            max_tokens=self._settings.max_tokens,
+            stop_ids=self._stop_ids,
+            **self._sampling,
+        )
         for written in slots.write([(prompts[request.task].ids, request.seed) for request in requests]):
             request = requests[written.number]
             seconds = time.perf_counter() - written.started

@@ -100,11 +100,18 @@ class _Supervisor:
 
     def __init__(self) -> None:
         self.socket, supervisor_end = socket.socketpair()
-        surroundings = {"env": {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}, "cwd": "/"}
-        surroundings |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
         # In a session of its own, so that Ctrl-C reaches only the judge. When the judge dies, this socket closes.
         with supervisor_end:
-            self.process = subprocess.Popen(SUPERVISOR, stdin=supervisor_end, start_new_session=True, **surroundings)
+            self.process = subprocess.Popen(
+                SUPERVISOR,
+                stdin=supervisor_end,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env=environment,
+                cwd="/",
+            )
 
     def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any]:
         """Send a request and wait for the answer.

@@ -73,7 +73,7 @@ def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
         raise TaskError(f"{config.parent}: expected a name of letters, digits and _ . + - only")
     kernel, filters = config.with_name(f"{direction}.cu"), config.with_name("filter_results.json")
     results = read_object(filters) if filters.is_file() else {}
-    caught = sorted(name for name, result in results.items() if result is True)
+    caught_by = sorted(filter_name for filter_name, result in results.items() if result is True)
     frame = f"SOURCE = {code!r}\nSETTINGS = {settings!r}\nBACKWARD = {direction == 'backward'}\n\n\n{read_text(MODEL)}"
     return ModuleTask(
         id=f"{name}_{direction}",
@@ -87,7 +87,7 @@ def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
         solution=read_text(kernel) if is_regular(kernel) else None,
         own_source=code,
         frame=frame,
-        notes=tuple(f"task: {name}, by the task set's own filters" for name in caught),
+        notes=tuple(f"task: {filter_name}, by the task set's own filters" for filter_name in caught_by),
         language="cuda",
     )
 
