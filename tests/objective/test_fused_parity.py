@@ -45,9 +45,11 @@ GRID |= {f"parts {p}": Point(dict(zip(OFF, p, strict=True))) for p in itertools.
 for count in (None, 17, torch.tensor(23)):
     options = {"num_items_in_batch": count, "chunk_rows": 37, "backend": "torch"}
     GRID[f"every option away from its default, divided by {count}"] = Point(AWAY, {"shape": SHAPES[2]}, options)
-for share in (0.4, 1.0):  # tests of the rule itself try the other directions
-    dropped = {"objective": "profit", "prob_threshold": (share,), "threshold_direction": "random"}
-    GRID[f"profit that drops {share} of the tokens"] = Point(dropped)
+for direction, threshold in {
+    "higher": (0.2,), "lower": (0.2,), "middle": (0.1, 0.6), "random": (0.4,), "random of 1": (1.0,),
+}.items():  # fmt: skip
+    profit = {"objective": "profit", "prob_threshold": threshold, "threshold_direction": direction.split()[0]}
+    GRID[f"profit {direction}"] = Point(profit)
 for name in OBJECTIVES:
     of = {"objective": name}
     GRID[f"{name} with weights"] = Point(of, weighted=True, options={"chunk_rows": 23})

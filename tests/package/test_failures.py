@@ -65,12 +65,15 @@ RECIPES = [
     ("\ufeffstage: 'cuset'\r\nlr: 1\r\n", True),
     ('{"do_train": true, "stage": "cuset"}', True),
     ('{\n  "stage": "cuset",\n  "lr": 1\n}\n', True),
+    ("stage: sft", False),
     ("# stage: cuset\nstage: sft", False),
     ("stage: sft  # not stage: cuset", False),
     ("stage: cuset_variant", False),
     ('{"do_train": true, "stage": "cuset_2"}', False),
     ("output_dir: saves/stage: cuset", False),
+    ("training_stage: cuset", False),
     ("cuset_objective: cuset\nstage: sft", False),
+    ("", False),
 ]
 
 

@@ -2,6 +2,7 @@
 fix.
 """
 
+import json
 import math
 
 import pytest
@@ -65,6 +66,14 @@ def test_each_assistant_message_gives_its_own(chat):
     first = {"loss_weight": 0.5, "spans": [{"start": 0, "end": 7, "weight": 0}]}
     found = read_given(messages(first, {"loss_weight": True, "spans": []}), chat)
     assert found == GivenRow(1.0, (GivenResponse(0.5, (GivenSpan(0, 7, 0.0),)), GivenResponse(1.0)))
+
+
+def test_a_row_comes_back_from_its_text():
+    given = GivenRow(
+        1 / 3, (GivenResponse(), GivenResponse(0.1, (GivenSpan(1, 2, 1 / 7), GivenSpan(0, 9, None, "atomic"))))
+    )
+    assert GivenRow.from_text(given.to_text()) == given
+    assert GivenRow.from_text(None) == GivenRow()
 
 
 @pytest.mark.parametrize(
@@ -142,8 +151,18 @@ def test_llama_factory_reads_the_rest_of_the_entry_as_ever(names, tmp_path):
     assert str(ours) == "mine.json"
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path, data_args):
-    args = data_args(**write_data_set(tmp_path, "mine", []))
+def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
+    rows = [row(), row(), row(importance=None)]
+    columns = {key: COLUMNS[key] for key in ("prompt", "response", "weight", "spans")}
+    args = data_args(**write_data_set(tmp_path, "mine", rows, columns=columns))
+    assert find_fault(args) == (
+        f"{tmp_path / 'mine.json'}: row 3: 'importance', the weight column, is missing. Give every row and response one (1 changes "
+        "nothing), or name no column."
+    )
+    for each in rows:
+        del each["importance"]
+    (tmp_path / "mine.json").write_text(json.dumps(rows))
+    assert "no row has the key 'importance', which is the weight column of the data set mine" in find_fault(args)
     (tmp_path / "mine.json").unlink()
     assert find_fault(args) == f"cannot read {tmp_path / 'mine.json'}: No such file or directory."
 

@@ -15,7 +15,7 @@ from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
 from cuset_stage.objective import ObjectiveSettings, objective_loss
 from cuset_stage.stage.head import FusedHead
-from cuset_stage.stage.trainer import evaluating
+from cuset_stage.stage.trainer import CusetTrainer, evaluating
 
 
 TINY = dict(vocab_size=97, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
@@ -29,6 +29,12 @@ def tiny(config_class=Qwen2Config, **changes):
     if model.lm_head.bias is not None:
         torch.nn.init.normal_(model.lm_head.bias)
     return model
+
+
+def test_rows_without_labels_are_refused():
+    """Without them the loss would be computed as if there were no CUDA in the rows."""
+    with pytest.raises(ValueError, match="the batch has no cuda_mask"):
+        CusetTrainer.compute_loss(CusetTrainer.__new__(CusetTrainer), None, {"input_ids": None, "labels": None})
 
 
 @pytest.fixture

@@ -108,12 +108,14 @@ def test_what_the_weights_come_to_is_told(load):
     assert len(load("plain")[2]) == 1
 
 
-def test_a_saved_data_set_keeps_its_weights(load, tmp_path):
+def test_a_saved_data_set_keeps_its_weights_and_other_rules_are_refused(load, tmp_path):
     saved = {"tokenized_path": str(tmp_path / "tokenized")}
     tokenizer, first, _ = load("rows,plain", **saved)
     _, second, summaries = load("rows,plain", **saved)
     assert weights_of(tokenizer, first["train_dataset"]) == weights_of(tokenizer, second["train_dataset"])
     assert len(summaries) == 2
+    with pytest.raises(ValueError, match=r"labelled by other rules \(think_weight: 1.0 there, 0.2 here\)"):
+        load("rows,plain", rules=LabelRules(("kernel_body",), think_weight=0.2), **saved)
 
 
 def test_another_column_is_not_answered_from_the_cache(load):

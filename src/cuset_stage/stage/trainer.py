@@ -261,6 +261,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
         """Compute CuSeT's loss of a micro-batch, fused and without padding where possible."""
+        if "cuda_mask" not in inputs:
+            raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         self._computed_loss = True
         if not self.state.global_step:
             self._check_tokens(inputs["input_ids"])
