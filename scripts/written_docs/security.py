@@ -11,7 +11,7 @@ from . import filled, record, source, table
 ATTACKS = {
     "attacks.json": "--json outputs/attacks.json --no-gpu",
     "attacks_user.json": "--json outputs/attacks.json --no-gpu",
-    "attacks_h100.json": "--json outputs/attacks.json",
+    "attacks_h200.json": "--json outputs/attacks.json",
     "attacks_user_h200.json": "--only (the device attacks) --json outputs/attacks.json",
 }
 CHEATS = {
