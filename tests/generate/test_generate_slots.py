@@ -75,6 +75,23 @@ def test_writes_what_the_model_says(name, changes, monkeypatch):
     assert len(set(map(tuple, written))) == 6
 
 
+def test_chunks_that_the_prompt_before_begins_with_are_not_read_again(monkeypatch):
+    """The same prompt, one that shares 13 tokens, so two chunks of five, and one that shares nothing."""
+    monkeypatch.setattr(module, "CHUNK", 5)
+    model, ((first, _), (other, _)) = make("Qwen2"), prompts(23, 12)
+    questions = [(first, 1), (first, 2), (first[:13] + other, 3), (other, 4)]
+    options = {"max_tokens": 9, "stop_ids": {101}, "temperature": 0.7, "top_p": 0.9}
+    expected = [plainly(model, *question, **options) for question in questions]
+    shapes = []
+    model.register_forward_pre_hook(lambda _, __, named: shapes.append(named["input_ids"].shape), with_kwargs=True)
+    for count in (1, 3):  # in the same slot and from another one
+        shapes.clear()
+        written = sorted(Slots(model, count, longest=40, **options).write(questions))
+        assert [answer.ids for answer in written] == expected
+        read = [tokens for _, tokens in shapes if tokens > 1]
+        assert read == [5, 5, 5, 5, 2, 2, 5, 5, 4, 5, 5]
+
+
 @pytest.mark.parametrize(("scale", "is_quick"), [(1, False), (30, True), (200, True)])
 def test_a_nucleus_wider_than_the_candidates_is_drawn_again(scale, is_quick, monkeypatch):
     """Often, once and never; in blocks of four steps, as on a GPU."""

@@ -30,7 +30,7 @@ from .sampling import draw, draw_among
 
 
 ATTENTION = "cuset_slots"
-CHUNK = 512  # tokens of a prompt in a reading step
+CHUNK = 256  # tokens of a prompt in a reading step
 WIDTH = 128  # rows of a writing step on a GPU
 STRIDE = 8  # writing steps on a GPU before the host reads their tokens
 GRAIN = 512  # steps attend to a multiple of this many positions, and the cache has room for this many at first
@@ -106,6 +106,12 @@ class SlotCache(Cache):
         for layer, stores in self._stores.items():
             self._stores[layer] = tuple(pad(store, (0, 0, 0, capacity - self.capacity)) for store in stores)
         self.capacity = capacity
+
+    def copy(self, source: int, slot: int, length: int) -> None:
+        """Copy the first `length` positions of the slot `source` to another slot."""
+        for stores in self._stores.values():
+            for store in stores:
+                store[slot, :, :length] = store[source, :, :length]
 
     def at(self, slots: Tensor, positions: Tensor, length: int) -> "SlotCache":
         """Set the slots and positions of the next forward pass, and return this cache.
@@ -201,6 +207,8 @@ class Slots:
         # last steps. Then the number of blocks of steps, and of those that were repeated with the whole vocabulary.
         self._is_quick, self._missed = sampling["temperature"] > 0 and sampling["top_p"] < 1, self._zeros(1)
         self._blocks = self._again = 0
+        # The slot of the prompt that was read last, and its tokens that the cache has.
+        self._latest: tuple[int, list[int]] = 0, []
         # Inputs of a reading step: a slot, tokens and their positions. CUDA graphs need them at fixed addresses.
         self._slot, self._chunk, self._chunk_positions = self._zeros(1), self._zeros(1, CHUNK), self._zeros(1, CHUNK)
 
@@ -258,10 +266,20 @@ class Slots:
             self._is_quick = self._again <= 1 + self._blocks // 8
 
     def _read(self, slot: int, ids: list[int], seed: int) -> None:
-        """Read a prompt into a slot. Its last token is left for the first writing step."""
+        """Read a prompt into a slot. Its last token is left for the first writing step.
+
+        The chunks with which the prompt read before begins as well are copied from there: computed again, they would be
+        the same bit for bit.
+        """
         self._slot.fill_(slot)
-        last = len(ids) - 1
-        for start in range(0, last, CHUNK):
+        last, (source, read) = len(ids) - 1, self._latest
+        self._latest = slot, ids[:last]
+        shared = 0
+        while (end := shared + CHUNK) <= min(last, len(read)) and ids[shared:end] == read[shared:end]:
+            shared = end
+        if shared and source != slot:
+            self._cache.copy(source, slot, shared)
+        for start in range(shared, last, CHUNK):
             part = ids[start : min(start + CHUNK, last)]
             if self._graphs is None:
                 self._chunk, self._chunk_positions = self._zeros(1, len(part)), self._zeros(1, len(part))
