@@ -1,6 +1,7 @@
 """Continuous batching on the CPU: it writes what the plain model says, for the kinds of models that it takes, and no others."""
 
 import functools
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -75,21 +76,35 @@ def test_writes_what_the_model_says(name, changes, monkeypatch):
     assert len(set(map(tuple, written))) == 6
 
 
+class Replayed(Slots):
+    """As on a GPU: chunks of one size and blocks of steps. Replaying a graph computes its step again."""
+
+    def __init__(self, model, count, **options):
+        super().__init__(model, count, **options)
+        self._graphs, self._stride, self._block = {}, 4, self._zeros(count, 4)
+
+    def _record(self, step, length):
+        step(length)
+        return SimpleNamespace(replay=functools.partial(step, length))
+
+
 def test_chunks_that_the_prompt_before_begins_with_are_not_read_again(monkeypatch):
-    """The same prompt, one that shares 13 tokens, so two chunks of five, and one that shares nothing."""
+    """The same prompt, one that shares 13 tokens, so two chunks of five, one that shares nothing, and one that goes on."""
     monkeypatch.setattr(module, "CHUNK", 5)
     model, ((first, _), (other, _)) = make("Qwen2"), prompts(23, 12)
-    questions = [(first, 1), (first, 2), (first[:13] + other, 3), (other, 4)]
+    questions = [(first, 1), (first, 2), (first[:13] + other, 3), (other, 4), (first[:10], 5), (first[:15], 6)]
     options = {"max_tokens": 9, "stop_ids": {101}, "temperature": 0.7, "top_p": 0.9}
     expected = [plainly(model, *question, **options) for question in questions]
     shapes = []
     model.register_forward_pre_hook(lambda _, __, named: shapes.append(named["input_ids"].shape), with_kwargs=True)
-    for count in (1, 3):  # in the same slot and from another one
+    for count in (1, 6):  # in the same slot and from another one
         shapes.clear()
         written = sorted(Slots(model, count, longest=40, **options).write(questions))
         assert [answer.ids for answer in written] == expected
         read = [tokens for _, tokens in shapes if tokens > 1]
-        assert read == [5, 5, 5, 5, 2, 2, 5, 5, 4, 5, 5]
+        assert read == [5, 5, 5, 5, 2, 2, 5, 5, 4, 5, 5, 5, 4, 5, 4]
+        replayed = sorted(Replayed(model, count, longest=40, **options).write(questions))
+        assert [answer.ids for answer in replayed] == expected
 
 
 @pytest.mark.parametrize(("scale", "is_quick"), [(1, False), (30, True), (200, True)])
