@@ -5,8 +5,8 @@
 #
 # OUT: folder for logs and results; it becomes outputs/real, where the studies look. MODEL: Qwen2.5-Coder-1.5B-Instruct, by the path that
 # OUT's studies began with. CUDABENCH: a clone. Parts, all of them without any:
-#   own          answers of the model's own to the training tasks (samples in OUT/own are used, with the adapter OUT/own-adapter), judged
-#   onpolicy     SFT on those that are right, and on both; answers to the development tasks and to cuset-mini, also of SFT on `cuset_kernels`
+#   own          SFT on `cuset_kernels`, and that model's own answers to the training tasks, judged
+#   onpolicy     SFT on those that are right, and on both; answers of all three to the development tasks and to cuset-mini
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, such as '*/sft/*,*/dft/*', in the study's order
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   sampling     transformers' continuous batching beside ours, 500 answers, in turns (one GPU, 15 minutes)
@@ -35,22 +35,23 @@ link "$bench" CUDABench
 [ -f outputs/real/develop.jsonl ] || python3 scripts/operations.py --tasks outputs/real/develop.jsonl
 
 own() {
+    sft hand data cuset_kernels || return
     grep data/operations data/cuset_train_tasks.jsonl >"$out/own_tasks.jsonl"
     cuset curate run yaml_configs/curate/own_answers.yaml folder="$out/own" sources="$out/own_tasks.jsonl" preset=cuset per_gpu=8 \
-        "answer={model: $model, adapter: $out/own-adapter, samples: 4, temperature: 0.8, top_p: 0.95, max_tokens: 2048, answered: replace, batch_size: 64}"
+        "answer={model: $model, adapter: $out/hand, samples: 4, temperature: 0.8, top_p: 0.95, max_tokens: 2048, answered: replace, batch_size: 64}"
 }
-sft() { # NAME DATA_SETS
+sft() { # NAME DATASET_DIR DATA_SETS
     [ -f "$out/$1/adapter_model.safetensors" ] || llamafactory-cli train yaml_configs/baselines/sft_qwen7b.yaml model_name_or_path="$model" \
         eval_dataset=null 'eval_strategy="no"' deepspeed=null output_dir="$out/$1" overwrite_output_dir=true cutoff_len=2048 seed=0 \
         per_device_train_batch_size=8 gradient_accumulation_steps=1 disable_gradient_checkpointing=true learning_rate=1.0e-4 \
-        'save_strategy="no"' dataset_dir="$out/both" dataset="$2"
+        'save_strategy="no"' dataset_dir="$2" dataset="$3"
 }
-answers() { # NAME ADAPTER: sampled and judged
+answers() { # NAME: sampled and judged
     local tasks
     for tasks in develop mini; do
         local file=outputs/real/develop.jsonl prompts=(prompts="$bench")
         [ $tasks = develop ] || { file=data/cuset_mini_2.jsonl prompts=(); }
-        cuset generate tasks=$file "${prompts[@]}" model="$model" adapter="$2" seed=100 temperature=0.2 top_p=0.95 max_tokens=2048 batch_size=96 \
+        cuset generate tasks=$file "${prompts[@]}" model="$model" adapter="$out/$1" seed=100 temperature=0.2 top_p=0.95 max_tokens=2048 batch_size=96 \
             output="$out/$1-$tasks-answers.jsonl" &&
             cuset evaluate "$out/$1-$tasks-answers.jsonl" tasks=$file method=sft per_gpu=10 jobs=12 record_gpu=false seed=0 \
                 output="$out/$1-$tasks-results.jsonl" || return
@@ -71,8 +72,7 @@ known["own"] = {"file_name": "own.json", **{key: value for key, value in next(it
 (out / "both" / "dataset_info.json").write_text(json.dumps(known))
 print(len(rows), "answers of the model's own")
 PYTHON
-    sft onpolicy own && answers onpolicy "$out/onpolicy" && sft with-own cuset_kernels,own && answers with-own "$out/with-own" &&
-        sft hand cuset_kernels && answers hand "$out/hand"
+    sft onpolicy "$out/both" own && answers onpolicy && sft with-own "$out/both" cuset_kernels,own && answers with-own && answers hand
 }
 # STUDY: each GPU takes the next run: its jobs one after the other, on a share of the cores; needs no Snakemake
 spread() {
