@@ -15,7 +15,7 @@ An operation is one computation at five fixed sizes. Its folder has these files:
     reference.py   the right outputs, in NumPy
     simple.cu      the program that an engineer writes first
     kernel.cu      another right program, faster
-    given.cu       for most training operations: a program for prompts that hand out headers and helpers for float files
+    given.cu       for training operations: a program for prompts that hand out headers and helpers for float files
 
 A program defines each size once, on a line of its own, with the value of the first case. The lines above `//@given`
 are the program's own helpers, which a prompt may hand out.

@@ -104,8 +104,8 @@ def test_what_fits_is_chosen_and_the_batch_is_the_paper_s(shape, gpus, memory, e
 
 def test_the_learning_rate_is_what_the_study_chose_for_small_models_else_the_papers():
     small = shape_of("Qwen/Qwen2.5-Coder-1.5B-Instruct")
-    chosen = [choose_learning_rate(small, "lora", method) for method in ("cuset", "sft", "dft")]
-    assert chosen == [2e-4, 2e-4, 1e-4]
+    chosen = [choose_learning_rate(small, "lora", method) for method in ("cuset", "sft", "dft", "eaft", "profit")]
+    assert chosen == [2e-4, 2e-4, 1e-4, 5e-5, 2e-4]
     assert choose_learning_rate(QWEN_7B, "qlora", "cuset") == 1e-4
     assert choose_learning_rate(small, "full", "sft") == 1e-5
 

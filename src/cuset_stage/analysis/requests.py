@@ -221,7 +221,7 @@ class AnalyzeSettings(ModelsSettings):
     window: int = Field(64, description="length of the sliding window in tokens", ge=1)
     resamples: int = Field(1000, description="draws of the bootstrap over files", ge=100)
     seed: NonNegativeInt = Field(0, description="of the bootstrap, and of tests")
-    output: Path = Field(Path("confidence"), description="the folder for the page, the pictures and the JSON")
+    output: Path = Field(Path("confidence"), description="the folder for the page, the picture and the JSON")
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

@@ -138,7 +138,7 @@ def heatmap(settings: HeatmapSettings) -> None:
 def analyze(settings: AnalyzeSettings) -> None:
     """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low.
 
-    This makes the paper's figures 1 and 2.
+    This makes the paper's figure 1, and the numbers of figure 2.
     """
     check_writable("output", settings.output / "confidence.json")  # before torch is imported
     check_datasets(settings.dataset, settings.dataset_dir)

@@ -72,7 +72,7 @@ class BackendSettings(Sampling):
     endpoint: str | None = Field(None, description="an OpenAI-compatible server, such as http://localhost:8000/v1")
     samples: PositiveInt = Field(1, description="answers to each task")
     batch_size: PositiveInt | None = Field(
-        None, description="samples at a time, at most and by default 128 on a GPU, 8 on a CPU; requests in flight: 8"
+        None, description="samples at a time, at most 128; by default 128 on a GPU, 8 on a CPU; requests in flight: 8"
     )
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field("auto", description="of weights and activations")

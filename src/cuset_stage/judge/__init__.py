@@ -1,1 +1,1 @@
-"""Tasks, answers, judging, pass@k and reports. May import `sandbox`; torch only where a function needs it."""
+"""Judges answers to tasks. May import `sandbox`; torch only where a function needs it."""

@@ -1,4 +1,4 @@
-"""How answers are judged, as one value: the options of `cuset evaluate`, which are also sent to other machines.
+"""How answers are judged, as one value: options of `cuset evaluate` and of `cuset curate`.
 
 Imports pydantic alone, so that `cuset --help` stays fast.
 """

@@ -32,7 +32,7 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
 
     Raises:
         PairsError: if the pair file cannot be used.
-        SettingsError: if a model, an adapter, a template or a server does not exist or does not fit.
+        SettingsError: if a model, an adapter or a template does not exist or does not fit.
     """
     silence_transformers()
     pairs = evenly(read_pairs(settings.pairs, settings.tasks), settings.samples)

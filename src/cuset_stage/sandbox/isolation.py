@@ -115,7 +115,7 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
         problems.append(f"Landlock with seccomp does not work here: {problem}")
     raise SandboxError(
         f"isolation={wanted}: {'; '.join(problems)}. Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or name "
-        "it with CUSET_BWRAP=/path/to/bwrap; or use a kernel with Landlock (Linux 6.2); or, for code you trust, choose isolation=none: "
+        "it with CUSET_BWRAP=/path/to/bwrap; or use a kernel with Landlock (Linux 6.12, as root 6.2); or, for code you trust, choose isolation=none: "
         "plain processes without a sandbox."
     )
 

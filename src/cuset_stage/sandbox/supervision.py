@@ -92,7 +92,9 @@ class Finished:
         """
         if not self.starved or not _KILLED.search(f"{self.stderr}\n{self.stdout}\n{said}"):
             return None
-        return "a part of it was killed while this machine was out of memory: run fewer at a time (--jobs), or free memory"
+        return (
+            "a part of it was killed while this machine was out of memory: run fewer at a time (jobs=), or free memory"
+        )
 
 
 class _Supervisor:

@@ -1,4 +1,4 @@
-"""The kinds of span that only the analysis uses, found by name in scrubbed text.
+"""The kinds of span that are not among the default ones (`cuset_sensitive_kinds`), found by name in scrubbed text.
 
 Unlike kernels and launches, these need no bracket matching beyond one call or statement. Standard library only.
 """

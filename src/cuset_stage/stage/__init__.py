@@ -1,5 +1,5 @@
 """CuSeT inside LLaMA-Factory: arguments, patches, dataset, collator, trainer and workflow.
 
-This is the only subpackage that imports llamafactory. Its `__init__` imports nothing, so that the start-up hook can
+Its `__init__` imports nothing, so that the start-up hook can
 load `patches` alone.
 """

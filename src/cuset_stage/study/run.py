@@ -27,7 +27,7 @@ from .settings import SHARES, Kind, StudySettings
 
 # Keys of commands that change how fast a job is or whether it fits into memory, but neither answers nor verdicts. They
 # may change after the job has begun.
-SPEED = frozenset({"batch_size", "batch_tokens", "jobs", "per_gpu", "record_gpu", "retries", "retry_infra", "timeout"})
+SPEED = frozenset({"batch_size", "jobs", "per_gpu", "record_gpu", "retry_infra", "timeout"})
 CLUSTER_CORES = 8  # cores that a job on a cluster asks for per GPU, and without a GPU
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
