@@ -5,6 +5,7 @@ a last line without its line end. Readers leave such a line out and log a warnin
 append.
 """
 
+import errno
 import fcntl
 import json
 import logging
@@ -134,7 +135,12 @@ class Appender(AbstractContextManager["Appender"]):
             os.fsync(self._handle)
         except OSError as error:
             os.ftruncate(self._handle, size)
-            raise LinesError(f"cannot write {self.path}: {error.strerror}.") from None
+            fix = (
+                "What was written before is kept: start again when there is room"
+                if error.errno == errno.ENOSPC
+                else ""
+            )
+            raise LinesError(f"cannot write {self.path}: {error.strerror}. {fix}".strip()) from None
 
     def close(self) -> None:
         """Close the file and release its lock."""

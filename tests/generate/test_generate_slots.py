@@ -107,6 +107,19 @@ def test_chunks_that_the_prompt_before_begins_with_are_not_read_again(monkeypatc
         assert [answer.ids for answer in replayed] == expected
 
 
+@pytest.mark.parametrize("kind", [Slots, Replayed])
+def test_a_free_slot_goes_on_within_the_cache(kind, monkeypatch):
+    """The first answer ends at once, and the second where the cache does, while the third goes on in the first's slot."""
+    monkeypatch.setattr(module, "GRAIN", 16)
+    model, ((prompt, _),) = make("Qwen2"), prompts(9)
+    options = {"max_tokens": 8, "temperature": 1.0, "top_p": 1.0}
+    whole = {seed: plainly(model, prompt, seed, stop_ids=set(), **options) for seed in range(40)}
+    first, stop = next((seed, ids[0]) for seed, ids in whole.items() if ids[0] not in whole[0] + whole[1])
+    slots = kind(model, 2, longest=17, stop_ids={stop}, **options)
+    written = [answer.ids for answer in sorted(slots.write([(prompt, first), (prompt, 0), (prompt, 1)]))]
+    assert written == [[stop], whole[0], whole[1]] and slots._cache.capacity == 16
+
+
 @pytest.mark.parametrize(("scale", "is_quick"), [(1, False), (30, True), (200, True)])
 def test_a_nucleus_wider_than_the_candidates_is_drawn_again(scale, is_quick, monkeypatch):
     """Often, once and never; in blocks of four steps, as on a GPU."""

@@ -4,6 +4,7 @@ Every verdict comes from a real compiler and a real run.
 """
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -92,6 +93,24 @@ def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge, tmp_path):
     assert silent.verdict is Verdict.RUNTIME_ERROR and not pool.lost  # its output does not mention a device
     # Without a GPU in use, none can be lost, whatever the program prints.
     assert judge.execute(task, built, prepared).verdict is Verdict.RUNTIME_ERROR
+
+
+@pytest.mark.parametrize("per_gpu", [1, 2])
+def test_a_gpu_lost_while_programs_wait_for_it_is_not_leased(per_gpu, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path))
+    monkeypatch.setattr("cuset_stage.judge.devices.used_memory", lambda gpu: (1, {}))
+    pool = GpuPool(fake_gpus(2), per_gpu=per_gpu)
+
+    def leased():
+        with pool.lease() as gpu:
+            return gpu
+
+    with ThreadPoolExecutor(4) as threads:
+        with pool.lease(alone=True) as lost, pool.lease(alone=True) as other:
+            waiting = [threads.submit(leased) for _ in range(4)]
+            time.sleep(0.5)
+            pool.lost[lost.uuid] = "it fell off the bus"
+        assert {future.result() for future in waiting} == {other}
 
 
 @pytest.mark.parametrize("modes", [("wrong", "right"), ("right", "wrong"), ("returns_3", "right"), ("hangs", "right")])

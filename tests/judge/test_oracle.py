@@ -157,7 +157,8 @@ print("T" if y.shape == x.shape and np.array_equal(y, x + p) else "F")
     ("gen", "message"),
     [
         ("raise ValueError('no such luck')", "task 3: gen.py failed .*ValueError: no such luck"),
-        ("pass", "task 3: gen.py did not write data/x.bin"),
+        ("pass", "task 3: gen.py did not write data/x.bin: it printed nothing"),
+        ("import sys; sys.exit('it needs 40 GB')", "task 3: gen.py did not write data/x.bin: it needs 40 GB"),
         ("import os; os.symlink('/etc/passwd', 'data/x.bin')", "task 3: gen.py did not write data/x.bin"),
         ("import os; os.mkfifo('data/x.bin')", "task 3: gen.py failed .*PermissionError"),
         ("import os; os.kill(os.getpid(), 9)", "task 3: gen.py failed .exit code -9"),

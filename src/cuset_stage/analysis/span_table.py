@@ -1,5 +1,7 @@
 """The output of `cuset spans`: the spans of a text, with lines and columns."""
 
+import re
+from bisect import bisect_right
 from typing import Any
 
 from ..report.cells import Table, number_column, print_table, text_column
@@ -13,8 +15,11 @@ def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
     Lines and columns count from 1. `end_line` and `end_column` are the place of the last character.
     """
 
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
     def place(index: int) -> tuple[int, int]:
-        return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+        line = bisect_right(starts, index)
+        return line, index - starts[line - 1] + 1
 
     rows = []
     for span in spans:

@@ -7,7 +7,7 @@ set of a kernel's normalised subtrees, by which copies are recognised.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
@@ -49,6 +49,11 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
     Macros whose bodies are kernels get no excerpt. If the file has no syntax tree, the excerpt is its whole text.
     """
     units = [] if source.root is None else list(_units(source, source.root, (), set()))
+    by_name: defaultdict[str, list[_Unit]] = defaultdict(list)
+    for unit in units:
+        for name in unit.names:
+            by_name[name].append(unit)
+    always = [unit for unit in units if not unit.names]
     for kernel in (function for function in source.functions if function.is_kernel):
         if not units:
             yield kernel, source.text
@@ -60,14 +65,16 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
         # The tree may have no unit for the kernel, for example after the use of a macro without a semicolon. Then the
         # kernel's own text serves as the unit.
         kernel_unit = kernel_unit or _Unit((start, end), ())
-        others = [unit for unit in units if unit.span[1] <= kernel_unit.span[0] or kernel_unit.span[1] <= unit.span[0]]
-        needed, waiting = {kernel_unit, *(unit for unit in others if not unit.names)}, [kernel_unit]
+        begin, stop = kernel_unit.span  # units that overlap it are parts of it, or it of them
+        needed, waiting = {kernel_unit}, [kernel_unit]
+        needed.update(unit for unit in always if unit.span[1] <= begin or stop <= unit.span[0])
         while waiting:
             start, end = waiting.pop().span
             is_macro = source.text.startswith("#", start)  # macros are blank in `code`
             words = set(_WORD.findall(source.text if is_macro else source.code, start, end))
-            used = [unit for unit in others if unit not in needed and not words.isdisjoint(unit.names)]
-            needed.update(used)
+            used = {unit for word in words & by_name.keys() for unit in by_name[word]} - needed
+            used = {unit for unit in used if unit.span[1] <= begin or stop <= unit.span[0]}
+            needed |= used
             waiting += used
         yield kernel, _written(source, sorted(needed))
 

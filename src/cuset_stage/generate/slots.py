@@ -239,7 +239,8 @@ class Slots:
                 for token in ids:
                     answer.ids.append(token)
                     if token in self._stop_ids or len(answer.ids) == self._max_tokens:
-                        self._busy[slot] = 0
+                        # The free slot goes on writing: within its cache, and after what it has read.
+                        self._busy[slot], self._positions[slot] = 0, len(prompts[answer.number][0]) - 1
                         free.append(slot)
                         yield active.pop(slot)
                         break

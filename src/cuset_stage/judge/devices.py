@@ -156,9 +156,16 @@ class GpuPool:
         Raises:
             NoGpuLeft: No GPU works any more.
         """
-        gpus = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
-        if not gpus:
-            raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
+        while gpus := [gpu for gpu in self.gpus if gpu.uuid not in self.lost]:
+            with self._lease(gpus, alone) as gpu:
+                if gpu.uuid not in self.lost:  # it may have been lost while this run waited for it
+                    yield gpu
+                    return
+        raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
+
+    @contextmanager
+    def _lease(self, gpus: Sequence[Gpu], alone: bool) -> Iterator[Gpu]:
+        """Lease one of these GPUs, as `lease` says."""
         if self.per_gpu == 1:
             with lease_gpu(gpus) as gpu:
                 yield gpu

@@ -242,11 +242,12 @@ class CaseCache:
 
     def _run_scripts(self, task: ProgramTask, case: Case, work: Path, kept: Path) -> dict[str, Any]:
         """Make a case with its ScriptOracle. Return the same record as `_run_reference`."""
-        self.run_generate(task, work)
+        stderr = self.run_generate(task, work)
         written = written_files(work)
         inputs = {tensor.file: tensor.file for tensor in case.inputs}
         if missing := [name for name in inputs if name not in written]:
-            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}")
+            said = last_line(stderr)[:500]
+            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}: {said}")
         _take(task, case, work, kept, dict.fromkeys(written))
         files = {name: kept / name for name in written}
         expected, verdict = pair_references(
@@ -264,7 +265,7 @@ class CaseCache:
             "self_check": asdict(verdict),
         }
 
-    def run_generate(self, task: ProgramTask, folder: Path, *, seeded: bool = True) -> None:
+    def run_generate(self, task: ProgramTask, folder: Path, *, seeded: bool = True) -> str:
         """Run gen.py in `folder`, within the limits of this cache. It writes its files to data/.
 
         A script that asks for a CUDA device gets one if the machine has one.
@@ -275,6 +276,9 @@ class CaseCache:
             seeded: If true, random generators that gen.py leaves unseeded (random, numpy.random, NumPy's default_rng,
                 torch) start from a seed of the task, so that the data can be made again elsewhere. A script that seeds
                 itself sees no difference.
+
+        Returns:
+            What it wrote to stderr.
 
         Raises:
             OracleError: The script failed, or reached a limit (OracleStopped).
@@ -288,6 +292,7 @@ class CaseCache:
             finished = run_script(arguments, {"gen.py": script}, folder, self.limits, self.isolation, gpu=gpu)
         lacking = "; it asks for a CUDA device, and there is none here" if needs_gpu and not gpus else ""
         check_finished(finished, f"task {task.id}: gen.py", self.limits, lacking)
+        return finished.stderr
 
 
 def _take(task: ProgramTask, case: Case, work: Path, kept: Path, sizes: Mapping[str, int | None]) -> None:

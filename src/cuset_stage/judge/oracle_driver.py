@@ -37,8 +37,11 @@ def run_script(file, seed=None):
         with open(file, encoding="utf-8") as script:
             seed_generators(int(seed), uses_torch="torch" in script.read())
     sys.argv = [file]
-    with contextlib.suppress(SystemExit):  # an exit() is not a failure: what was printed or written before it counts
+    try:
         runpy.run_path(file, run_name="__main__")
+    except SystemExit as stop:  # not a failure: what was printed or written before it counts
+        if isinstance(stop.code, str):
+            print(stop.code, file=sys.stderr)
 
 
 def seed_generators(seed, uses_torch):

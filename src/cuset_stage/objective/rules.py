@@ -13,6 +13,7 @@ The head computes only the statistics that the rule reads. To find out which the
 made-up tokens (`MadeUpTokens`).
 """
 
+import dataclasses
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -152,8 +153,9 @@ class Rule:
                 )
             return None
         options_class, has_default = parameters[1].annotation, parameters[1].default is not inspect.Parameter.empty
-        # The fields of a pydantic model or of a dataclass, by their names.
-        option_names = getattr(options_class, "model_fields", getattr(options_class, "__dataclass_fields__", None))
+        option_names = getattr(options_class, "model_fields", None)  # of a pydantic model
+        if dataclasses.is_dataclass(options_class):
+            option_names = [option.name for option in dataclasses.fields(options_class)]
         if option_names is None or has_default:
             raise InputError(
                 f"cuset_objective={name!r}: its second argument, {parameters[1].name}, takes the options. Annotate it with a settings class, a "

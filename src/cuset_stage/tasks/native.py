@@ -143,9 +143,10 @@ def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
             if not _ARITHMETIC.fullmatch(entry) or not integers.keys() >= {*_NAMES.findall(entry)}:
                 raise SyntaxError
             size = eval(entry, {"__builtins__": {}}, integers)
-        except (SyntaxError, ArithmeticError, TypeError, MemoryError, RecursionError):
+        except (SyntaxError, ArithmeticError, TypeError, MemoryError, RecursionError) as error:
+            reason = f": {error}" if isinstance(error, ArithmeticError) else ""
             allowed = f"{', '.join(integers) or 'no name'}, integers, + - * // % and parentheses"
-            raise ValueError(f"{entry[:40]!r} is not an expression of {allowed}") from None
+            raise ValueError(f"{entry[:40]!r} is not an expression of {allowed}{reason}") from None
     if type(size) is not int or not 0 < size <= MAX_SIZE:
         raise ValueError(f"{entry!r} is {size!r}, a size is positive and at most {MAX_SIZE}, and an integer")
     return size

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,8 +60,8 @@ class Row:
 
 def check_names(row: Row, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]) -> None:
     """Raise TaskError if two inputs or outputs have the same name, since they are files of one folder."""
-    names = [tensor.name for tensor in (*inputs, *outputs)]
-    if repeated := [name for name in names if names.count(name) > 1]:
+    names = Counter(tensor.name for tensor in (*inputs, *outputs))
+    if repeated := [name for name, count in names.items() if count > 1]:
         row.fail("inputs and outputs", f"name {repeated[0]!r} is used twice; they are files of one folder")
 
 
