@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import build_data
+
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
@@ -56,12 +58,11 @@ def read_texts(data: Path) -> list[str]:
     These rows do not change when operations are added or removed, so the tokenizer stays the same. Because of the
     split, "<<<" does not become a token of the vocabulary, and tests can add it as a new one.
 
-    Raises:
-        SystemExit: the rows have not been built.
+    They are built first if they are missing.
     """
     file = data / "cuset_kernels_hard.json"
     if not file.is_file():
-        raise SystemExit(f"{file}: no rows to train a tokenizer on; run scripts/build_data.py first.")
+        build_data.main()
     rows = json.loads(file.read_text(encoding="utf-8"))
     return [part for row in rows for value in row.values() if isinstance(value, str) for part in value.split("<<<")]
 

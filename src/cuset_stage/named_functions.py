@@ -41,7 +41,7 @@ def load_function(name: str, key: str) -> Callable[..., Any]:
         if not hasattr(target, part):
             functions = [attr for attr, value in vars(target).items() if callable(value) and attr[0] != "_"]
             hint = nearest(part, functions) if functions else "it defines no function"
-            raise InputError(f"{key}={name!r}: {target.__name__} has no {part!r}; {hint}.")
+            raise InputError(f"{key}={name!r}: {name.rpartition(':')[0]} has no {part!r}; {hint}")
         target = getattr(target, part)
     if not callable(target):
         raise InputError(f"{key}={name!r}: {attribute} is {type(target).__name__}, not a function. Name a function.")

@@ -248,7 +248,10 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
             "row 2: not every message in messages",
         ),
         ('[{"messages": [{"text": "a"}]}]', "not every message in messages has role and content, or from and value"),
-        ('[{"messages": [{"role": "robot", "content": "a"}]}]', "messages of robot; known are human, gpt"),
+        (
+            '[{"messages": [{"role": "robot", "content": "a"}]}]',
+            "row 1: messages of robot; all rows use the same of human, gpt",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_named_with_what_was_expected(content, message, tmp_path):

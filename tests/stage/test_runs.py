@@ -7,6 +7,7 @@ import math
 import os
 import re
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,8 @@ import pytest
 from data_sets import write_data_set
 from features import OFF
 from safetensors.torch import load_file
+
+from cuset_stage.text import InputError
 
 
 ROOT = Path(__file__).parents[2]
@@ -308,6 +311,31 @@ def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
     assert message in run.output.strip().splitlines()[-1]
 
 
+def by(objective):
+    """The state of a checkpoint that was trained with this objective."""
+    return {"stateful_callbacks": {"TrainedBy": {"args": {"objective": objective}, "attributes": {}}}}
+
+
+@pytest.mark.parametrize(
+    ("state", "trained_by"),
+    [
+        ({"log_history": [{"loss": 1.0}]}, "stage: sft"),
+        (by("dft"), "dft"),
+        ({"log_history": [{"cuset/nll": 1.0}]}, None),
+    ],
+)
+def test_training_does_not_go_on_from_another_objective(tmp_path, state, trained_by):
+    """Nothing would be left to train, and the model card would still name this one. The last is from an earlier version."""
+    from cuset_stage.stage.workflow import choose_checkpoint
+
+    (tmp_path / "checkpoint-5").mkdir()
+    (tmp_path / "checkpoint-5" / "trainer_state.json").write_text(json.dumps(state))
+    args = SimpleNamespace(output_dir=str(tmp_path), resume_from_checkpoint=f"{tmp_path}/checkpoint-5")
+    refused = pytest.raises(InputError, match=f"checkpoint-5 was trained by {trained_by}.*Give another output_dir")
+    with refused if trained_by else nullcontext():
+        choose_checkpoint(args, "cuset")
+
+
 @pytest.mark.parametrize(("whole", "start"), [({5, 10}, "checkpoint-10"), (set(), None)])
 def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start, monkeypatch):
     """An interrupt while a checkpoint is written leaves it without its last file, or with half of that file."""
@@ -319,9 +347,10 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
     for step in (5, 10, 20, 30):
         (tmp_path / f"checkpoint-{step}").mkdir()
         if step < 30:
-            (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text("{}" if step in whole else '{"epoch":')
+            state = json.dumps(by("cuset")) if step in whole else '{"epoch":'
+            (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text(state)
     args = SimpleNamespace(output_dir=f"{tmp_path}/", resume_from_checkpoint=f"{tmp_path}/checkpoint-30")
-    choose_checkpoint(args)
+    choose_checkpoint(args, "cuset")
     assert args.resume_from_checkpoint == (start and str(tmp_path / start))
     assert "not written to its end" in said[0] and ("another output_dir" in said[-1]) == bool(start)
 
@@ -343,6 +372,21 @@ def test_a_checkpoint_that_is_half_overwritten_is_not_taken_for_the_earlier_run_
     monkeypatch.setattr(CusetTrainer.__base__, "_save_checkpoint", lambda *given: written.append(state.exists()))
     trainer._save_checkpoint(None, None)
     assert written == [False]
+
+
+def test_every_row_of_the_model_cards_table_has_all_metrics(monkeypatch):
+    """A run that goes on may have evaluated fewer before, and transformers' table takes no other metrics later."""
+    from cuset_stage.stage.trainer import CusetTrainer
+
+    rows = [{"eval_loss": 2.0}, {"loss": 1.0}, {"eval_loss": 1.0, "cuset/pairs_accuracy": 0.7}]
+    seen = []
+    trainer = CusetTrainer.__new__(CusetTrainer)
+    trainer.state = SimpleNamespace(log_history=rows)
+    trainer.is_world_process_zero = lambda: False
+    monkeypatch.setattr(CusetTrainer.__base__, "create_model_card", lambda self: seen.extend(self.state.log_history))
+    trainer.create_model_card()
+    assert seen == [{"eval_loss": 2.0, "cuset/pairs_accuracy": ""}, {"loss": 1.0}, rows[2]]
+    assert trainer.state.log_history is rows
 
 
 @pytest.mark.parametrize("has_instructions", [True, False])

@@ -102,7 +102,9 @@ def test_the_unit_is_cudabenchs_operation():
     assert by_operation.loc[0].to_dict() == pytest.approx({"a": 1 / 3, "b": 0})
     assert by_operation.loc[1].to_dict() == {"a": 1, "b": 1}
     only_compiled = rows.assign(verdict="compiled", compiled=True)
-    assert score_table(only_compiled, "passed", 1)["m", "sft"].isna().all(None)  # nothing ran
+    one_fails = only_compiled.assign(verdict=["compile_error", *only_compiled["verdict"][1:]])
+    for none_ran in (only_compiled, one_fails):
+        assert score_table(none_ran, "passed", 1)["m", "sft"].isna().all(None)
     assert (score_table(only_compiled, "compiled", 1)["m", "sft"] == 1).all(None)
 
 

@@ -137,9 +137,10 @@ def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[s
     form = forms[0]
     used = {str(message[TAGS[form]["role_tag"]]) for message in messages}
     roles = {tag: next((name for name in names if name in used), names[0]) for tag, names in ROLES.items()}
-    if unknown_roles := used - set(roles.values()):
-        named, known = ", ".join(sorted(unknown_roles)), ", ".join(roles.values())
-        raise InputError(f"{path}: messages of {named}; known are {known}.")
+    for number, row in enumerate(rows, 1):
+        if unknown_roles := {str(message[TAGS[form]["role_tag"]]) for message in row[column]} - set(roles.values()):
+            named, known = ", ".join(sorted(unknown_roles)), ", ".join(roles.values())
+            raise InputError(f"{path}, row {number}: messages of {named}; all rows use the same of {known}.")
     # LLaMA-Factory's own formatting `openai` adds "detailed thinking off" to every system prompt. Its `sharegpt` reads
     # the same messages unchanged, but does not support tool_calls.
     has_tool_calls = form == "openai" and any("tool_calls" in message for message in messages)

@@ -524,7 +524,14 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     # ---- the model card
 
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
-        super().create_model_card(*args, **kwargs)
+        # transformers' table needs the same metrics in every row. A run that goes on may have evaluated fewer before.
+        history = self.state.log_history
+        metrics = dict.fromkeys((name for entry in history if "eval_loss" in entry for name in entry), "")
+        self.state.log_history = [metrics | entry if "eval_loss" in entry else entry for entry in history]
+        try:
+            super().create_model_card(*args, **kwargs)
+        finally:
+            self.state.log_history = history
         if self.is_world_process_zero():
             describe_method(self.args.output_dir, self.finetuning_args, self._label_summaries)
 

@@ -5,6 +5,7 @@ So whatever else SFT does there, now or in a later version, is done here too.
 """
 
 import copy
+import json
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +16,12 @@ from llamafactory.extras import logging
 from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
 from safetensors import SafetensorError, safe_open
+from transformers import TrainerCallback
+from transformers.trainer_callback import ExportableState
 
 from .. import attention
 from ..files import whole_checkpoints
+from ..objective.statistics import LOG_PREFIX
 from ..settings import check_datasets
 from ..text import InputError
 from . import proof
@@ -59,7 +63,7 @@ def run_cuset(
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
     rules = LabelRules(**labelling_settings(finetuning_args), think_weight=float(finetuning_args.cuset_think_weight))
-    choose_checkpoint(training_args)
+    choose_checkpoint(training_args, objective.name)
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
@@ -77,6 +81,7 @@ def run_cuset(
                 as_float32(kwargs.get(name))
         return CusetTrainer(objective=objective, label_summaries=label_summaries, metrics=metrics, **kwargs)
 
+    callbacks = [*(callbacks or ()), TrainedBy(objective.name)]
     run = rebind_globals(
         sft_workflow.run_sft,
         {
@@ -111,11 +116,29 @@ def torn_weights(*folders: str | None) -> Path | None:
     return None
 
 
-def choose_checkpoint(training_args: Any) -> None:
+class TrainedBy(TrainerCallback, ExportableState):
+    """Records the objective in the trainer_state.json of each checkpoint."""
+
+    def __init__(self, objective: str) -> None:
+        self.objective = objective
+
+    def state(self) -> dict[str, Any]:
+        return {"args": {"objective": self.objective}, "attributes": {}}
+
+
+def choose_checkpoint(training_args: Any, objective: str) -> None:
     """Make training resume from the last whole checkpoint in the output folder.
 
     LLaMA-Factory would also resume from a checkpoint that was not written to its end. Without a whole one, training
     starts anew. A warning tells that training resumes, because the checkpoint may come from a trial run.
+
+    Args:
+        training_args: the run's TrainingArguments.
+        objective: name of the run's objective.
+
+    Raises:
+        InputError: the checkpoint is from `stage: sft` or from another objective. What it has learned would be taken
+            for this one's.
     """
     last, output = training_args.resume_from_checkpoint, Path(training_args.output_dir)
     if last is None or Path(last).parent != output:
@@ -124,6 +147,15 @@ def choose_checkpoint(training_args: Any) -> None:
         training_args.resume_from_checkpoint = str(whole[-1]) if whole else None
         logger.warning_rank0(f"{last}: this checkpoint was not written to its end.")
     if whole:
+        state = json.loads((whole[-1] / "trainer_state.json").read_bytes())
+        trained_by = state.get("stateful_callbacks", {}).get(TrainedBy.__name__, {}).get("args", {}).get("objective")
+        logged = {name for entry in state.get("log_history", ()) for name in entry}
+        is_of_earlier_version = trained_by is None and any(name.startswith(LOG_PREFIX) for name in logged)
+        if trained_by != objective and not is_of_earlier_version:
+            raise InputError(
+                f"output_dir: {whole[-1]} was trained by {trained_by or 'stage: sft'}, and this run's objective is "
+                f"{objective}. Give another output_dir, or overwrite_output_dir: true."
+            )
         logger.warning_rank0(
             f"Training goes on from {whole[-1]}, which an earlier run has left. For a run of its own give another output_dir, or "
             "overwrite_output_dir: true."
