@@ -29,6 +29,7 @@ PATH_KEYS = ("dataset_dir", "deepspeed")
 # The largest weight of a row, a message, a span or reasoning. These multiply, and their product stays a float32.
 MOST_WEIGHT = 1e9
 DEFAULT_KINDS = "kernel_body,launch_config"
+RENAMED = {"group_by_length": "with transformers 5 write train_sampling_strategy: group_by_length"}
 
 
 # ---- a recipe as it was read
@@ -53,7 +54,7 @@ def check_spelling(args: dict[str, Any], known: set[str]) -> None:
     ours = [name for name in known if name.startswith(f"{STAGE}_")]
     for key in args.keys() - known:
         if stage == STAGE or get_close_matches(key, ours):
-            raise ValueError(f"{key}: no such key in a recipe; {nearest(key, known)}")
+            raise ValueError(f"{key}: no such key in a recipe; {RENAMED.get(key) or nearest(key, known)}")
 
 
 def with_paths(args: dict[str, Any], known: set[str]) -> dict[str, Any]:

@@ -95,12 +95,15 @@ def open_template(tokenizer: Any, data_args: DataArguments) -> Any:
     Raises:
         ValueError: there is no template of this name. The message lists similar names.
     """
-    if data_args.template not in TEMPLATES:
-        raise ValueError(
-            f"LLaMA-Factory has no template {data_args.template!r}; {nearest(data_args.template, TEMPLATES)}"
-        )
+    check_template(data_args.template)
     with quiet():
         return get_template_and_fix_tokenizer(tokenizer, data_args)
+
+
+def check_template(name: str) -> None:
+    """Raise ValueError if LLaMA-Factory has no chat template of this name."""
+    if name not in TEMPLATES:
+        raise ValueError(f"LLaMA-Factory has no template {name!r}; {nearest(name, TEMPLATES)}")
 
 
 class ChatTemplate:

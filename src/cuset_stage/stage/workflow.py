@@ -29,6 +29,7 @@ from .arguments import check_combination, hyper_parameters, labelling_settings, 
 from .artifacts import plot_run
 from .collator import CusetDataCollator
 from .dataset import data_set_names, labelled_dataset
+from .loading import check_template
 from .processors import LabelRules
 from .rebinding import rebind_globals
 from .trainer import CusetTrainer, Metric
@@ -53,6 +54,8 @@ def run_cuset(
     """
     proof.begin()
     check_datasets(data_set_names(data_args), data_args.dataset_dir)
+    if data_args.template is not None:
+        check_template(data_args.template)
     template = import_module("cuset_stage.project.template")  # imported late: a layer above this package
     notes = [
         *check_combination(model_args, training_args, finetuning_args),
