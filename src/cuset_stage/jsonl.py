@@ -5,7 +5,6 @@ a last line without its line end. Readers leave such a line out and log a warnin
 append.
 """
 
-import errno
 import fcntl
 import json
 import logging
@@ -135,12 +134,7 @@ class Appender(AbstractContextManager["Appender"]):
             os.fsync(self._handle)
         except OSError as error:
             os.ftruncate(self._handle, size)
-            fix = (
-                "What was written before is kept: start again when there is room"
-                if error.errno == errno.ENOSPC
-                else ""
-            )
-            raise LinesError(f"cannot write {self.path}: {error.strerror}. {fix}".strip()) from None
+            raise LinesError(f"cannot write {self.path}: {error.strerror}. What was written before is kept.") from None
 
     def close(self) -> None:
         """Close the file and release its lock."""

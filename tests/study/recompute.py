@@ -16,11 +16,13 @@ CRITERIA = (("compiled", "Compilation"), ("passed", "Function"))
 
 
 def scores(rows, criterion, k):
-    """{(seed, task): pass@k}: the share of the sets of k samples with one that is right; without what the judge failed at."""
-    unknown = {"infra_error"} | ({"compiled"} if criterion == "passed" else set())
+    """{(seed, task): pass@k}: the share of the sets of k samples with one that is right; without what the judge failed at.
+    None is known of programs that were only compiled."""
+    if criterion == "passed" and any(row["verdict"] == "compiled" for row in rows):
+        return {}
     samples = defaultdict(list)
     for row in rows:
-        if row["verdict"] not in unknown:
+        if row["verdict"] != "infra_error":
             samples[row["seed"], row["task"]].append(row[criterion])
     sets = {key: list(itertools.combinations(known, k)) for key, known in samples.items() if len(known) >= k}
     return {key: sum(map(any, of)) / len(of) for key, of in sets.items()}

@@ -14,7 +14,6 @@ def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
 
     Lines and columns count from 1. `end_line` and `end_column` are the place of the last character.
     """
-
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def place(index: int) -> tuple[int, int]:

@@ -65,18 +65,22 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
         # The tree may have no unit for the kernel, for example after the use of a macro without a semicolon. Then the
         # kernel's own text serves as the unit.
         kernel_unit = kernel_unit or _Unit((start, end), ())
-        begin, stop = kernel_unit.span  # units that overlap it are parts of it, or it of them
+        # Units that overlap the kernel's are parts of it, or it of them.
         needed, waiting = {kernel_unit}, [kernel_unit]
-        needed.update(unit for unit in always if unit.span[1] <= begin or stop <= unit.span[0])
+        needed.update(unit for unit in always if _are_apart(unit, kernel_unit))
         while waiting:
             start, end = waiting.pop().span
             is_macro = source.text.startswith("#", start)  # macros are blank in `code`
             words = set(_WORD.findall(source.text if is_macro else source.code, start, end))
-            used = {unit for word in words & by_name.keys() for unit in by_name[word]} - needed
-            used = {unit for unit in used if unit.span[1] <= begin or stop <= unit.span[0]}
+            named = {unit for word in words & by_name.keys() for unit in by_name[word]}
+            used = {unit for unit in named - needed if _are_apart(unit, kernel_unit)}
             needed |= used
             waiting += used
         yield kernel, _written(source, sorted(needed))
+
+
+def _are_apart(one: _Unit, other: _Unit) -> bool:
+    return one.span[1] <= other.span[0] or other.span[1] <= one.span[0]
 
 
 def _units(source: Source, node: Node, namespaces: tuple[str, ...], seen: set[str]) -> Iterator[_Unit]:

@@ -302,8 +302,8 @@ def choose_learning_rate(shape: Shape, tuning: str, method: str) -> float:
     """Return the learning rate for a model, a tuning and a method.
 
     With LoRA, below 3 B parameters, it is the best of three rates on the study's development tasks, as measured with a
-    1.5 B model. Otherwise it is the paper's rate. ASFT at all three rates, larger models and full fine-tuning were not
-    measured.
+    1.5 B model. Otherwise it is the paper's rate: it was the best for DFT, and ASFT was measured at one rate only. Larger
+    models and full fine-tuning were not measured.
     """
     if tuning == "full":
         return 1.0e-5

@@ -1,8 +1,8 @@
 """`find_spans`: which characters of an answer are CUDA-sensitive (CuSeT, arXiv 2606.16231, Eq. 3).
 
 regions.py finds the source in the answer. In each region lexer.py finds kernels and launches, and patterns.py finds
-the kinds that are not among the default ones. This file combines them. languages.py handles Triton and functions of the user's
-own.
+the kinds that are not among the default ones. This file combines them. languages.py handles Triton and functions of
+the user's own.
 """
 
 from __future__ import annotations

@@ -252,12 +252,13 @@ class Module:
         with self._checked(self.ask("outputs")) as reply:
             inputs = [str(digest) for digest in reply["inputs"]]
             outputs = self._take(reply["outputs"], folder, most_bytes)
-        is_trusted = self._reference_of is not None
-        if not is_trusted and call.digest != handover.digest(b"".join(map(handover.digest, map(_mapped, outputs)))):
-            raise self._problem(
-                "what it returned is not what it was when the call was over: written to later, such as by work on a side stream that "
-                "nobody waits for"
-            )
+        if self._reference_of is None:
+            digests = b"".join(handover.digest(_mapped(saved)) for saved in outputs)
+            if handover.digest(digests) != call.digest:
+                raise self._problem(
+                    "what it returned is not what it was when the call was over: written to later, such as by work on a side stream that "
+                    "nobody waits for"
+                )
         return Call(call.seconds, call.digest, outputs, inputs)
 
     def earlier(self) -> list[str]:
