@@ -14,6 +14,7 @@ Its `generate` with a static cache keeps a batch until the last answer ends.
 """
 
 import functools
+import gc
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -366,16 +367,24 @@ class Slots:
             self._graphs[step, length] = self._record(step, length)
 
     def _record(self, step: Any, length: int) -> torch.cuda.CUDAGraph:
-        """Run the step directly, then capture it as a CUDA graph for later. Capturing itself computes nothing."""
+        """Run the step directly, then capture it as a CUDA graph for later. Capturing itself computes nothing.
+
+        Python's garbage collection waits meanwhile: a graph that it destroys during a capture makes the capture fail.
+        """
         with torch.cuda.device(self._device):
             current, side = torch.cuda.current_stream(), side_stream(self._device)
             side.wait_stream(current)
             with torch.cuda.stream(side):
                 step(length)
             current.wait_stream(side)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
-                step(length)
+            graph, was_on = torch.cuda.CUDAGraph(), gc.isenabled()
+            gc.disable()
+            try:
+                with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
+                    step(length)
+            finally:
+                if was_on:
+                    gc.enable()
         return graph
 
 
