@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,14 @@ def run_forked(
         link.symlink_to(source)
     output_paths = [folder.parent / name for name in ("stdout.txt", "stderr.txt")]
     start = time.monotonic()
-    child = os.fork()
+    child = None
+    while child is None:
+        with suppress(RuntimeError):  # filelock allows no fork while another thread takes a lock
+            child = os.fork()
     if not child:
         if channel:
             os.dup2(channel.fileno(), 0)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # another thread may just have opened files for a child of its own
         os._exit(_run(command, folder, output_paths, environment))
     if channel:
         channel.close()

@@ -139,6 +139,8 @@ class ModuleFailed(Exception):
 class Module:
     """A module in its process. Use it in a `with` block. When the block ends, the process and its children are gone.
 
+    The block begins at once. The process imports torch meanwhile, and the first request waits for it.
+
     Args:
         process: The process, not started yet.
         work: Folder in which the process runs.
@@ -168,14 +170,13 @@ class Module:
             command, stdin=pipe, stdout=pipe, pass_fds=[self._socket.fileno()], text=True, bufsize=1, cwd="/"
         )
         self._process.start()
-        try:
-            self._reply()
-        except BaseException:
-            self.__exit__()
-            raise
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the process and its children."""
         self._process.end()
         self._clock.kill()
         self._clock.communicate()
@@ -290,6 +291,8 @@ class Module:
             key: If given, the tensors are masked with this key.
             **more: Further arguments of the method.
         """
+        if self._doing == "start":
+            self._reply()
         request = json.dumps({"do": do, **more, "blobs": [saved.bytes for saved in tensors]}).encode()
         self._doing = do
         with self._charged():

@@ -2,7 +2,7 @@
 
 The order matters:
 
-1. The reference computes the right outputs for the first inputs while no answer runs.
+1. The reference computes the right outputs for the first inputs. The answer's process imports torch meanwhile.
 2. The answer is loaded. Only then are the inputs of its timed calls drawn.
 3. The reference is timed after the answer's process has ended. Otherwise this process could slow the GPU down or take
    all of its memory. A call that does nothing is timed then as well: this is the time that a call takes beside the
@@ -126,7 +126,11 @@ class Trial:
     def judge(self) -> Judgement:
         """Run the trial and return the judgement."""
         self.known = self.built.judgement
-        with scratch_folder() as self.files, self.runner.reference(self.task, self.gpu) as self.right:
+        with (
+            scratch_folder() as self.files,
+            self.runner.hold(self.built.product, self.gpu) as answer,
+            self.runner.reference(self.task, self.gpu) as self.right,
+        ):
             with self.clock.excluded():
                 self.init = self.right.draw(None, self.files / "init")
                 self.right.build("Model", self.init, double=True)
@@ -141,26 +145,34 @@ class Trial:
             with self.clock.waiting(self.runner.turns.timing() if self.gpu else nullcontext()):
                 with self.clock.excluded():
                     self.earlier = self.time_before(*self.first[-1])
-                self.try_answer()
+                timed = self.call_answer(answer)
+                with self.clock.excluded():
+                    times = self.compare_timed(timed)
+            if self.known.passed:
+                self.look_closer(timed, *times)
         return self.known
 
-    def try_answer(self) -> None:
-        """Call the answer. Then, after its process has ended, compare and time its timed calls."""
+    def call_answer(self, answer: Module) -> list[tuple[Asked, Call]]:
+        """Load and call the answer, and end its process. Return its timed calls, none if an earlier one was wrong."""
         try:
-            with self.runner.hold(self.built.product, self.gpu) as answer:
-                try:
-                    first_calls = self.call_first(answer)
-                    timed = self.call_timed(answer, first_calls) if self.known.passed else []
-                finally:
-                    self.clock.exclude(answer.waited)
-                    self.note(run_s=answer.waited)
+            try:
+                first_calls = self.call_first(answer)
+                return self.call_timed(answer, first_calls) if self.known.passed else []
+            finally:
+                answer.end()
+                self.clock.exclude(answer.waited)
+                self.note(run_s=answer.waited)
         except ModuleFailed as failed:
             self.failed(failed)
-            return
-        with self.clock.excluded():
-            times = self.compare_timed(timed)
-        if not self.known.passed:
-            return
+            return []
+
+    def look_closer(self, timed: Sequence[tuple[Asked, Call]], *times: list[float]) -> None:
+        """Say how fast a right answer is, in which precision it computes, and what the GPU did for it.
+
+        Args:
+            timed: Its timed calls.
+            *times: What `compare_timed` has returned.
+        """
         if self.gpu:
             self.note(**speed(self.earlier, *times))
             if all(counted := [self.counts[who] for who in ("nothing", "reference", "answer")]):
@@ -168,7 +180,8 @@ class Trial:
         with self.clock.excluded():
             self.look_at_precision(timed, strictly=TENSOR in self.known.flags)
             if self.gpu and self.runner.recorder:
-                self.ask_the_gpu(self.runner.recorder)
+                with self.runner.turns.building():
+                    self.ask_the_gpu(self.runner.recorder)
 
     def draw(self, number: int, name: str = "call {}") -> Asked:
         """Draw new arguments for call number `number`. `name` is the pattern of the call's name."""
