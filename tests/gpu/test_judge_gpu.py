@@ -17,7 +17,7 @@ from cuset_stage.judge.gpu_work import IDLE_KERNEL, MISSING, NO_KERNEL
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.judge.modules.trial import NOISE, UNSTEADY
+from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, Trial
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
 from cuset_stage.tasks import ModuleTask, load_tasks
@@ -351,15 +351,21 @@ def test_a_lower_precision_does_not_count() -> None:
 
 
 def test_nothing_is_built_while_something_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns, done = Turns(), []
+    turns, done = Turns(), set()
 
-    def hold(
-        worker: ModuleJudge, folder: Path, gpu: Any, *more: Any, real: Any = ModuleJudge.hold, **named: Any
-    ) -> Any:
-        done.append((gpu is not None, turns._building, turns._timing))
-        return real(worker, folder, gpu, *more, **named)
+    def watched(owner: type, name: str) -> None:
+        real = getattr(owner, name)
 
-    monkeypatch.setattr(ModuleJudge, "hold", hold)
-    assert module_judged(NEW, turns=turns).passed
-    # the answer is built; then, each time it is judged, the reference makes inputs, when others may be, and both are timed in one turn
-    assert len(done) > 1 and done == [(False, 1, 0), *[(True, 0, 0), (True, 0, 1)] * (len(done) // 2)]
+        def watch(*given: Any, **named: Any) -> Any:
+            done.add((name, turns._building, turns._timing))
+            return real(*given, **named)
+
+        monkeypatch.setattr(owner, name, watch)
+
+    watched(ModuleJudge, "_import")
+    for name in ("draw", "time_before", "call_first", "call_timed", "compare_timed", "ask_the_gpu"):
+        watched(Trial, name)
+    assert module_judged(NEW, turns=turns, recorder=find_recorder()).passed
+    timed = ("draw", "time_before", "call_first", "call_timed", "compare_timed")
+    # The first inputs are drawn when others may build, those of timed calls in the turn.
+    assert done == {("_import", 1, 0), ("draw", 0, 0), ("ask_the_gpu", 1, 0), *((name, 0, 1) for name in timed)}
