@@ -38,7 +38,7 @@ own() {
     sft hand data cuset_kernels || return
     grep data/operations data/cuset_train_tasks.jsonl >"$out/own_tasks.jsonl"
     cuset curate run yaml_configs/curate/own_answers.yaml folder="$out/own" sources="$out/own_tasks.jsonl" preset=cuset per_gpu=8 \
-        "answer={model: $model, adapter: $out/hand, samples: 4, temperature: 0.8, top_p: 0.95, max_tokens: 2048, answered: replace, batch_size: 64}"
+        "answer={model: $model, adapter: $out/hand, samples: 4, temperature: 0.8, top_p: 0.95, max_tokens: 2048, answered: replace, batch_size: 128}"
 }
 sft() { # NAME DATASET_DIR DATA_SETS
     [ -f "$out/$1/adapter_model.safetensors" ] || llamafactory-cli train yaml_configs/baselines/sft_qwen7b.yaml model_name_or_path="$model" \
