@@ -7,7 +7,7 @@
 #   CUSET_SECONDS=300 scripts/gpu_tests.sh   a file is stopped after so many seconds; default 1,800
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1
+export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
 gpus=${CUDA_VISIBLE_DEVICES-$(nvidia-smi --query-gpu=index --format=csv,noheader | paste -sd,)}
 [ -n "$gpus" ] || { echo "gpu_tests.sh: no GPU; nvidia-smi shows none, or CUDA_VISIBLE_DEVICES is empty" >&2; exit 2; }
 # the longest first

@@ -29,7 +29,7 @@ from .plan import Failure, Request
 from .prompting import Prompt, Prompter
 from .sampling import Draw
 from .settings import GenerationError, RecordedSettings
-from .slots import Slots, can_write, is_quantised, unwrapped
+from .slots import Slots, can_write, finish_work, is_quantised, unwrapped
 
 
 logger = logging.getLogger(__name__)
@@ -149,6 +149,7 @@ class HFBackend:
                     raise
                 shortage = str(error).splitlines()[0]
             if shortage:  # outside of the except block, because the traceback keeps the tensors alive
+                finish_work(self.model.get_input_embeddings().weight.device)
                 clear_device_cache(garbage_collection=True)
                 tried = min(self.batch_size, len(pending))
                 if tried > 1:

@@ -105,7 +105,9 @@ class SlotCache(Cache):
         Layers are copied one after the other, so that the extra memory needed at a time is that of one layer.
         """
         for layer, stores in self._stores.items():
-            self._stores[layer] = tuple(pad(store, (0, 0, 0, capacity - self.capacity)) for store in stores)
+            grown = tuple(pad(store, (0, 0, 0, capacity - self.capacity)) for store in stores)
+            finish_work(stores[0].device)
+            self._stores[layer] = grown
         self.capacity = capacity
 
     def copy(self, source: int, slot: int, length: int) -> None:
@@ -356,6 +358,7 @@ class Slots:
         room = min(max(GRAIN, 1 << (needed - 1).bit_length()), most)
         if room > self._cache.capacity:
             if self._graphs:
+                finish_work(self._device)
                 self._graphs.clear()
             self._cache.grow(room)
         length = min(-(-needed // GRAIN) * GRAIN, self._cache.capacity)
@@ -386,6 +389,16 @@ class Slots:
                 if was_on:
                     gc.enable()
         return graph
+
+
+def finish_work(device: torch.device) -> None:
+    """Wait for a GPU, before memory that steps use is let go.
+
+    With expandable segments the allocator waits for the stream that asked for the memory before it returns it to the
+    driver. Graphs and the first keys and values get theirs on the side stream, and other streams use it.
+    """
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 @functools.cache
