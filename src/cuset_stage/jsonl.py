@@ -66,12 +66,13 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        is_list = text.lstrip().startswith("[")
+        is_list = text.lstrip("\ufeff \t\r\n").startswith("[")
         rows = json.loads(text) if is_list else [row for _, row in read_objects(path, torn=False)]
     except OSError as error:
         raise LinesError(f"cannot read {path}: {error.strerror}.") from None
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise LinesError(f"{path}: not JSON ({error}); expected a list of objects, or one object a line.") from None
+        form = "a list of objects in UTF-8 without a byte-order mark, or one object a line"
+        raise LinesError(f"{path}: not JSON ({error}); expected {form}.") from None
     wrong = [f"row {number} is {shown(row)}" for number, row in enumerate(rows, start=1) if not isinstance(row, dict)]
     if wrong or not rows:
         raise LinesError(f"{path}: {[*wrong, 'no rows'][0]}; expected a list of objects, or one object a line.")

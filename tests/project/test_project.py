@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,10 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from cuset_stage.cli._app import COMMANDS
 from cuset_stage.project import plan as planning
-from cuset_stage.project.folder import DataFile, Project, next_steps, read_form
+from cuset_stage.project.folder import ROLES, TAGS, DataFile, Project, next_steps, read_form
 from cuset_stage.project.plan import KNOWN, choose_learning_rate, choose_plan, choose_schedule, shape_of, training_gib
 from cuset_stage.project.template import difference, template_of
+from cuset_stage.stage.row_forms import check_turns
 from cuset_stage.text import InputError
 
 
@@ -252,6 +254,22 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
             '[{"messages": [{"role": "robot", "content": "a"}]}]',
             "row 1: messages of robot; all rows use the same of human, gpt",
         ),
+        (
+            '\ufeff[{"instruction": "a", "output": "b"}]',
+            "expected a list of objects in UTF-8 without a byte-order mark",
+        ),
+        (
+            '[{"instruction": "a", "output": "b", "system": 5}]',
+            "row 1: 'system', the system column, is 5; expected text",
+        ),
+        (
+            '[{"messages": [{"role": "user", "content": [{"text": "a"}]}]}]',
+            "row 1: entry 1 of 'messages' is {'role': ",
+        ),
+        (
+            '[{"messages": [{"role": "user", "content": "a"}]}]',
+            "row 1: 'messages' has messages of user; expected the user's and the assistant's in turn, the",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_named_with_what_was_expected(content, message, tmp_path):
@@ -262,6 +280,41 @@ def test_a_file_of_another_form_is_named_with_what_was_expected(content, message
         read_form(file)
     with pytest.raises(InputError, match=r"expected a .json or .jsonl file, or `bundled`"):
         read_form(tmp_path / "rows.csv")
+
+
+@pytest.mark.parametrize("formatting", ["sharegpt", "openai"])
+def test_the_rows_refused_for_their_turns_are_those_that_llamafactory_drops(formatting):
+    tags = TAGS["openai"] | {tag: names[-1] for tag, names in ROLES.items()}
+    names = {"formatting": formatting, "messages": "messages", **tags}
+    (attributes,) = get_dataset_list(
+        ["d"], {"d": {"file_name": "d", "formatting": formatting, "columns": {"messages": "messages"}, "tags": tags}}
+    )
+    convert = get_dataset_converter(formatting, attributes, DataArguments())
+    kept = 0
+    for length in range(5):
+        for roles in product(("system", "user", "assistant", "tool"), repeat=length):
+            row = {"messages": [{"role": role, "content": "a"} for role in roles]}
+            is_kept = bool(convert(row)["_response"])
+            kept += is_kept
+            with nullcontext() if is_kept else pytest.raises(InputError, match="in turn"):
+                check_turns(row, names)
+    assert kept
+
+
+def test_what_training_does_not_read_as_expected_is_noted(tmp_path):
+    file = tmp_path / "rows.json"
+    user, said = ({"role": role, "content": "a"} for role in ("user", "assistant"))
+    call = [{"function": {"name": "f", "arguments": "{}"}}]
+    for answer, formatting, notes in (
+        ({"tool_calls": None}, "sharegpt", []),
+        ({"tool_calls": call, "content": None}, "openai", ["some messages have tool_calls"]),
+        ({"weight": 0}, "sharegpt", ["loss_weight of rows is not read", "weight of messages is not read"]),
+    ):
+        row = {"messages": [user, said | answer]} | ({"loss_weight": 1} if "weight" in answer else {})
+        file.write_text(json.dumps([row]))
+        found = read_form(file)
+        assert found.entry["formatting"] == formatting and len(found.notes) == len(notes)
+        assert all(note.startswith(start) for note, start in zip(found.notes, notes, strict=True))
 
 
 def test_weights_and_spans_are_named_and_checked(tmp_path):

@@ -179,6 +179,7 @@ RIGHT = {"messages": {"messages": [ASKED, SILENT]}, "history": row(history=[["Hi
         ({"messages": [None]}, "entry 1 of 'messages' is None; expected an object with 'role' and 'content', both text."),
         ({"messages": [["Hi.", "Hello."]]}, "entry 1 of 'messages' is ['Hi.', 'Hello.']; expected an object"),
         ({"messages": [{"role": "user", "content": None}]}, "entry 1 of 'messages' is {'role': 'user', 'content': None}; expected"),
+        ({"messages": [ASKED, SILENT, ASKED, SILENT]}, "entry 2 of 'messages' is {'role': 'assista"),
         ({"messages": [{"role": "user", "content": ""}, {"role": "assistant", "content": ["x"]}]}, "entry 2 of 'messages' is {"),
         ({"history": [], "output": ["x"]}, "'output', the response column, is ['x']; expected text."),
         ({"history": 5}, "'history' is 5; expected a list, of which each entry is [question, answer], two texts."),

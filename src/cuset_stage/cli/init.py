@@ -67,6 +67,8 @@ def init(settings: InitSettings) -> None:
         typer.echo(f"warning: {note} Leave the key out to have that one")
     given_names = f", weights and spans from {', '.join(file.gives)}" if file.gives else ""
     typer.echo(f"data: {file.rows:,} rows, {file.form} form{given_names}" if is_own else "data: the bundled kernels")
+    for note in file.notes:
+        typer.echo(f"note: {note}")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     tuning = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
     rows = f"{plan.rows} row{'s' * (plan.rows > 1)} of up to {plan.cutoff_len} tokens at a time"

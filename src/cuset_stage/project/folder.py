@@ -17,6 +17,7 @@ import yaml
 from .. import bundled
 from ..files import write_atomically
 from ..jsonl import read_rows
+from ..stage.row_forms import check_texts, check_turns
 from ..text import InputError, shown
 from .plan import LENGTHS, Plan, Schedule, Shape, choose_learning_rate, choose_schedule, disk_gib, pass_seconds
 
@@ -62,6 +63,7 @@ class DataFile:
         rows: number of rows.
         size: size in bytes.
         entry: its entry in dataset_info.json.
+        notes: what the user should know of how training reads the file, a sentence each.
     """
 
     name: str
@@ -69,6 +71,7 @@ class DataFile:
     rows: int
     size: int
     entry: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
     @property
     def gives(self) -> list[str]:
@@ -102,10 +105,43 @@ def read_form(path: Path) -> DataFile:
             raise InputError(f"{path}, row {number}: {bad[0]} is {value}; expected {expected}.")
     form, formatting, tags = _of_messages(path, columns["messages"], rows) if messages else ("alpaca", "alpaca", {})
     entry = {"file_name": str(path.resolve()), "formatting": formatting, "columns": columns} | tags
-    file = DataFile(re.sub(r"\W+", "_", path.stem), form, len(rows), path.stat().st_size, entry)
+    name, notes = re.sub(r"\W+", "_", path.stem), _notes(columns.get("messages"), formatting, rows)
+    file = DataFile(name, form, len(rows), path.stat().st_size, entry, notes)
+    _check_rows(path, file, rows)
     if file.gives:
         _check_given(path, file, rows)
     return file
+
+
+def _notes(column: str | None, formatting: str, rows: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Return `DataFile.notes`.
+
+    Args:
+        column: the column with the messages, or None in the form alpaca.
+        formatting: LLaMA-Factory's name of the form.
+        rows: the rows.
+    """
+    notes = []
+    if any("loss_weight" in row for row in rows):
+        notes.append("loss_weight of rows is not read; a row's weight is called weight (docs/data.md)")
+    if column and any("weight" in message for row in rows for message in row[column]):
+        notes.append("weight of messages is not read; a message's weight is called loss_weight (docs/data.md)")
+    if formatting == "openai":
+        added = "which LLaMA-Factory's formatting openai reads: it adds `detailed thinking off` to the system prompt of rows without tools"
+        notes.append(f"some messages have tool_calls, {added}")
+    return tuple(notes)
+
+
+def _check_rows(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None:
+    """Raise InputError for rows that training would refuse or drop."""
+    names = {"formatting": file.entry["formatting"], **file.entry["columns"], **file.entry.get("tags", {})}
+    for number, row in enumerate(rows, 1):
+        try:
+            check_texts(row, names)
+            if file.form != "alpaca":
+                check_turns(row, names)
+        except InputError as error:
+            raise InputError(f"{path}, row {number}: {error}") from None
 
 
 def _check_given(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None:
@@ -143,7 +179,7 @@ def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[s
             raise InputError(f"{path}, row {number}: messages of {named}; all rows use the same of {known}.")
     # LLaMA-Factory's own formatting `openai` adds "detailed thinking off" to every system prompt. Its `sharegpt` reads
     # the same messages unchanged, but does not support tool_calls.
-    has_tool_calls = form == "openai" and any("tool_calls" in message for message in messages)
+    has_tool_calls = form == "openai" and any(message.get("tool_calls") for message in messages)
     given = {tag: key for tag, key in GIVEN_TAGS.items() if any(key in message for message in messages)}
     return form, "openai" if has_tool_calls else "sharegpt", {"tags": TAGS[form] | roles | given}
 

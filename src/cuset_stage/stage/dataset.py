@@ -14,9 +14,10 @@ from llamafactory.extras.misc import has_tokenized_data
 
 from .. import bundled
 from ..jsonl import read_rows
-from ..text import InputError, one_line, shown
+from ..text import InputError, one_line
 from .given import GivingAttr, giving_dataset_list, read_given
 from .processors import COLUMNS, WEIGHTS, LabelRules, labelling
+from .row_forms import check_texts
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
@@ -64,8 +65,8 @@ def labelled_dataset(
             continue
         if hasattr(dataset, "__len__") and not len(dataset):
             raise ValueError(
-                f"no row of the {name} data can be used: each lacks an assistant message or has an empty one (the warnings above "
-                "count them). Check that dataset_info.json maps the response column."
+                f"no row of the {name} data can be used (the warnings above say why). Check that dataset_info.json maps the response "
+                "column, and the roles of messages."
             )
         if training_args.should_log:
             summaries.extend(report_labels(dataset, name))
@@ -243,39 +244,8 @@ def _check_rows(file: Path, name: str, attributes: GivingAttr) -> None:
             )
     for number, row in enumerate(rows, start=1):
         try:
-            _check_texts(row, attributes)
+            check_texts(row, vars(attributes))
             if attributes.gives:
                 read_given(row, attributes)
         except InputError as error:
             raise InputError(f"{file}: row {number}: {error}") from None
-
-
-def _check_texts(row: dict[str, Any], names: GivingAttr) -> None:
-    """Check that a row's texts, messages and turns are what LLaMA-Factory expects.
-
-    Columns may be null, and so may an answer: such a row is dropped later.
-
-    Raises:
-        InputError: names the column, the value and the expected form.
-    """
-    alpaca = names.formatting == "alpaca"
-    for role in ("prompt", "query", "response", "system") if alpaca else ("system",):
-        column = getattr(names, role)
-        if column and not isinstance(row.get(column), str | None):
-            raise InputError(f"{column!r}, the {role} column, is {shown(row[column])}; expected text.")
-    column = names.history if alpaca else names.messages
-    if not column or (alpaca and row.get(column) is None):
-        return
-    tags = (names.role_tag, names.content_tag)
-    form = "[question, answer], two texts" if alpaca else f"an object with {tags[0]!r} and {tags[1]!r}, both text"
-    if not isinstance(row.get(column), list):
-        raise InputError(f"{column!r} is {shown(row.get(column))}; expected a list, of which each entry is {form}.")
-    answers = (names.assistant_tag, names.function_tag)
-    for number, entry in enumerate(row[column], start=1):
-        if alpaca:
-            texts = entry if isinstance(entry, list) and len(entry) == 2 else [None]
-        else:
-            role, content = map(entry.get, tags) if isinstance(entry, dict) else (None, None)
-            texts = [role, "" if content is None and role in answers else content]
-        if not all(isinstance(text, str) for text in texts):
-            raise InputError(f"entry {number} of {column!r} is {shown(entry)}; expected {form}.")
