@@ -44,13 +44,13 @@ def labels_of(tiny_model, folder, **changes):
     return summarise(LabelSettings.read([f"{key}={value}" for key, value in (settings | changes).items()]))
 
 
-def rows_of_training(tiny_model, dataset):
+def rows_of_training(tiny_model, dataset, **options):
     """The rows that LLaMA-Factory's own `get_dataset` gives a run."""
     from llamafactory.data import get_dataset, get_template_and_fix_tokenizer
     from llamafactory.hparams import DataArguments, ModelArguments
 
     tokenizer = open_tokenizer(str(tiny_model))
-    data_args = DataArguments(template="qwen", dataset="rows", dataset_dir=str(dataset), cutoff_len=512)
+    data_args = DataArguments(template="qwen", dataset="rows", dataset_dir=str(dataset), cutoff_len=512, **options)
     run = OneProcess()
     run.should_save = run.predict_with_generate = False
     with labelling(LabelRules(("kernel_body", "launch_config"))):
@@ -71,6 +71,7 @@ def test_the_numbers_are_those_of_the_rows_that_training_gets(tiny_model, datase
     named = record["row_numbers"]
     told = dict(figures(record))["rows without CUDA"]
     assert told.startswith("34 of 98: ") and told.endswith(" ...") and told.count(", ") == 9
+    assert dict(figures(record))["rows that training drops"] == "2: 98, 99"
     assert named["rows_truncated"] == [100] == named["rows_cuda_lost"] and named["unusable"] == [98, 99]
     # Of the 64 rows with a kernel that is whole, each has as many.
     assert record["truncation"]["lost_cuda_tokens"] == cuda // 64
@@ -164,6 +165,13 @@ def test_a_message_that_no_template_takes_is_named(tiny_model, tmp_path):
     write_turns(tmp_path, ("human", None), ("gpt", KERNEL))
     with pytest.raises(InputError, match=r"rows\.json: row 1: entry 1 of 'conversations' is {'from': 'human', "):
         labels_of(tiny_model, tmp_path)
+
+
+def test_a_process_whose_rows_are_all_dropped_does_not_stop_training(tiny_model, tmp_path):
+    rows = [{"instruction": "Go.", "output": output} for output in (None, KERNEL)]
+    write_data_set(tmp_path, "rows", rows, columns={"prompt": "instruction", "response": "output"})
+    (trained,) = rows_of_training(tiny_model, tmp_path, preprocessing_num_workers=2)
+    assert any(trained["cuda_mask"])
 
 
 def test_weights_that_the_data_give_are_counted_and_shown(tiny_model, tmp_path):

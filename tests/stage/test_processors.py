@@ -92,13 +92,17 @@ def test_rows_with_nothing_to_learn_are_left_out_and_counted(processor, rows, an
 
     messages = []
     monkeypatch.setattr(processors.logger, "warning_rank0", messages.append, raising=False)
-    examples = rows(["Good", answers.answer], ["Empty", "  \n"], ["Also empty", ""], ["No answer", "gone"])
-    examples["_response"][3] = []
+    examples = rows(
+        ["Good", answers.answer], ["Empty", "  \n"], ["Also empty", ""], ["No answer", "gone"], ["Odd", ""]
+    )
+    examples["_response"][3] = examples["_response"][4] = examples["_prompt"][4] = []
     ours = processor().preprocess_dataset(examples)
     assert len(ours["input_ids"]) == 1
     assert sorted(messages) == [
-        "Dropped 1 of 4 rows without an assistant message to learn from; the first one's prompt begins 'No answer'.",
-        "Dropped 2 of 4 rows with an empty response; the first one's prompt begins 'Empty'.",
+        "Dropped 1 of 5 rows whose turns do not alternate between user and assistant; `cuset label` numbers them.",
+        "Dropped 1 of 5 rows without an assistant message to learn from; the first one's prompt begins 'No answer'; `cuset label` numbers "
+        "them.",
+        "Dropped 2 of 5 rows with an empty response; the first one's prompt begins 'Empty'; `cuset label` numbers them.",
     ]
 
 

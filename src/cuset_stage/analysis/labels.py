@@ -21,10 +21,10 @@ from .requests import LabelSettings
 
 EXAMPLES = 5  # number of rows that the page shows with their spans
 NAMED_ROWS = 50  # maximum number of row numbers that a summary lists for each finding
-TOLD_ROWS = 10  # maximum number of rows without CUDA tokens that `figures` lists; the page has more
+TOLD_ROWS = 10  # maximum number of row numbers that `figures` lists for a finding; the page has more
 SHOWN_CHARS = 12_000  # characters that the page shows of a row's responses together
 FINDINGS = {
-    "unusable": "Dropped by training: no assistant message, or an empty one",
+    "unusable": "Dropped by training: no assistant message, an empty one, or turns that do not alternate",
     "rows_without_cuda": "Without a CUDA token",
     "rows_truncated": "Cut at cutoff_len",
     "rows_without_response": "Nothing of the response left",
@@ -172,15 +172,17 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the main numbers as (name, text) pairs, for the page and the terminal."""
     share, cut, usable = record["cuda_share"], record["truncation"], record["rows"] - record["unusable_rows"]
     of_supervised = "" if share is None else f" ({share:.1%} of the supervised)"
-    rows_without_cuda = record["row_numbers"].get("rows_without_cuda", [])
-    first = ", ".join(map(str, rows_without_cuda[:TOLD_ROWS])) + " ..." * (len(rows_without_cuda) > TOLD_ROWS)
-    row_list = f": {first}" if rows_without_cuda else ""
+
+    def numbered(finding: str) -> str:
+        rows = record["row_numbers"].get(finding, [])
+        return ": " * bool(rows) + ", ".join(map(str, rows[:TOLD_ROWS])) + " ..." * (len(rows) > TOLD_ROWS)
+
     weights = record["weights"]
     weight_text = f"{weights['mean']:.3g} on average, 0 for {weights['share_of_0']:.1%} of them" if weights else None
     return [
         ("rows", f"{record['rows']:,}"),
-        ("rows that training drops", f"{record['unusable_rows']:,}"),
-        ("rows without CUDA", f"{record['rows_without_cuda']:,} of {usable:,}{row_list}"),
+        ("rows that training drops", f"{record['unusable_rows']:,}{numbered('unusable')}"),
+        ("rows without CUDA", f"{record['rows_without_cuda']:,} of {usable:,}{numbered('rows_without_cuda')}"),
         ("supervised tokens", f"{record['supervised_tokens']:,}"),
         ("CUDA tokens", f"{record['cuda_tokens']:,}{of_supervised}"),
         *([("weight of a supervised token", weight_text)] if weight_text else []),

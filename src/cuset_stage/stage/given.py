@@ -11,6 +11,7 @@ file, half-open, with a "weight", a "kind" (one of `spans.KINDS`), or both. LLaM
 the columns when it converts a row. So its converter is wrapped while a data set is prepared for `stage: cuset`.
 """
 
+import copy
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -271,7 +272,7 @@ def convert_giving(converter: Any, label_version: str, row: dict[str, Any]) -> d
         raise InputError(f"{names}: the row whose prompt is {prompt}: {error}") from None
 
 
-def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, *args: Any, **kwargs: Any) -> Any:
+def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, data_args: Any, *args: Any) -> Any:
     """Call LLaMA-Factory's `align_dataset`, which converts a data set's rows, and keep their weights and spans."""
     if names.gives:
 
@@ -279,4 +280,12 @@ def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, 
             return partial(convert_giving, get_dataset_converter(*args), str(LABEL_VERSION))
 
         align_dataset = rebind_globals(align_dataset, {"get_dataset_converter": giving_converter})
-    return align_dataset(dataset, names, *args, **kwargs)
+    try:
+        return align_dataset(dataset, names, data_args, *args)
+    except ValueError:
+        if data_args.preprocessing_num_workers is None:
+            raise
+        # A process that finds no usable row does not learn the columns' types, and its rows do not join the others'.
+        data_args = copy.copy(data_args)
+        data_args.preprocessing_num_workers = None
+        return align_dataset(dataset, names, data_args, *args)

@@ -197,8 +197,8 @@ class LabelledRows:
             A table with one row per data row and these columns:
 
             - row: number of the row.
-            - usable: False if training drops the row, because it has no assistant message or an empty one. All other
-              numbers are then 0.
+            - usable: False if training drops the row, because it has no assistant message or an empty one, or because
+              its turns do not alternate. All other numbers are then 0.
             - tokens: tokens of the whole row with the template.
             - kept: how many of them remain at cutoff_len.
             - supervised, cuda: supervised tokens of the responses as training sees them, and CUDA tokens among them.

@@ -110,7 +110,9 @@ class _Labelling:
         rows = len(examples["_prompt"])
         reasons: dict[str, list[int]] = {}
         for index, (prompt, response) in enumerate(zip(examples["_prompt"], examples["_response"], strict=True)):
-            if len(response) != 1 or len(prompt) % 2 != 1:
+            if not prompt:  # what LLaMA-Factory makes of such a row
+                reasons.setdefault("whose turns do not alternate between user and assistant", []).append(index)
+            elif len(response) != 1 or len(prompt) % 2 != 1:
                 reasons.setdefault("without an assistant message to learn from", []).append(index)
             elif not str(response[0]["content"] or "").strip():
                 reasons.setdefault("with an empty response", []).append(index)
@@ -119,10 +121,8 @@ class _Labelling:
 
         for reason, indices in reasons.items():
             first = examples["_prompt"][indices[0]]
-            prompt = str(first[-1]["content"] if first else "")[:80]
-            logger.warning_rank0(
-                f"Dropped {len(indices)} of {rows} rows {reason}; the first one's prompt begins {prompt!r}."
-            )
+            which = f"the first one's prompt begins {str(first[-1]['content'])[:80]!r}; " if first else ""
+            logger.warning_rank0(f"Dropped {len(indices)} of {rows} rows {reason}; {which}`cuset label` numbers them.")
         kept = sorted(set(range(rows)).difference(*reasons.values()))
         return {name: [column[index] for index in kept] for name, column in examples.items()}
 
