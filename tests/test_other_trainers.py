@@ -209,6 +209,11 @@ def test_rows_laid_end_to_end_and_cut_kernels_are_labelled(loaded):
     assert labelled["cuda_mask"].tolist() == [expected] and sum(expected)
 
 
+def test_names_in_place_of_a_list_of_them_are_refused(loaded):
+    with pytest.raises(ValueError, match="kinds='kernel_body': a sequence of kinds"):
+        BatchLabeller(loaded[1], "kernel_body", (), "cuda")
+
+
 def test_trl_warns_of_data_without_cuda(page, loaded, model, texts, tmp_path, caplog):
     plain = [{**row, "completion": "No kernel."} for row in texts]
     trained(page, model, loaded[1], plain, tmp_path, per_device_train_batch_size=4, max_steps=1)

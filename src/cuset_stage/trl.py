@@ -49,7 +49,7 @@ class CusetTrainer(SFTTrainer):
 
     Args:
         args: SFTTrainer's positional arguments.
-        objective: the loss and its settings. None means CuSeT's loss with the paper's settings.
+        objective: the loss and its settings, or its name alone. None means CuSeT's loss with the paper's settings.
         kinds: the kinds of span that count as CUDA-sensitive, as in `find_spans`.
         aliases: as in `find_spans`.
         language: as in `find_spans`.
@@ -63,17 +63,19 @@ class CusetTrainer(SFTTrainer):
     def __init__(
         self,
         *args: Any,
-        objective: ObjectiveSettings | None = None,
+        objective: ObjectiveSettings | str | None = None,
         kinds: Sequence[str] = DEFAULT_KINDS,
         aliases: Iterable[str] = (),
         language: str = "cuda",
         **kwargs: Any,
     ) -> None:
+        self.objective = (
+            ObjectiveSettings(objective) if isinstance(objective, str) else objective or ObjectiveSettings()
+        )
         super().__init__(*args, **kwargs)
         tokenizer = getattr(self.processing_class, "tokenizer", self.processing_class)
         labeller = BatchLabeller(tokenizer, kinds, aliases, language)
         self.data_collator = partial(labelled_batch, self.data_collator, labeller)
-        self.objective = objective or ObjectiveSettings()
         model = self.accelerator.unwrap_model(self.model)
         check_base_model(model, self.objective)
         self.fused_head = FusedHead(model, self.objective)

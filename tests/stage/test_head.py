@@ -269,6 +269,15 @@ def test_evaluating_leaves_out_dropout_and_puts_every_module_back(batch):
     assert not torch.equal(model(input_ids=batch["ids"]).logits, expected)
 
 
+def test_the_head_of_a_later_trainer_takes_the_place_of_an_earlier_one(batch):
+    model = tiny()
+    FusedHead(model, SETTINGS)
+    head = verified(model, batch)
+    assert head.is_verified
+    head.uncover()
+    assert "forward" not in vars(model.lm_head)
+
+
 def test_adapters_on_the_head_are_not_fused():
     from peft import LoraConfig, get_peft_model
 

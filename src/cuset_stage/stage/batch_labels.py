@@ -11,6 +11,7 @@ import torch
 
 from ..objective.cuset import IGNORE_INDEX
 from ..spans import find_spans, token_mask
+from ..spans.kinds import check_aliases, check_kinds
 from ..spans.tokenizers import TokenAligner
 
 
@@ -32,7 +33,8 @@ class BatchLabeller:
     """
 
     def __init__(self, tokenizer: Any, kinds: Sequence[str], aliases: Iterable[str], language: str):
-        self.find = functools.partial(find_spans, kinds=tuple(kinds), aliases=tuple(aliases), language=language)
+        checked = {"kinds": check_kinds(kinds), "aliases": check_aliases(aliases)}
+        self.find = functools.partial(find_spans, **checked, language=language)
         self.find("")  # raises for wrong arguments now, not at the first batch
         self.aligner = TokenAligner(tokenizer)
 

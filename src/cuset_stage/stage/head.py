@@ -52,6 +52,9 @@ class FusedHead:
         self._is_rounded = False  # whether the model rounds the loss to a narrower type
         self.reason: str | None = None
         self.head = model.get_output_embeddings()
+        earlier = getattr(getattr(self.head, "forward", None), "__self__", None)
+        if isinstance(earlier, FusedHead):  # of an earlier trainer of this model
+            earlier.uncover()
         layer_type = type(self.head)
         if layer_type is not torch.nn.Linear:
             self.reason = (
