@@ -93,6 +93,13 @@ def test_nothing_tells_the_base_model_of_an_evaluation(parse):
     assert "name the model it was trained from as ref_model" in note
 
 
+@pytest.mark.parametrize(("change", "count"), [({}, 1), ({"eval_strategy": "steps", "val_size": 2}, 0)])
+def test_pairs_of_a_run_that_does_not_evaluate_are_said_to_be_ignored(parse, change, count):
+    model_args, _, training_args, args, _ = parse(cuset_pairs="cuset_mini", **change)
+    notes = check_combination(model_args, training_args, args)
+    assert len(notes) == count and all("cuset_pairs has no effect" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -382,6 +382,10 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
         )
     if note := unused_keys_note(args):
         notes.append(note)
+    if args.cuset_pairs and not training_args.do_eval:
+        notes.append(
+            "cuset_pairs has no effect, because the run does not evaluate. Set eval_strategy: steps, and eval_dataset or val_size."
+        )
     if not training_args.average_tokens_across_devices and training_args.world_size > 1:
         notes.append(
             "average_tokens_across_devices: false divides each rank's loss by its own tokens, so the result depends on how samples "
