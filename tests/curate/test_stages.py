@@ -96,7 +96,7 @@ def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
     said = run("run", tmp_path / "third", empty, "licence=MIT", exit_code=1)
     assert "import kept no row; there are none in empty.jsonl" in said
     (dropped,) = lines(tmp_path / "work" / "adapt" / "dropped.jsonl")
-    assert dropped["detail"].startswith("no task: ") and "name a preset, or columns" in dropped["detail"]
+    assert dropped["detail"].startswith("no task: ") and "write={endpoint: URL, model: NAME}" in dropped["detail"]
     assert run("prove", tmp_path / "other", "no_gpu=true", exit_code=2).count("run `cuset curate answer` first") == 1
     assert "nothing is downloaded" in run("import", tmp_path / "work", tmp_path / "gone.jsonl", exit_code=2)
     for file in (one, two):  # each names its own row

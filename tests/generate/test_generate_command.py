@@ -48,7 +48,7 @@ def test_the_device_decides_how_many_are_written_at_a_time(device, size, tiny_mo
         (["endpoint=http://localhost:1/v1", "extra_body={temperature: 1}"], "'temperature' is not for it"),
         (["endpoint=http://localhost:1/v1", "api_key_env=NO_SUCH_KEY"], "NO_SUCH_KEY: this environment variable"),
         (["model=/nowhere/model"], "model=/nowhere/model: there is no such folder"),
-        (["model=ADAPTER"], "this is an adapter; give it as adapter"),
+        (["model=ADAPTER"], "this is an adapter; give its base as model=... and this as adapter"),
         (["model=EMPTY"], "no config.json there"),
         (["adapter=EMPTY"], "no adapter_config.json there"),
         (["device=cuda"], "torch sees no CUDA GPU here"),

@@ -148,8 +148,6 @@ _FIXES = {
     "licence_unknown": "Say licence=SPDX where you know it, or allow_unknown=true.",
     "licence_not_allowed": "Add what you may use to allow=, as in allow=MIT,Apache-2.0.",
     "no_kernel": "Give sources with __global__ functions; suffixes=.cu,.cuh,.h reads other files of a tree.",
-    "no_task": "Kernels alone are no tasks. Let a model write them, as in write={endpoint: URL, model: NAME}; or give inputs, outputs, cases "
-    "and a reference.",
     "no_answer": "Tasks without an answer: name a model, or an endpoint, that answers them, as in answer={model: FOLDER, samples: 4}.",
     "cut_off": "Replies end at max_tokens, reasoning included: give a higher one, or turn reasoning off by extra_body.",
     "bad_reply": "Replies are fenced blocks; read some in the folder `replies`. Leave out a response_format in extra_body, or try a "

@@ -36,8 +36,8 @@ _SOLUTIONS = ("solution", "bench.cu", "intro", "alternative")
 _MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
 _NO_CALLER = "no task: a torch extension needs functional_code, which calls it"
 _NO_TASK = (
-    "no task: nothing says on which inputs the program runs and what is right; name a preset, or columns for inputs, outputs, cases "
-    "and reference (data/README.md has the format)"
+    "no task: nothing says on which inputs the program runs and what is right; have a model write a task of it, as in "
+    "write={endpoint: URL, model: NAME}, or give the row inputs, outputs and a reference (data/README.md has the format)"
 )
 
 

@@ -31,7 +31,8 @@ def check_model(value: str) -> str:
     if folder.is_dir() and not (folder / "config.json").is_file():
         if (folder / "adapter_config.json").is_file():
             raise ValueError(
-                "this is an adapter; give it as adapter=..., where that is a key, and its base model as model=..."
+                "this is an adapter; give its base as model=... and this as adapter=..., where that is a key; in a list of models "
+                f"they are one entry: models='{{tuned: {{model: BASE, adapter: {value}}}}}'"
             )
         raise ValueError("no config.json there, so it is not a model; was the training run finished?")
     return value
