@@ -61,6 +61,8 @@ def run_prove(settings: ProveSettings) -> Summary:
     rows = input_rows(settings, "answer")
     machine = _describe(settings)
     conditions = {"schema": _SCHEMA, **machine, **{key: getattr(settings, key) for key in _ASKED}}
+    if not settings.confirm_alone:
+        conditions["confirm_alone"] = False
 
     def work(row: Row) -> list[Row]:
         code = program_of(row)

@@ -63,8 +63,9 @@ class Bench:
         check_options(compiler)
         cases = None if spec.compile_only else CaseCache(seed=self.seed, isolation=self.isolation)
         judge = ProgramJudge(compiler, cases, self.pool, limits, self.isolation, compile_only=spec.compile_only)
-        if self.pool and isinstance(spec, EvaluationSpec):
+        if self.pool:
             judge.confirms = spec.confirm_alone
+        if self.pool and isinstance(spec, EvaluationSpec):
             recorder = working_recorder(compiler, self.pool) if spec.record_gpu else "record_gpu=false"
             if isinstance(recorder, Recorder):
                 self.recorded, judge.recorder, judge.require_gpu = "yes", recorder, spec.require_gpu

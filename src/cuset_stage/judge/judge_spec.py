@@ -49,6 +49,10 @@ class JudgeSpec(Settings):
         1,
         description="programs at a time on a GPU; with more than 1, times say nothing, and what others may have made fail is run again alone",
     )
+    confirm_alone: bool = Field(
+        True,
+        description="with per_gpu above 1, run again alone what was too slow, or failed while the GPU was short of memory; false: a failure beside others counts",
+    )
     thorough: bool = Field(
         False,
         description="run what passes again under compute-sanitizer and in an adverse form; verdicts race, memory_error, undefined",
@@ -98,10 +102,6 @@ class EvaluationSpec(JudgeSpec):
     record_gpu: bool = Field(
         True,
         description="record what programs do on the GPU, for speed-ups and flags; false: programs that pass run once less",
-    )
-    confirm_alone: bool = Field(
-        True,
-        description="with per_gpu above 1, run again alone what was too slow, or failed while the GPU was short of memory; false: a failure beside others counts",
     )
     seed: NonNegativeInt | None = Field(
         None,
