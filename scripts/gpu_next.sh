@@ -33,9 +33,10 @@ link "$bench" CUDABench
 
 # STUDY: each GPU takes the next run: its jobs one after the other, on a share of the cores; needs no Snakemake
 spread() {
-    local written folder workers cores slot
-    written=$(python3 - "$1" "${RUNS:-*}" <<'PYTHON'
-import sys
+    local written folder workers cores slot queue
+    queue=$(mktemp) # of its own: another of these may work at the same study
+    written=$(python3 - "$1" "${RUNS:-*}" "$queue" <<'PYTHON'
+import pathlib, sys
 from cuset_stage.study.plan import jobs_of, wanted
 from cuset_stage.study.run import gpu_names, jobs_left, write_study
 from cuset_stage.study.settings import StudySettings
@@ -46,7 +47,7 @@ write_study(settings, jobs)
 runs = {}
 for job in jobs_left(settings, wanted(settings, jobs)):
     runs.setdefault(job.run.name, []).append(job.name)
-(settings.output / "queue").write_text("".join(" ".join(names) + "\n" for names in runs.values()))
+pathlib.Path(sys.argv[3]).write_text("".join(" ".join(names) + "\n" for names in runs.values()))
 print(len(gpu_names(settings)) or 1, settings.output)
 PYTHON
 ) || return
@@ -59,7 +60,7 @@ PYTHON
 }
 worker() { # CORES; in the study's folder
     local jobs job
-    while read -ra jobs < <(flock queue sed -i -e '1w /dev/stdout' -e 1d queue); do
+    while read -ra jobs < <(flock "$queue.lock" sed -i -e '1w /dev/stdout' -e 1d "$queue"); do
         for job in "${jobs[@]}"; do
             taskset -c "$1" python3 -m cuset_stage.study.job "$job" >>"logs/$job.log" 2>&1 || { echo "$job failed: $PWD/logs/$job.log"; break; }
             echo "$(date +%T) $(cat "done/$job.json")"
