@@ -324,16 +324,31 @@ def by(objective):
         ({"log_history": [{"cuset/nll": 1.0}]}, None),
     ],
 )
-def test_training_does_not_go_on_from_another_objective(tmp_path, state, trained_by):
+def test_training_does_not_go_on_from_another_objective(tmp_path, monkeypatch, state, trained_by):
     """Nothing would be left to train, and the model card would still name this one. The last is from an earlier version."""
     from cuset_stage.stage.workflow import choose_checkpoint
 
     (tmp_path / "checkpoint-5").mkdir()
     (tmp_path / "checkpoint-5" / "trainer_state.json").write_text(json.dumps(state))
-    args = SimpleNamespace(output_dir=str(tmp_path), resume_from_checkpoint=f"{tmp_path}/checkpoint-5")
-    refused = pytest.raises(InputError, match=f"checkpoint-5 was trained by {trained_by}.*Give another output_dir")
-    with refused if trained_by else nullcontext():
-        choose_checkpoint(args, "cuset")
+    (tmp_path / "checkpoint-9").mkdir()  # a later one, which this run does not resume
+    (tmp_path / "checkpoint-9" / "trainer_state.json").write_text(json.dumps(by("cuset")))
+    monkeypatch.chdir(tmp_path.parent)
+    refused = f"checkpoint-5 was trained by {trained_by}.*remove it. Give another output_dir"
+    for output in (str(tmp_path), tmp_path.name, "elsewhere"):
+        args = SimpleNamespace(output_dir=output, resume_from_checkpoint=f"{tmp_path}/checkpoint-5")
+        with pytest.raises(InputError, match=refused) if trained_by else nullcontext():
+            choose_checkpoint(args, "cuset")
+
+
+def test_a_checkpoint_of_an_earlier_version_gets_the_entry_of_the_objective(tmp_path):
+    from transformers import TrainerControl, TrainerState
+
+    from cuset_stage.stage.workflow import TrainedBy
+
+    TrainerState(stateful_callbacks=[TrainerControl()]).save_to_json(str(tmp_path / "trainer_state.json"))
+    state = TrainerState.load_from_json(str(tmp_path / "trainer_state.json"))
+    TrainedBy("cuset").on_train_begin(None, state, None)
+    assert state.stateful_callbacks["TrainedBy"] == by("cuset")["stateful_callbacks"]["TrainedBy"]
 
 
 @pytest.mark.parametrize(("whole", "start"), [({5, 10}, "checkpoint-10"), (set(), None)])

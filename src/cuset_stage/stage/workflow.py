@@ -128,9 +128,13 @@ class TrainedBy(TrainerCallback, ExportableState):
     def state(self) -> dict[str, Any]:
         return {"args": {"objective": self.objective}, "attributes": {}}
 
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        # A checkpoint of an earlier version has no entry, which the Trainer expects when it saves the next one.
+        state.stateful_callbacks.setdefault(type(self).__name__, self.state())
+
 
 def choose_checkpoint(training_args: Any, objective: str) -> None:
-    """Make training resume from the last whole checkpoint in the output folder.
+    """Check the checkpoint that training resumes from, and take the last whole one in the output folder for a torn one.
 
     LLaMA-Factory would also resume from a checkpoint that was not written to its end. Without a whole one, training
     starts anew. A warning tells that training resumes, because the checkpoint may come from a trial run.
@@ -143,24 +147,31 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
         InputError: the checkpoint is from `stage: sft` or from another objective. What it has learned would be taken
             for this one's.
     """
-    last, output = training_args.resume_from_checkpoint, Path(training_args.output_dir)
-    if last is None or Path(last).parent != output:
+    if training_args.resume_from_checkpoint is None:
         return
-    if Path(last) not in (whole := whole_checkpoints(output)):
+    checkpoint, output = Path(training_args.resume_from_checkpoint), Path(training_args.output_dir)
+    is_in_output = checkpoint.resolve().parent == output.resolve()
+    whole = whole_checkpoints(output)
+    if is_in_output and checkpoint.name not in (path.name for path in whole):
+        logger.warning_rank0(f"{checkpoint}: this checkpoint was not written to its end.")
         training_args.resume_from_checkpoint = str(whole[-1]) if whole else None
-        logger.warning_rank0(f"{last}: this checkpoint was not written to its end.")
-    if whole:
-        state = json.loads((whole[-1] / "trainer_state.json").read_bytes())
-        trained_by = state.get("stateful_callbacks", {}).get(TrainedBy.__name__, {}).get("args", {}).get("objective")
-        logged = {name for entry in state.get("log_history", ()) for name in entry}
-        is_of_earlier_version = trained_by is None and any(name.startswith(LOG_PREFIX) for name in logged)
-        if trained_by != objective and not is_of_earlier_version:
-            raise InputError(
-                f"output_dir: {whole[-1]} was trained by {trained_by or 'stage: sft'}, and this run's objective is "
-                f"{objective}. Give another output_dir, or overwrite_output_dir: true."
-            )
+        if not whole:
+            return
+        checkpoint = whole[-1]
+    if not (file := checkpoint / "trainer_state.json").is_file():
+        return
+    state = json.loads(file.read_bytes())
+    trained_by = state.get("stateful_callbacks", {}).get(TrainedBy.__name__, {}).get("args", {}).get("objective")
+    logged = {name for entry in state.get("log_history", ()) for name in entry}
+    is_of_earlier_version = trained_by is None and any(name.startswith(LOG_PREFIX) for name in logged)
+    if trained_by != objective and not is_of_earlier_version:
+        raise InputError(
+            f"{checkpoint} was trained by {trained_by or 'stage: sft'}, and this run's objective is {objective}. If the recipe "
+            "has resume_from_checkpoint, remove it. Give another output_dir, or overwrite_output_dir: true."
+        )
+    if is_in_output:
         logger.warning_rank0(
-            f"Training goes on from {whole[-1]}, which an earlier run has left. For a run of its own give another output_dir, or "
+            f"Training goes on from {checkpoint}, which an earlier run has left. For a run of its own give another output_dir, or "
             "overwrite_output_dir: true."
         )
 
