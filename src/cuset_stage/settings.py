@@ -51,10 +51,19 @@ def split_names(value: Any) -> Any:
 Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 """A list of names: `a,b` on the command line, a list or `a,b` in YAML."""
 
-Numbers = Annotated[tuple[NonNegativeInt, ...], BeforeValidator(split_names)]
-"""A list of integers of at least 0: `0,1` on the command line, a list in YAML. The bound catches `0-3`, which pydantic reads as -3."""
 
-PositiveNumbers = Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)]
+def _no_range(value: Any) -> Any:
+    if isinstance(value, str) and re.fullmatch(r"\d+\s*(-|\.\.)\s*\d+", value):  # pydantic reads `0-3` as -3
+        raise ValueError("a range; name each number, such as 0,1,2")
+    return value
+
+
+Numbers = Annotated[tuple[Annotated[NonNegativeInt, BeforeValidator(_no_range)], ...], BeforeValidator(split_names)]
+"""A list of integers of at least 0: `0,1` on the command line, a list in YAML."""
+
+PositiveNumbers = Annotated[
+    tuple[Annotated[PositiveInt, BeforeValidator(_no_range)], ...], BeforeValidator(split_names)
+]
 """Like `Numbers`, with integers of at least 1."""
 
 QuantizationBit = Annotated[
@@ -219,7 +228,10 @@ class Settings(Keys):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            raise SettingsError("; ".join(_problem(cls, detail, origins) for detail in error.errors())) from None
+            details, places = error.errors(), {detail["loc"][:-1] for detail in error.errors()}
+            # pydantic also calls a list too short whose items are wrong
+            details = [detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in places]
+            raise SettingsError("; ".join(_problem(cls, detail, origins) for detail in details)) from None
 
     @classmethod
     def _from_bare(cls, bare: Sequence[str]) -> dict[str, Any]:
@@ -301,6 +313,7 @@ def _problem(cls: type[Settings], error: Mapping[str, Any], origins: Mapping[str
     """Return the message of an error, such as `file.yaml: models: mine: gpus[0]=x: expected a valid number`."""
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = (message.partition(" should have ")[2] or message).replace(" after validation", "")
+    message = message.replace("valid tuple", "list, such as [a, b]")
     message = message.replace("String should match pattern", "text that matches")
     key = str(error["loc"][0]) if error["loc"] else ""
     origin = origins.get(key or message.partition(":")[0])  # for an unknown key, the message starts with its name

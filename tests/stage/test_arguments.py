@@ -104,7 +104,11 @@ def test_pairs_of_a_run_that_does_not_evaluate_are_said_to_be_ignored(parse, cha
     ("change", "message"),
     [
         (dict(cuset_tau=1.5), r"cuset_tau=1.5: expected a probability in \[0, 1\)"),
-        (dict(cuset_tau="5e-2"), "cuset_tau='5e-2': expected a probability.* YAML reads 1e-1 as text"),
+        (
+            dict(cuset_tau="5e-2"),
+            "cuset_tau='5e-2': expected a probability.* YAML reads 1e-1 as text and 1.0e-1 as a number; write 0.05",
+        ),
+        (dict(cuset_tau="low"), r"cuset_tau='low': expected a probability in \[0, 1\)\.$"),
         (dict(cuset_think_weight=-0.2), "cuset_think_weight=-0.2: expected a number of at least 0"),
         (dict(cuset_think_weight=1e10), "cuset_think_weight=10000000000.0: .*at most 1e"),
         (dict(cuset_think_weight="light"), "cuset_think_weight='light': expected a number"),

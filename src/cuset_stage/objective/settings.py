@@ -6,6 +6,7 @@ the rule itself, which is called on made-up tokens.
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -40,7 +41,10 @@ def _number(name: str, value: object, accept, expected: str) -> None:
     """Raise ValueError unless `value` is a number that `accept` accepts; `expected` describes the range."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not accept(value):  # comparisons with NaN are False, so NaN is refused, too
-        hint = " This is text: YAML reads 1e-1 as text and 1.0e-1 as a number." if isinstance(value, str) else ""
+        hint = ""
+        if isinstance(value, str):
+            with suppress(ValueError):
+                hint = f" This is text: YAML reads 1e-1 as text and 1.0e-1 as a number; write {float(value)!r}."
         raise ValueError(f"{name}={value!r}: expected {expected}.{hint}")
 
 
