@@ -50,7 +50,9 @@ def study(tmp_path, monkeypatch):
 def test_the_keys_of_a_recipe_are_those_it_is_parsed_into():
     from llamafactory.hparams import parser
 
-    assert recipe_keys() == {field.name for group in parser._TRAIN_ARGS for field in fields(group) if field.init}
+    assert recipe_keys().keys() == {
+        field.name for group in parser._TRAIN_ARGS for field in fields(group) if field.init
+    }
 
 
 def test_a_dry_run_says_what_is_left_without_torch(study):
@@ -69,7 +71,10 @@ def test_a_dry_run_says_what_is_left_without_torch(study):
     [
         ((), {"sedes": [0]}, "sedes: no such key; did you mean seeds"),
         ((), {"methods": {True: {}}}, "methods[1]: expected a valid string, found True"),
-        ((), {"seeds": ["0-3"]}, "seeds[0]='0-3': expected greater than or equal to 0"),
+        ((), {"seeds": ["0-3"]}, "seeds[0]='0-3': a range; name each number, such as 0,1,2\n"),
+        ((), {"seeds": ["x"]}, "seeds[0]='x': expected a valid integer\n"),
+        ((), {"snakemake": "--jobs"}, "snakemake='--jobs': expected a list, such as [a, b]"),
+        ((), {"keys": {"learning_rate": "abc"}}, "train/tiny/cuset/seed0: learning_rate='abc': expected a number."),
         (("models", "tiny"), {"key": {}}, "models: tiny: key: no such key; did you mean keys?"),
         (("models", "tiny"), {"gpus": {"trian": 1}}, "models: tiny: gpus: trian: expected 'train', 'generate'"),
         (("models", "tiny"), {"at": {"size": 7}}, "models: tiny: at: no longer a key: the report draws"),
@@ -78,6 +83,7 @@ def test_a_dry_run_says_what_is_left_without_torch(study):
         (("models", "tiny"), {"recipe": "RECIPE"}, "recipe.yaml: learning_rate_: no such key in a recipe; did you mean learning_rate"),
         ((), {"keys": {"datset": "a"}}, "keys: datset: no such key in a recipe; did you mean dataset"),
         (("methods",), {"new": {"cuset_tua": 0.3}}, "methods: new: cuset_tua: no such key in a recipe; did you mean cuset_tau"),
+        (("methods",), {"new": {"stage": "sft", "cuset_tau": 0.3}}, "train/tiny/new/seed0: cuset_tau has no effect under stage: sft. Add stage: cuset"),
         (("methods",), {"new": {"cuset_analyze_steps": 9}}, "methods: new: cuset_analyze_steps: training no longer"),
         ((), {"ablations": {"runs": {"a": {"cuset_tua": 1}}}}, "ablations: a: cuset_tua: no such key"),
         ((), {"ablations": {"rnus": {}, "runs": {}}}, "ablations: rnus: no such key; did you mean runs?"),
@@ -104,6 +110,7 @@ def test_a_typo_is_found_wherever_it_stands(study, tmp_path, place, changes, mes
     ("place", "changes", "message"),
     [
         (("models", "tiny"), {"model": "outputs/none/at/all"}, "models: tiny: model=outputs/none/at/all: there is no such folder"),
+        ((), {"keys": {"dataset": "cuset_kernel"}}, "dataset=cuset_kernel: not in data/dataset_info.json; did you mean cuset_kernels"),
         ((), {"tasks": "none.jsonl"}, "tasks: none.jsonl: no such file or folder; give the path of your copy"),
         ((), {"tasks": "README.md"}, "tasks: README.md: expected a folder or a file that ends in"),
         (("generate",), {"only": "nix"}, "tasks: data/cuset_mini_2.jsonl: no task 'nix'"),
@@ -123,7 +130,10 @@ def test_an_interrupted_study_has_its_report(study, monkeypatch):
         write_study(settings, every)
         judged = next(job for job in jobs if job.kind == "evaluate")
         write_results(Path(judged.settings["output"]), "sft", {"t": ["compiled"]})
-        write_atomically(settings.output / "done" / f"{judged.name}.json", '{"seconds": 1, "gpus": 0}')
+        Path(judged.settings["answers"]).touch()
+        for kind in ("train", "generate", "evaluate"):
+            record = settings.output / "done" / kind / f"{judged.run.name}.json"
+            write_atomically(record, '{"seconds": 1, "gpus": 0}')
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cuset_stage.study.run.run_study", interrupted)
@@ -141,6 +151,7 @@ def test_a_job_larger_than_the_machine_is_said_by_a_dry_run(study, monkeypatch):
 
 
 def test_judging_alone_needs_no_model(study, tmp_path):
+    write_atomically(tmp_path / "out/runs/tiny/cuset/seed1/answers.jsonl", "")
     for kind in ("train", "generate"):
         record = tmp_path / "out" / "done" / kind / "tiny" / "cuset" / "seed1.json"
         record.parent.mkdir(parents=True)

@@ -1,6 +1,6 @@
 """Checks of a study before any job starts.
 
-They find keys that nothing reads, and models, tasks and prompts that do not exist.
+They find keys that nothing reads, and models, data sets, tasks and prompts that do not exist.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ import ast
 import functools
 import importlib.util
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..settings import Settings, SettingsError, read_yaml, split_names
+from ..settings import Settings, SettingsError, check_datasets, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..stage.retired import check_retired
 from ..tasks import load_tasks
 from ..tasks.prompt_file import read_prompts
-from ..text import InputError, nearest
+from ..text import InputError, nearest, shown
 from .plan import Job, StudyError
 from .settings import StudySettings
 
@@ -34,8 +34,10 @@ DECIDED: Mapping[str, frozenset[str]] = {
 
 
 @functools.cache
-def recipe_keys() -> frozenset[str]:
-    """Return the keys that a recipe may have: the fields of the dataclasses into which llamafactory-cli parses it.
+def recipe_keys() -> Mapping[str, str]:
+    """Return the keys that a recipe may have, each with its type as it is written in Python.
+
+    They are the fields of the dataclasses into which llamafactory-cli parses a recipe.
 
     The fields are read from the source of the classes, because importing them would import torch and take seconds.
     """
@@ -45,19 +47,23 @@ def recipe_keys() -> frozenset[str]:
         "transformers": ["training_args.py", "training_args_seq2seq.py"],
         "cuset_stage": ["stage/arguments.py"],
     }
-    keys = set()
+    keys = {}
     for package, names in files.items():
         [folder] = importlib.util.find_spec(package).submodule_search_locations
         for name in names:
             tree = ast.parse(Path(folder, name).read_text(encoding="utf-8"))
             class_bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
             fields = [field for body in class_bodies for field in body if isinstance(field, ast.AnnAssign)]
-            keys |= {field.target.id for field in fields if not re.search("init=False|ClassVar", ast.unparse(field))}
-    return frozenset(keys)
+            given = (field for field in fields if not re.search("init=False|ClassVar", ast.unparse(field)))
+            keys |= {field.target.id: ast.unparse(field.annotation) for field in given}
+    return keys
 
 
-def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[str, type[Settings]]) -> None:
-    """Check that every key of the study belongs to a recipe or a command, and is not one that the study itself sets.
+def check_keys(settings: StudySettings, jobs: Sequence[Job], commands: Mapping[str, type[Settings]]) -> None:
+    """Check the keys of the study.
+
+    Each one must belong to a recipe or a command, have an effect there, and not be one that the study itself sets. A
+    number must be one.
 
     Args:
         settings: the study.
@@ -81,6 +87,16 @@ def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[s
         for key in DECIDED.get(kind, frozenset()) & keys.keys():
             fix = "give them as seeds" if key == "seed" else "leave it out"
             raise StudyError(f"{where}: {key}: the study sets it; {fix}.")
+    for job in (job for job in jobs if job.kind == "train"):
+        for key, value in job.settings.items():
+            is_number = re.fullmatch(r"(int|float)( \| None)?", known_keys[key])
+            if is_number and not isinstance(value, int | float | None):
+                raise StudyError(f"{job.name}: {key}={shown(value)}: expected a number.")
+        # A recipe and the study may have such keys: of a method that is plain SFT they are another method's.
+        unused = sorted(key for key in job.run.keys or () if key.startswith("cuset_"))
+        if unused and (stage := job.settings.get("stage", "sft")) != "cuset":
+            fix = f"Add stage: cuset to {job.run.method}, or leave the key out"
+            raise StudyError(f"{job.name}: {unused[0]} has no effect under stage: {stage}. {fix}.")
     for (kind, model), job in {(job.kind, job.run.model): job for job in jobs if job.kind != "train"}.items():
         job_keys = dict(job.settings)
         if "models" in job_keys:  # the folders of these models will only exist after training
@@ -109,17 +125,20 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, str, Mapping[str, Any
 
 
 def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
-    """Return the models, tasks and prompts that the jobs need and that do not exist or cannot be read.
+    """Return the models, data sets, tasks and prompts that the jobs need and that do not exist or cannot be read.
 
     A model that may be on the Hub is not reported.
 
     Returns:
         One message per problem.
     """
-    model_of_name, task_options = {}, {}
+    model_of_name, data_sets, task_options = {}, {}, {}
     for job in jobs:
         if job.kind != "evaluate":
             model_of_name[job.run.model] = settings.models[job.run.model].model
+        if job.kind == "train":
+            names = [name for key in ("dataset", "eval_dataset") for name in split_names(job.settings.get(key)) or ()]
+            data_sets.setdefault(str(job.settings.get("dataset_dir", "data")), {}).update(dict.fromkeys(names))
         if job.kind in ("generate", "evaluate"):
             of_tasks = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}
             task_options[repr(of_tasks)] = of_tasks
@@ -133,6 +152,9 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
 
     for name, model in model_of_name.items():
         check(f"models: {name}: model={model}: ", check_model, model)
+    for folder, names in data_sets.items():
+        for name in names:
+            check("", check_datasets, [name], folder)
     for options in task_options.values():
         check("tasks: ", load_tasks, settings.tasks, **{**options, "only": split_names(options.get("only", ()))})
     if settings.prompts is not None:
