@@ -10,14 +10,17 @@ import pytest
 import yaml
 from commands import cuset
 
+from cuset_stage.files import file_lock
 from cuset_stage.settings import SettingsError
+from cuset_stage.study.job import lock_of
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
-from cuset_stage.study.run import check_begun, forecast, run_study, write_study
+from cuset_stage.study.run import check_begun, forecast, jobs_left, run_study, write_study
 from cuset_stage.study.settings import StudySettings
 
 
 ROOT = Path(__file__).parents[2]
 PAPER = "yaml_configs/studies/paper.yaml"
+PYTHON = sys.executable
 NO_MASK = {"no_mask": {"cuset_confidence_mask": False}}
 
 
@@ -124,11 +127,20 @@ def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(study):
     (first.output / "runs/m/sft/seed3/answers.jsonl").touch()
     check(seeds=[3, 4, 5])
     check(generate={"batch_size": 16, "samples": 3})  # which changes no answer
+    check(generate={"batch_size": 64, "samples": 4})  # the first three stay
     begun = r"sft/seed3\.yaml: this job has begun with another "
     with pytest.raises(StudyError, match=begun + r"learning_rate \(0\.1, now 0\.2\)"):
         check(**another_rate)
-    with pytest.raises(StudyError, match=begun + r"samples \(3, now 2\)\. Give"):
+    with pytest.raises(
+        StudyError, match=begun + r"samples \(3, now 2\)\. Give .* remove \S+/answers.jsonl and \S+/results.jsonl when"
+    ):
         check(generate={"batch_size": 64, "samples": 2})
+    lower_tau = study(generate={"batch_size": 64, "samples": 3}, methods={"cuset": {"cuset_tau": 0.05}})
+    check_begun(lower_tau, jobs_of(lower_tau))
+    refused = pytest.raises(StudyError, match=r"cuset/seed4\.yaml: .* another cuset_tau")
+    # A process holds it that has written nothing yet. The second study may have waited for the one that began it.
+    with file_lock(lock_of(first.output, "train/m/cuset/seed4")), refused:
+        run_study(lower_tau, jobs_of(lower_tau), [])
 
 
 def test_plain_sft_trains_without_cudnn_attention_as_cuset_does(study):
@@ -138,22 +150,43 @@ def test_plain_sft_trains_without_cudnn_attention_as_cuset_does(study):
 
 
 @pytest.fixture
-def order_of(study, tmp_path, monkeypatch):
-    """The order in which Snakemake begins the jobs of four runs on so many processors, with a Python that only writes it down."""
+def begun(tmp_path, monkeypatch):
+    """Run a study with a Python that only writes down which jobs begin, in their order, and makes their outputs."""
+
+    def run(given):
+        python, order = tmp_path / "python", given.output / "order"
+        python.write_text(
+            f'#!/bin/bash\n[ "$2" = cuset_stage.study.job ] || exec {PYTHON} "$@"\n'
+            'echo "$3" >>order\nsleep 0.5\n'
+            'mkdir -p "runs/${3#*/}" && touch "runs/${3#*/}/"{answers,results}.jsonl\necho {} >"done/$3.json"\n'
+        )
+        python.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(python))
+        order.unlink(missing_ok=True)
+        assert run_study(given, jobs_of(given), jobs_of(given)) == 0
+        return [line.partition("/")[0] for line in order.read_text().split()] if order.exists() else []
+
+    return run
+
+
+def test_what_is_lost_or_asked_for_again_is_done_again(study, begun):
+    given = study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1})
+    assert begun(given) == ["train", "generate", "evaluate"] and begun(given) == []
+    (given.output / "runs/m/sft/seed0/results.jsonl").unlink()
+    assert begun(given) == ["evaluate"]
+    more = study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1, "samples": 3})
+    assert [job.kind for job in jobs_left(more, jobs_of(more))] == begun(more) == ["generate", "evaluate"]
+
+
+@pytest.fixture
+def order_of(study, begun, monkeypatch):
+    """The order in which Snakemake begins the jobs of four runs on so many processors."""
 
     def run(cores, gpus, **gpus_of_a_job):
         monkeypatch.setattr("os.sched_getaffinity", lambda _: range(cores))
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
-        python = tmp_path / "python"
-        python.write_text(
-            f'#!/bin/bash\n[ "$2" = cuset_stage.study.job ] || exec {sys.executable} "$@"\n'
-            'echo "$3" >>order\nsleep 0.5\necho {} >"done/$3.json"\n'
-        )
-        python.chmod(0o755)
-        monkeypatch.setattr(sys, "executable", str(python))
         given = study({"gpus": gpus_of_a_job}, methods={"sft": {}}, seeds=[0, 1, 2, 3])
-        assert run_study(given, jobs_of(given), jobs_of(given)) == 0
-        order = [line.partition("/")[0] for line in (given.output / "order").read_text().split()]
+        order = begun(given)
         assert len(order) == 12
         return order, entries(given)["evaluate/m/sft/seed0"]
 

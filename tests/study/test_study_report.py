@@ -10,6 +10,7 @@ import pytest
 import recompute
 from results_factory import write_results
 
+from cuset_stage.files import write_atomically
 from cuset_stage.study.plan import StudyError
 from cuset_stage.study.report import sweep_lines, write_report
 from cuset_stage.study.settings import StudySettings
@@ -24,7 +25,9 @@ METHODS = {"vanilla": None, "sft": {}, "dft": {}, "cuset": {"tau": 0.1}}
 @pytest.fixture
 def study(tmp_path):
     """A study whose answers are judged: 3 seeds, 14 tasks, 3 samples, some of which the judge failed at; vanilla has one seed."""
-    given = {"models": {"m": {"model": "m", "recipe": "r.yaml"}}, "methods": METHODS, "seeds": [4, 5, 6], "tasks": "t"}
+    (tmp_path / "r.yaml").touch()
+    models = {"m": {"model": "m", "recipe": str(tmp_path / "r.yaml")}}
+    given = {"models": models, "methods": METHODS, "seeds": [4, 5, 6], "tasks": "t"}
     varied = {"ablations": {"runs": {"no_mask": {"mask": False}}}, "sweeps": {"runs": {"tau": [0.5, 0.9]}}}
     settings = StudySettings.checked({"output": tmp_path, **given, **varied})
     random = np.random.default_rng(7)
@@ -43,15 +46,16 @@ def study(tmp_path):
 
             file = tmp_path / "runs/m" / method / f"seed{seed}" / "results.jsonl"
             write_results(file, method, ends, tasks={"sha256": "1"}, change=of_line)
-            record = tmp_path / "done" / "evaluate" / "m" / method / f"seed{seed}.json"
-            record.parent.mkdir(parents=True, exist_ok=True)
-            record.write_text('{"seconds": 36, "gpus": 0.5}')
+            write_atomically(file.with_name("answers.jsonl"), '{"weights": "1"}')
+            for kind in ("train", "generate", "evaluate"):
+                record = tmp_path / "done" / kind / "m" / method / f"seed{seed}.json"
+                write_atomically(record, '{"seconds": 36, "gpus": 0.5}')
     return settings
 
 
 def test_the_summary_says_what_is_not_there(study):
     (study.output / "done" / "evaluate" / "m" / "sft" / "seed5.json").unlink()  # judged in part
-    (study.output / "done" / "evaluate" / "m" / "dft" / "seed6.json").unlink()
+    (study.output / "done" / "train" / "m" / "dft" / "seed6.json").unlink()  # to be trained and judged again
     write_report(study.model_copy(update={"k": (1, 5), "sweeps": None, "ablations": None}))
     report = (study.output / "report" / "report.md").read_text()
     assert re.search(r"The judge itself failed at \d+ samples \(infra_error, [1-9]\.\d%\)", report)

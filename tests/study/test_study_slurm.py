@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cuset_stage.files import write_atomically
 from cuset_stage.study.settings import StudySettings
 
 
@@ -39,8 +40,8 @@ def asked(tmp_path):
         study = {"models": models, "methods": {"vanilla": None, "sft": {"stage": "sft"}}}
         (tmp_path / "study.yaml").write_text(yaml.safe_dump({**study, "tasks": "data/cuset_mini.jsonl"}))
         sampled = tmp_path / "out/done/generate/judged/vanilla/seed0.json"
-        sampled.parent.mkdir(parents=True)
-        sampled.write_text('{"seconds": 1, "gpus": 1}')
+        write_atomically(sampled, '{"seconds": 1, "gpus": 1}')
+        write_atomically(tmp_path / "out/runs/judged/vanilla/seed0/answers.jsonl", "")
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "SNAKEMAKE_"))}
         environment |= {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "ASKED": str(tmp_path / "asked")}
         command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", tmp_path / "study.yaml", *keys]

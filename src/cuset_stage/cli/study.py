@@ -61,8 +61,10 @@ def run(settings: StudySettings) -> None:
 
 def _report(settings: StudySettings) -> None:
     """Write the report, also of an interrupted study, and print the paths of its files."""
+    from ..study.plan import jobs_of
     from ..study.report import write_report
+    from ..study.run import records_of
 
-    if any((settings.output / "done" / "evaluate").glob("*/*/*.json")):
+    if any(name.startswith("evaluate/") for name in records_of(settings, jobs_of(settings))):
         for path in write_report(settings):
             typer.echo(str(path))

@@ -58,6 +58,11 @@ def try_lease(folder: Path, gpus: Sequence[str], shares: int, pack: bool) -> tup
     return (taken, leased_places) if leased_places else None
 
 
+def lock_of(output: Path, name: str) -> Path:
+    """Return the file that a job of the study in the folder `output` locks while it runs."""
+    return output / "locks" / name.replace("/", "%")
+
+
 def run_job(name: str) -> int:
     """Run a job of the study in the current folder, and return the exit status of its command.
 
@@ -67,7 +72,7 @@ def run_job(name: str) -> int:
     study = json.loads(Path("study.json").read_text(encoding="utf-8"))
     job, root = study["jobs"][name], Path.cwd()
     record = root / "done" / f"{name}.json"
-    job_lock = take_lock(root / "locks" / name.replace("/", "%"))
+    job_lock = take_lock(lock_of(root, name))
     if record.exists():  # a command left over from a killed study had the lock, and has finished the job
         return 0
     kind, _, run = name.partition("/")

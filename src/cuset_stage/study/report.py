@@ -18,8 +18,8 @@ from ..report.cells import Section, render_markdown, render_page, table_frame
 from ..report.collection import INFRA_ERROR
 from ..report.notes import counted
 from ..report.statistics import Crossed, crossed
-from .plan import runs_of
-from .run import gpu_hours
+from .plan import jobs_of, runs_of
+from .run import records_of
 from .settings import StudySettings
 from .tables import collect, score_table, tables_of
 
@@ -68,8 +68,8 @@ def _summary(settings: StudySettings, rows: pd.DataFrame) -> str:
             text += " Runs that answer different prompts do not compare: sample them again with the same."
     if infra_errors := int((rows["verdict"] == INFRA_ERROR).sum()):
         text += f" The judge itself failed at {counted(infra_errors, 'sample')} (infra_error, {infra_errors / len(rows):.1%}): judge these again before you publish."
-    all_runs = runs_of(settings)
-    if unfinished := [run.name for run in all_runs if gpu_hours(settings, run, "evaluate") is None]:
+    all_runs, records = runs_of(settings), records_of(settings, jobs_of(settings))
+    if unfinished := [run.name for run in all_runs if f"evaluate/{run.name}" not in records]:
         names = ", ".join(unfinished[:NAMED]) + (", ..." if len(unfinished) > NAMED else "")
         text += f" Not finished: {len(unfinished):,} of {counted(len(all_runs), 'run')} ({names}); the tables leave them out."
     return text

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,14 @@ import pandas as pd
 import yaml
 
 from .. import attention
-from ..files import take_lock, write_atomically
+from ..files import file_lock, take_lock, write_atomically
 from ..report.cells import Table, number_column, text_column
 from ..sandbox import list_gpus
 from ..settings import load_yaml, read_yaml
 from ..text import shown
-from .plan import NEEDS, Job, Run, StudyError
-from .settings import SHARES, Kind, StudySettings
+from .job import lock_of
+from .plan import NEEDS, OUTPUTS, Job, StudyError
+from .settings import SHARES, StudySettings
 
 
 # Keys of commands that change how fast a job is or whether it fits into memory, but neither answers nor verdicts. They
@@ -32,21 +33,32 @@ CLUSTER_CORES = 8  # cores that a job on a cluster asks for per GPU, and without
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
 
-def record_of(output: Path, job: str) -> dict[str, Any] | None:
-    """Return the record of a job, which has its seconds and GPUs, or None if the job is not done."""
-    file = output / "done" / f"{job}.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[str, Any]]:
+    """Return the records of the jobs that are done, by name. A record has the seconds and the GPUs of its job.
 
+    A job is not done, in spite of its record, if its output is lost, if it is now asked for more samples, or if a job
+    that it needs is not done. The model of a training does not count, as it may be removed to save disk.
 
-def gpu_hours(settings: StudySettings, run: Run, kind: Kind) -> float | None:
-    """Return the GPU hours that a job of a run has taken, or None if it is not done."""
-    record = record_of(settings.output, f"{kind}/{run.name}")
-    return None if record is None else record["seconds"] / 3600 * record["gpus"]
+    Args:
+        settings: the study.
+        jobs: jobs of whole runs, each after the jobs that it needs.
+    """
+    records: dict[str, dict[str, Any]] = {}
+    for job in jobs:
+        file = _record(settings, job)
+        has_output = job.kind == "train" or Path(job.settings["output"]).exists()
+        if not file.exists() or not has_output or any(f"{kind}/{job.run.name}" not in records for kind in job.needs):
+            continue
+        written = _file(settings, job)
+        if not written.exists() or not _asks_for_more(job, read_yaml(written)):
+            records[job.name] = json.loads(file.read_text(encoding="utf-8"))
+    return records
 
 
 def jobs_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
     """Return the jobs that are not done."""
-    return [job for job in jobs if record_of(settings.output, job.name) is None]
+    done = records_of(settings, jobs)
+    return [job for job in jobs if job.name not in done]
 
 
 def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tuple[Table, list[str]]:
@@ -63,12 +75,12 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
     Returns:
         A table of jobs, GPU hours and disk space by model and kind, and sentences with their sums.
     """
-    rows = []
+    rows, done = [], records_of(settings, jobs)
     for (name, model), kind in itertools.product(settings.models.items(), NEEDS):
         members = [job for job in jobs if job.run.model == name and job.kind == kind]
         if not members:
             continue
-        records = [record for job in members if (record := record_of(settings.output, job.name)) is not None]
+        records = [done[job.name] for job in members if job.name in done]
         gpus_per_job, left = members[0].gpus, len(members) - len(records)
         seconds = sum(record["seconds"] for record in records)
         hours = seconds / 3600 / len(records) if records else model.hours.get(kind)
@@ -99,18 +111,42 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
         SettingsError: a file of settings in the study's folder is broken.
     """
     for job in jobs:
-        file, place = _file(settings, job), Path(job.settings["output_dir" if job.kind == "train" else "output"])
+        file, record = _file(settings, job), _record(settings, job)
+        is_running = _is_running(settings, job)
         # The settings of a job that failed before it wrote anything may be corrected.
-        has_output = any(place.glob("checkpoint-*")) if job.kind == "train" else place.is_file()
-        if not file.exists() or not (has_output or record_of(settings.output, job.name)):
+        if job.kind == "train":
+            has_output = record.exists() or any(Path(job.settings["output_dir"]).glob("checkpoint-*"))
+        else:
+            output = Path(job.settings["output"])
+            has_output = output.is_file() or (record.exists() and output.exists())
+        if not file.exists() or not (is_running or has_output):
             continue
         old, new = read_yaml(file), load_yaml(_text(job))
-        if changed := sorted(key for key in {*old, *new} - SPEED if old.get(key) != new.get(key)):
+        free = SPEED if is_running or not _asks_for_more(job, old) else SPEED | {"samples"}
+        if changed := sorted(key for key in {*old, *new} - free if old.get(key) != new.get(key)):
             differing = (f"{key} ({shown(old.get(key))}, now {shown(new.get(key))})" for key in changed)
+            folder = settings.output / "runs" / job.run.name
+            # All that a run has comes from its training, whose record counts even without its model.
+            outputs = [folder / OUTPUTS[kind] for kind, needs in NEEDS.items() if job.kind in (kind, *needs)]
+            to_remove = " and ".join(map(str, [folder, record] if job.kind == "train" else outputs))
             raise StudyError(
-                f"{file}: this job has begun with another {', '.join(differing)}. Give the study another output=, or remove "
-                f"{settings.output / 'runs' / job.run.name} and its records in {settings.output / 'done'}."
+                f"{file}: this job has begun with another {', '.join(differing)}. Give the study another output=, or "
+                f"remove {to_remove} when the job has ended."
             )
+
+
+def _is_running(settings: StudySettings, job: Job) -> bool:
+    """Return whether a process holds the job's lock, which may be one that a killed study has left."""
+    lock = lock_of(settings.output, job.name)
+    if not lock.exists():
+        return False
+    with file_lock(lock, wait=False) as is_free:
+        return not is_free
+
+
+def _asks_for_more(job: Job, old: Mapping[str, Any]) -> bool:
+    """Return whether a sampling job asks for more samples than its settings `old` did: then it makes those missing."""
+    return job.kind == "generate" and int(job.settings.get("samples", 1)) > int(old.get("samples", 1))
 
 
 def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
@@ -189,7 +225,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         nevertheless.
 
     Raises:
-        StudyError: snakemake is not installed.
+        StudyError: snakemake is not installed, or a job has begun with other settings while this waited.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise StudyError("a study runs under Snakemake, which is not installed: pip install 'snakemake>=9,<10'.")
@@ -216,6 +252,10 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         print(f"{settings.output}: {running}", flush=True)
         lock = take_lock(file)
     try:
+        # A study that this one waited for may have begun jobs.
+        check_begun(settings, every)
+        for job in jobs_left(settings, every):  # Snakemake knows of records only
+            _record(settings, job).unlink(missing_ok=True)
         write_study(settings, every)
         # Snakemake inherits the lock. If this process is killed, the study stays locked until Snakemake has ended.
         with subprocess.Popen(command, pass_fds=(lock,)) as process:
@@ -246,6 +286,10 @@ def failed_jobs(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, Path]
 
 def _file(settings: StudySettings, job: Job) -> Path:
     return settings.output / "jobs" / f"{job.name}.yaml"
+
+
+def _record(settings: StudySettings, job: Job) -> Path:
+    return settings.output / "done" / f"{job.name}.json"
 
 
 def _text(job: Job) -> str:

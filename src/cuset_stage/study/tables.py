@@ -7,7 +7,7 @@ comparisons of methods, verdicts, and costs.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from ..report.collection import CRITERIA
 from ..report.statistics import Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
-from .plan import OUTPUTS, StudyError, runs_of
-from .run import gpu_hours, record_of
+from .plan import OUTPUTS, StudyError, jobs_of, runs_of
+from .run import records_of
 from .settings import StudySettings
 
 
@@ -52,9 +52,9 @@ def collect(settings: StudySettings) -> pd.DataFrame:
 
 def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
     """Yield the rows of all runs that are judged completely."""
-    first_digest = None
+    records, first_digest = records_of(settings, jobs_of(settings)), None
     for run in runs_of(settings):
-        if record_of(settings.output, f"evaluate/{run.name}") is None:
+        if f"evaluate/{run.name}" not in records:
             continue
         file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
         judged = read_results(file)
@@ -62,8 +62,8 @@ def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
         first_digest = first_digest or digest
         if digest != first_digest:
             raise StudyError(
-                f"{file}: judged on other tasks than the runs before it: the task set has changed. To judge the run again, remove this file "
-                "and the run's record in done/evaluate, and run the study."
+                f"{file}: judged on other tasks than the runs before it: the task set has changed. To judge the run again, remove this file, "
+                "and run the study."
             )
         prompts = prompts_of(judged.run)
         run_keys = {"model": run.model, "method": run.method, "seed": run.seed}
@@ -112,6 +112,7 @@ def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
     ablations = list(settings.ablations.runs) if settings.ablations else []
     main = [*settings.methods, *ablations]  # methods to compare: values of a sweep are not among them
     swept = dict.fromkeys(run.method for run in runs_of(settings) if run.method not in main)
+    records = records_of(settings, jobs_of(settings))
     baseline = "sft" if "sft" in settings.methods else next(iter(settings.methods))
     judged = set(zip(rows["model"], rows["method"], strict=True))
 
@@ -135,7 +136,7 @@ def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             yield table
         if compared:
             yield verdict_table(rows, name, compared)
-            yield cost_table(settings, name, compared)
+            yield cost_table(settings, records, name, compared)
 
 
 def rate_table(ks: Sequence[int], rows: pd.DataFrame, of: Sequence[Run], key: str, title: str) -> Table:
@@ -217,11 +218,21 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
     return Table(f"differences_{model}", f"{model}: against {baseline}", columns, text)
 
 
-def cost_table(settings: StudySettings, model: str, methods: Sequence[str]) -> Table:
-    """Return the preference for right programs and the GPU hours of each method, as means over seeds."""
+def cost_table(
+    settings: StudySettings, records: Mapping[str, Mapping[str, Any]], model: str, methods: Sequence[str]
+) -> Table:
+    """Return the preference for right programs and the GPU hours of each method, as means over seeds.
+
+    Args:
+        settings: the study.
+        records: records of the jobs that are done, by name (`run.records_of`).
+        model: the model.
+        methods: the methods to show.
+    """
     cost_rows = []
     for run in (run for run in runs_of(settings) if run.model == model):
-        hours = {kind: gpu_hours(settings, run, kind) for kind in ("train", "generate", "evaluate")}
+        done = {kind: records.get(f"{kind}/{run.name}") for kind in ("train", "generate", "evaluate")}
+        hours = {kind: record and record["seconds"] / 3600 * record["gpus"] for kind, record in done.items()}
         file, preference = settings.output / "runs" / run.name / OUTPUTS["pairs"], None
         if file.exists():
             [of] = json.loads(file.read_text(encoding="utf-8"))["models"].values()
