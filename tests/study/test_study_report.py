@@ -90,7 +90,16 @@ def test_values_of_a_key_have_a_table_and_those_that_are_numbers_a_picture(study
         written = write_report(study.model_copy(update=varied))
         assert [path.name for path in written if path.suffix == ".png"] == []
         if varied["sweeps"] is None:
-            assert list(read(study.output / "report/sweeps_m.csv")) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
+            assert list(read(study.output / "report/ablations_m.csv")) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
+
+
+def test_each_list_of_values_has_its_own_seeds(study):
+    listed = study.ablations.model_copy(update={"runs": {"tau": [0.5]}})
+    of_one_seed = study.sweeps.model_copy(update={"runs": {"tau": [0.9]}, "seeds": (4,)})
+    write_report(study.model_copy(update={"ablations": listed, "sweeps": of_one_seed}))
+    for part, value, seeds in (("ablations", 0.5, "3.0"), ("sweeps", 0.9, "1.0")):
+        found = {method: row["seeds"] for method, row in read(study.output / f"report/{part}_m.csv").items()}
+        assert found == {"cuset": seeds, f"cuset_tau={value}": seeds}
 
 
 def test_the_unit_is_cudabenchs_operation():
@@ -119,6 +128,14 @@ def test_runs_on_other_tasks_are_not_mixed(study):
         collect(study)
 
 
+def test_samples_of_other_weights_are_not_mixed(study):
+    untrained = study.model_copy(update={"methods": {"vanilla": None, "sft": None}})
+    (study.output / "runs/m/sft/seed5/answers.jsonl").write_text('{"weights": "2"}')
+    collect(study)  # each training has its own
+    with pytest.raises(StudyError, match=r"sft/seed5/answers\.jsonl: sampled with other weights than m has now, or"):
+        collect(untrained.model_copy(update={"ablations": None, "sweeps": None}))
+
+
 def read(path):
     """Each method's row."""
     with path.open(encoding="utf-8") as file:
@@ -132,6 +149,8 @@ def number(text):
 def test_the_report_says_what_the_rows_say(study):
     written = write_report(study)
     assert study.output / "report" / "tau.png" in written
+    # the tasks of Pass@3, less those of which the judge failed at a sample
+    assert re.search(r"n = \d+\b", (study.output / "report" / "report.md").read_text())
     assert "Pass@1 over tau" in (study.output / "report" / "report.html").read_text()
     tables = {path.stem: read(path) for path in (study.output / "report").glob("*.csv")}
     assert set(tables) == {*("rates", "parts_m", "sweeps_m", "differences_m", "verdicts_m", "cost_m")}

@@ -99,7 +99,7 @@ def runs_of(settings: StudySettings) -> list[Run]:
                 methods.append((name, {**base, **changes}, *over))
                 continue
             values = [value for value in changes if base.get(name) != value]
-            methods += ((f"{variations.of}_{name}={value}", {**base, name: value}, *over) for value in values)
+            methods += ((variations.method_of(name, value), {**base, name: value}, *over) for value in values)
     runs: dict[str, Run] = {}
     for method, keys, *over in methods:
         for model, seed in itertools.product(*over):

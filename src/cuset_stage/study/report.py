@@ -91,7 +91,7 @@ def sweep_lines(settings: StudySettings, rows: pd.DataFrame, key: str) -> Lines:
     values = sorted(value for value in {*sweeps.runs[key], base} if isinstance(value, int | float))
     scores, lines = score_table(rows, "passed", 1), {}
     for model in settings.models:
-        runs = {value: (model, sweeps.of if value == base else f"{sweeps.of}_{key}={value}") for value in values}
+        runs = {value: (model, sweeps.of if value == base else sweeps.method_of(key, value)) for value in values}
         tables = {value: scores[run] for value, run in runs.items() if run in scores}
         if len(tables) < 2:
             continue

@@ -47,6 +47,15 @@ class Variations(Keys):
     seeds: Numbers | None = Field(None, min_length=1, description="only these seeds")
     runs: dict[str, dict[str, Any] | list[Any]] = Field(description="name: {key: value, ...}, or key: [value, ...]")
 
+    def method_of(self, key: str, value: Any) -> str:
+        """Return the name of the method with this value of a key."""
+        return f"{self.of}_{key}={value}"
+
+    def values(self) -> list[str]:
+        """Return the names of the methods that have a listed value of a key."""
+        lists = ((key, values) for key, values in self.runs.items() if isinstance(values, list))
+        return [self.method_of(key, value) for key, values in lists for value in values]
+
 
 class StudySettings(Settings):
     """What a study consists of."""

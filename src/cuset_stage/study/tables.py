@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..files import write_atomically
-from ..jsonl import to_line
+from ..files import weights_fingerprint, write_atomically
+from ..jsonl import read_objects, to_line
 from ..judge.results import read_results
 from ..report.cells import Column, Table, estimate_cell, interval_cell, number_column, p_cell, points, text_column
 from ..report.collection import CRITERIA
@@ -29,7 +29,7 @@ from .settings import StudySettings
 # Keys that are taken from a line of `cuset evaluate`.
 COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens")
 BOUND = 0.05  # methods that differ by less are called equivalent; study plans fix this before the runs
-PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds."
+PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds; n: tasks or operations known under every seed, if not all."
 Run = tuple[str, str]  # model, method
 
 
@@ -41,7 +41,7 @@ def collect(settings: StudySettings) -> pd.DataFrame:
 
     Raises:
         ResultsError: a judged sample lacks what `cuset evaluate` writes.
-        StudyError: two runs were judged on different tasks, or no sample is judged.
+        StudyError: two runs were judged on different tasks, an untrained model has changed, or no sample is judged.
     """
     path, rows = settings.output / "results.jsonl", list(_judged_rows(settings))
     write_atomically(path, map(to_line, rows))
@@ -53,10 +53,19 @@ def collect(settings: StudySettings) -> pd.DataFrame:
 def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
     """Yield the rows of all runs that are judged completely."""
     records, first_digest = records_of(settings, jobs_of(settings)), None
+    weights = {name: weights_fingerprint(model.model) for name, model in settings.models.items()}
     for run in runs_of(settings):
         if f"evaluate/{run.name}" not in records:
             continue
-        file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
+        answers, file = (settings.output / "runs" / run.name / OUTPUTS[kind] for kind in ("generate", "evaluate"))
+        if run.keys is None:  # the weights of a trained model are its run's own
+            sampled = next((answer.get("weights") for _, answer in read_objects(answers)), None)
+            weights[run.model] = weights[run.model] or sampled
+            if sampled not in (None, weights[run.model]):  # an endpoint's are not known
+                raise StudyError(
+                    f"{answers}: sampled with other weights than {settings.models[run.model].model} has now, or had in the runs before it. "
+                    f"Give the study another output=, put back the weights, or remove {answers} and {file} and run the study."
+                )
         judged = read_results(file)
         digest = (judged.run.get("tasks") or {}).get("sha256")
         first_digest = first_digest or digest
@@ -111,7 +120,6 @@ def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
     """
     ablations = list(settings.ablations.runs) if settings.ablations else []
     main = [*settings.methods, *ablations]  # methods to compare: values of a sweep are not among them
-    swept = dict.fromkeys(run.method for run in runs_of(settings) if run.method not in main)
     records = records_of(settings, jobs_of(settings))
     baseline = "sft" if "sft" in settings.methods else next(iter(settings.methods))
     judged = set(zip(rows["model"], rows["method"], strict=True))
@@ -126,11 +134,11 @@ def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             # From no part of the objective (SFT) to all parts.
             runs = of(name, "sft", *ablations, settings.ablations.of)
             yield rate_table(settings.k, rows, runs, f"parts_{name}", f"{name}: parts of the objective")
-        if values := of(name, *swept):  # values of a sweep, or of an ablation that lists values
-            varied = settings.sweeps or settings.ablations
-            of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
-            runs = [*of(name, varied.of), *values]  # the varied method itself has one of the values
-            yield rate_table(settings.k, of_seeds, runs, f"sweeps_{name}", f"{name}: values of a key")
+        for part in ("sweeps", "ablations"):  # ablations may list values too
+            if (varied := getattr(settings, part)) and (values := of(name, *varied.values())):
+                of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
+                runs = [*of(name, varied.of), *values]  # the varied method itself has one of the values
+                yield rate_table(settings.k, of_seeds, runs, f"{part}_{name}", f"{name}: values of a key")
         compared = [method for _, method in of(name, *main)]
         if table := comparison_table(rows, name, compared, baseline):
             yield table
@@ -158,11 +166,17 @@ def rate_table(ks: Sequence[int], rows: pd.DataFrame, of: Sequence[Run], key: st
     for k in (k for k in ks if k <= rows["sample"].max() + 1):
         for criterion, name in CRITERIA.items():
             scores = score_table(rows, criterion, k)
-            means = [crossed(scores[run]) if run in scores else None for run in of]
-            rates = [mean and Estimate(mean.value, *mean.rate_interval(), mean.tasks, left_out=0) for mean in means]
-            columns.append(Column(name, list(map(estimate_cell, rates)), f"Pass@{k}"))
+            cells = [estimate_cell(rate_of(scores[run]) if run in scores else None) for run in of]
+            columns.append(Column(name, cells, f"Pass@{k}"))
     columns.append(number_column("tokens of an answer", [tokens.get(run) for run in of]))
     return Table(key, title, columns, PERCENT)
+
+
+def rate_of(scores: pd.DataFrame) -> Estimate | None:
+    """Return the mean of scores [seeds, tasks] with its interval, or None if no task is known under all seeds."""
+    if (mean := crossed(scores)) is None:
+        return None
+    return Estimate(mean.value, *mean.rate_interval(), mean.tasks, left_out=scores.shape[1] - mean.tasks)
 
 
 def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
