@@ -364,9 +364,10 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
         if step < 30:
             state = json.dumps(by("cuset")) if step in whole else '{"epoch":'
             (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text(state)
-    args = SimpleNamespace(output_dir=f"{tmp_path}/", resume_from_checkpoint=f"{tmp_path}/checkpoint-30")
-    choose_checkpoint(args, "cuset")
-    assert args.resume_from_checkpoint == (start and str(tmp_path / start))
+    for last in (f"{tmp_path}/checkpoint-30", True):
+        args = SimpleNamespace(output_dir=f"{tmp_path}/", resume_from_checkpoint=last)
+        choose_checkpoint(args, "cuset")
+        assert args.resume_from_checkpoint == (start and str(tmp_path / start))
     assert "not written to its end" in said[0] and ("another output_dir" in said[-1]) == bool(start)
 
 

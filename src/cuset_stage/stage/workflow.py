@@ -18,6 +18,7 @@ from llamafactory.train.trainer_utils import create_ref_model
 from safetensors import SafetensorError, safe_open
 from transformers import TrainerCallback
 from transformers.trainer_callback import ExportableState
+from transformers.trainer_utils import get_last_checkpoint
 
 from .. import attention
 from ..files import whole_checkpoints
@@ -147,9 +148,12 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
         InputError: the checkpoint is from `stage: sft` or from another objective. What it has learned would be taken
             for this one's.
     """
-    if training_args.resume_from_checkpoint is None:
+    output, last = Path(training_args.output_dir), training_args.resume_from_checkpoint
+    if last is True:  # the Trainer looks for it, too
+        last = get_last_checkpoint(output) if output.is_dir() else None
+    if not last:
         return
-    checkpoint, output = Path(training_args.resume_from_checkpoint), Path(training_args.output_dir)
+    checkpoint = Path(last)
     is_in_output = checkpoint.resolve().parent == output.resolve()
     whole = whole_checkpoints(output)
     if is_in_output and checkpoint.name not in (path.name for path in whole):
