@@ -1,12 +1,11 @@
 """Fixtures and settings for all tests.
 
-They provide a tiny model made from local files, runs of llamafactory-cli, a browser, the built documentation, and
-access to scripts/. Tests stay offline, and nothing that a test starts runs without a time limit.
+They provide a tiny model made from local files, runs of llamafactory-cli, a browser, and the built documentation.
+Tests stay offline, and nothing that a test starts runs without a time limit.
 """
 
 import functools
 import gc
-import importlib
 import json
 import os
 import shutil
@@ -72,12 +71,6 @@ def pytest_collection() -> Generator[None, object, object]:
 def limited_run(run: Callable[..., Any], *args: Any, timeout: float | None = None, **options: Any) -> Any:
     """Call `run`, which is subprocess.run, with the limit RUN_SECONDS if none is given."""
     return run(*args, timeout=RUN_SECONDS if timeout is None else timeout, **options)
-
-
-@pytest.fixture(scope="session")
-def load_script():
-    """A function that imports scripts/NAME.py as a module. setup.cfg puts scripts/ on the path."""
-    return importlib.import_module
 
 
 @pytest.fixture(scope="session")

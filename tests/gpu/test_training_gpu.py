@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import make_tiny_model
 import pytest
 import torch
 from data_sets import write_data_set
@@ -91,10 +92,10 @@ def test_weights_in_the_data_train_fused_as_from_logits(llamafactory, tmp_path, 
 
 
 @pytest.mark.parametrize("bits", [4, 8])
-def test_a_quantised_model_trains_as_under_sft(llamafactory, load_script, tmp_path, bits):
+def test_a_quantised_model_trains_as_under_sft(llamafactory, tmp_path, bits):
     """LoRA on bitsandbytes' layers in bf16, with all parts off."""
     pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
-    load_script("make_tiny_model").make_model(tmp_path, ROOT / "data", hidden_size=128, layers=2, vocab_size=1024)
+    make_tiny_model.make_model(tmp_path, ROOT / "data", hidden_size=128, layers=2, vocab_size=1024)
     keys = {"model_name_or_path": str(tmp_path), "quantization_bit": bits, "bf16": True, "use_cpu": False}
     keys |= {"learning_rate": 1.0e-4, "max_steps": STEPS}
     keys |= {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}

@@ -10,7 +10,9 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import bench_step
 import pytest
+import templates
 import yaml
 from commands import cuset
 from llamafactory.data.converter import get_dataset_converter
@@ -33,12 +35,12 @@ QWEN_7B, QWEN_32B = KNOWN["qwen2.5-coder-7b-instruct"], KNOWN["qwen2.5-coder-32b
 
 
 @pytest.fixture(scope="module")
-def shapes(tmp_path_factory, load_script):
+def shapes(tmp_path_factory):
     """The shapes of the models that were measured, from a config.json of each, as a user's folder has one."""
-    measured, found = load_script("bench_step").SHAPES, {}
+    found = {}
     for name in ("1.5b", "7b", "14b", "32b"):
         folder = tmp_path_factory.mktemp("shape") / name
-        keys = {"model_type": "qwen2", "tie_word_embeddings": False} | measured[name]
+        keys = {"model_type": "qwen2", "tie_word_embeddings": False} | bench_step.SHAPES[name]
         AutoConfig.for_model(**keys).save_pretrained(folder)
         found[name] = shape_of(str(folder))
     return found
@@ -183,9 +185,8 @@ def test_the_template_of_another_model_is_the_one_that_asks_as_its_own(model_typ
         assert template_of(str(tmp_path)) == expected
 
 
-def test_the_table_of_templates_is_llamafactory_s(load_script):
-    script = load_script("templates")
-    assert json.loads(script.FILE.read_text(encoding="utf-8")) == script.table()
+def test_the_table_of_templates_is_llamafactory_s():
+    assert json.loads(templates.FILE.read_text(encoding="utf-8")) == templates.table()
 
 
 def test_nothing_heavy_is_imported_for_a_folder(tiny_model, tmp_path):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+import make_tiny_model
 import numpy as np
 import pytest
 
@@ -41,9 +42,9 @@ def texts():
 
 
 @pytest.fixture(scope="session")
-def byte_level(texts, load_script):
+def byte_level(texts):
     """A fast byte-level BPE tokenizer, as Qwen's models have."""
-    return load_script("make_tiny_model").make_tokenizer(texts, 1500)
+    return make_tiny_model.make_tokenizer(texts, 1500)
 
 
 @pytest.fixture(scope="session")
