@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from commands import cuset
-from host_programs import make_task, write_lines
+from host_programs import make_task
+from task_factory import write_lines
 
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.devices import GpuPool, Turns, hold_driver, probe_gpu
@@ -37,7 +38,7 @@ def test_the_bundled_programs_pass_twice_alike(tmp_path: Path, cache: Path, monk
         for task in load_tasks(KERNELS, only=SOME)
         for sample, code in enumerate([task.solution, task.solution.replace("<<<", "; //")])
     ]
-    answers = write_lines(tmp_path / "answers.jsonl", rows)
+    answers = write_lines(tmp_path / "answers.jsonl", *rows)
     seen = []
     for name in ("first", "second"):
         output = tmp_path / f"{name}.jsonl"

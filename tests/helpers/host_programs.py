@@ -4,11 +4,12 @@ The program doubles `x`. An input of the case, `mode`, tells it what to do wrong
 so it is compiled once.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
-from cuset_stage.tasks import ProgramTask, load_tasks
+from task_factory import load_row, write_lines
+
+from cuset_stage.tasks import ProgramTask
 
 
 MODES = {
@@ -94,15 +95,9 @@ def task_row(name: str, *modes: str, split: str = "eval", reference: str = REFER
     }
 
 
-def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 def make_task(folder: Path, *modes: str, **options: Any) -> ProgramTask:
     """Return the task of `task_row` for these modes, loaded from a file as a user's would be."""
-    path = write_lines(folder / f"{'_'.join(modes)}.jsonl", [task_row("double", *modes, **options)])
-    return load_tasks(path).tasks[0]
+    return load_row(folder, task_row("double", *modes, **options))
 
 
 def answer_row(task: str, sample: int, code: str | None = PROGRAM, **more: Any) -> dict[str, Any]:
@@ -120,5 +115,5 @@ def arguments(folder: Path, answers: list[dict[str, Any]], tasks: list[dict[str,
 
     The results go to results.jsonl in the folder. Programs are compiled without optimisation and run without a GPU.
     """
-    command = ["evaluate", str(write_lines(folder / "answers.jsonl", answers)), f"output={folder / 'results.jsonl'}"]
-    return [*command, f"tasks={write_lines(folder / 'tasks.jsonl', tasks)}", "flags=-O0 -std=c++17", "no_gpu=true"]
+    command = ["evaluate", str(write_lines(folder / "answers.jsonl", *answers)), f"output={folder / 'results.jsonl'}"]
+    return [*command, f"tasks={write_lines(folder / 'tasks.jsonl', *tasks)}", "flags=-O0 -std=c++17", "no_gpu=true"]

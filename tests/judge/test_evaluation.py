@@ -17,7 +17,8 @@ from typing import Any
 
 import psutil
 import pytest
-from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row, write_lines
+from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row
+from task_factory import write_lines
 
 from cuset_stage.judge.judgement import Built, Judge, Judgement
 from cuset_stage.judge.oracle import OracleError
@@ -200,7 +201,7 @@ FOR_ALL = 99  # failures: the task's own script fails (OracleError), which is no
 )
 def test_failures_of_the_judge_are_tried_again(step, failures, calls, tmp_path, monkeypatch):
     monkeypatch.setattr("cuset_stage.judge.pipeline.FIRST_WAIT_S", 0.01)
-    task = load_tasks(write_lines(tmp_path / "tasks.jsonl", TASKS)).by_id("one")
+    task = load_tasks(write_lines(tmp_path / "tasks.jsonl", *TASKS)).by_id("one")
     judge = Flaky(step, failures)
     pipeline = Pipeline(judge, jobs=1, runs=1, retries=2)
     judged = {judgement.verdict for _, judgement in pipeline.run([Job(task, str(number)) for number in range(3)])}
@@ -218,7 +219,7 @@ def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path):
     """
     costs = [3, 9, 1, 7, 5]
     rows = [task_row(str(cost), "right", reference=f"{REFERENCE}# {cost}\n") for cost in costs]
-    tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", rows))
+    tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", *rows))
     order: list[str] = []
     kept: list[int] = []
     all_compiled, four_prepared = threading.Event(), threading.Event()

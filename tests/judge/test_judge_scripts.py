@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from host_programs import task_row, write_lines
+from host_programs import task_row
+from task_factory import write_lines
 
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -16,7 +17,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
 def test_a_set_s_own_programs_are_written_and_judged(tmp_path):
-    tasks = write_lines(tmp_path / "tasks.jsonl", [task_row("one", "right"), task_row("two", "right", "slow")])
+    tasks = write_lines(tmp_path / "tasks.jsonl", task_row("one", "right"), task_row("two", "right", "slow"))
     answers, output = tmp_path / "answers.jsonl", tmp_path / "judge.json"
     written = [sys.executable, SCRIPTS / "judge_references.py", tasks, "--samples", "3", "--output", answers]
     subprocess.run(written, check=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import torch  # noqa: F401 - forks of this process have it
 from other_sets import TWICE, computeeval_row, robust_kbench
-from task_factory import write_lines
+from task_factory import load_row
 
 from cuset_stage.judge.audit import audit_task
 from cuset_stage.judge.modules import ModuleJudge
@@ -26,7 +26,7 @@ def task(tmp_path):
     """
     row = computeeval_row()
     row["build_command"] = row["build_command"].replace("nvcc", "nvcc -x c++")
-    return load_tasks(write_lines(tmp_path / "problems.jsonl", row)).tasks[0]
+    return load_row(tmp_path, row)
 
 
 ENDS_EARLY = {
@@ -48,7 +48,7 @@ def test_ending_before_the_test_does_is_no_pass(judge, task, ending):
 
 
 def test_its_own_solution_passes_and_wrong_answers_do_not(judge, task, tmp_path):
-    (unchanged,) = load_tasks(write_lines(tmp_path / "problems.jsonl", computeeval_row())).tasks
+    unchanged = load_row(tmp_path, computeeval_row())
     right = judge.judge(unchanged, TWICE)  # compiled by the task set's own command
     assert right.passed, right.message
     # The expected output is a random token that is also the input. A copy of the input is right then, and no finding

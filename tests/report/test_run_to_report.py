@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from commands import cuset
-from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_row, write_lines
+from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_row
 from results_factory import loud, sample, write_results
+from task_factory import write_lines
 
 from cuset_stage.judge.results import ResultsWriter, describe_run
 from cuset_stage.report import build_report, collect
@@ -116,9 +117,9 @@ def collected(folder: Path, lines: Iterable[tuple[str, int, int]], **asked: Any)
     """What is there of a run of a split, or of one of two levels, over two train and two eval tasks; all lines have passed, and the header is
     the one that `cuset evaluate` makes."""
     rows = [task_row(name, "right", split="train" if name in TRAIN else "eval") for name in ALL]
-    tasks = choose_tasks(load_tasks(write_lines(folder / "tasks.jsonl", rows)), split=asked.get("split"))
+    tasks = choose_tasks(load_tasks(write_lines(folder / "tasks.jsonl", *rows)), split=asked.get("split"))
     wanted = [*of(ALL), *(of(ALL, 2) if "level" in asked else ())]
-    path = write_lines(folder / "answers.jsonl", [answer_row(task, n, level=level) for task, n, level in wanted])
+    path = write_lines(folder / "answers.jsonl", *(answer_row(task, n, level=level) for task, n, level in wanted))
     chosen = sum(task in {one.id for one in tasks} and level == asked.get("level", level) for task, _, level in wanted)
     given = {"answers_path": path, "answers": read_answers(path), "chosen": chosen, "tasks": tasks, **asked}
     with ResultsWriter(folder / "results.jsonl", describe_run(**given, spec={}, method="SFT")) as writer:
