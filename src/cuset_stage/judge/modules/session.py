@@ -348,7 +348,7 @@ class Module:
         try:
             yield said
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
-            raise self._garbled() from None
+            raise self.failure({"type": "Garbled", "message": "its process did not answer as it should"}) from None
 
     def _take(self, rows: Any, folder: Path, most_bytes: int | None = None) -> list[Saved]:
         """Save the tensors that follow a reply. Raise ValueError if `rows` does not describe tensors."""
@@ -399,9 +399,6 @@ class Module:
 
     def _problem(self, message: str) -> Exception:
         return self.failure({"type": "Problem", "message": message})
-
-    def _garbled(self) -> Exception:
-        return self.failure({"type": "Garbled", "message": "its process did not answer as it should"})
 
 
 def _mapped(saved: Saved) -> np.ndarray:
