@@ -48,7 +48,7 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
         try:
             record = json.loads(line.decode("utf-8-sig"))  # decoded here, because json guesses the encoding of bytes
         except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 give a ValueError too
-            if torn and number == len(lines):
+            if torn and number == len(lines) and line.startswith(b"{"):
                 logger.warning("%s:%d: the last line was cut off while it was written; it is left out.", path, number)
                 return
             problem = TOO_DEEP if isinstance(error, RecursionError) else f"not JSON ({error})"
@@ -145,7 +145,10 @@ class Appender(AbstractContextManager["Appender"]):
         self.close()
 
     def _repair(self) -> None:
-        """Make the file end with a whole line: remove a torn last line, or add a missing line end."""
+        """Make the file end with a whole line: remove a torn last line, or add a missing line end.
+
+        Only the beginning of an object is removed. Any other last line belongs to a file that no writer of objects made.
+        """
         size = end = os.fstat(self._handle).st_size
         tail = b""
         while end and b"\n" not in tail:  # read backwards from the end, because the file may be large
@@ -156,7 +159,8 @@ class Appender(AbstractContextManager["Appender"]):
         if not line:
             return
         try:
-            json.loads(line)
+            if line.startswith(b"{"):
+                json.loads(line)
         except (ValueError, RecursionError):
             os.ftruncate(self._handle, size - len(line))
             logger.warning("%s: the last line was cut off while it was written; it is removed.", self.path)

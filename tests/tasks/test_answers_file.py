@@ -102,6 +102,13 @@ def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
     with Appender(file):
         pass
     assert file.read_text() == json.dumps(line()) + "\n"
+    file.write_text('[\n{"note": "not an answer"}\n]')  # a user's file, given by mistake
+    with Appender(file), pytest.raises(AnswersError, match=":1: not JSON"):
+        read_answers(file)
+    assert file.read_text().rstrip() == '[\n{"note": "not an answer"}\n]'
+    file.write_text("one line")
+    with pytest.raises(AnswersError, match=":1: not JSON"):
+        read_answers(file)
 
 
 LIMITED = """
