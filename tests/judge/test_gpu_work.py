@@ -294,8 +294,11 @@ def test_where_nothing_can_be_recorded_it_is_said(run, monkeypatch):
         (["no_gpu=false", "record_gpu=false"], "require_gpu needs the record that record_gpu=false leaves out"),
     ):
         assert says in run(answers, "require_gpu=true", *options, code=2)[0]
+    assert results.run["require_gpu"] is False
     with pytest.raises(SandboxError, match="record_gpu=false is about CUDA programs"):
         Bench(EvaluationSpec(no_gpu=True, record_gpu=False), "python")
+    with pytest.raises(SandboxError, match="require_gpu=true is about CUDA programs"):
+        Bench(EvaluationSpec(require_gpu=True), "python")
 
 
 def test_a_record_is_held_against_the_gpus_counters():

@@ -83,7 +83,9 @@ class Bench:
     def _of_modules(self) -> ModuleJudge:
         spec = self.spec
         unrecorded = isinstance(spec, EvaluationSpec) and not spec.record_gpu
-        for is_set, key in ((spec.thorough, "thorough=true"), (unrecorded, "record_gpu=false")):
+        required = isinstance(spec, EvaluationSpec) and spec.require_gpu
+        keys = ((spec.thorough, "thorough=true"), (required, "require_gpu=true"), (unrecorded, "record_gpu=false"))
+        for is_set, key in keys:
             if is_set:
                 raise SandboxError(
                     f"{key} is about CUDA programs; the answers to these tasks are modules: leave it out."
@@ -141,6 +143,7 @@ class Bench:
             "gpu_counters": self.gpu_counters,
             "per_gpu": self.spec.per_gpu,
             "thorough": self.spec.thorough,
+            "require_gpu": getattr(self.judge, "require_gpu", False),
         }
 
 

@@ -16,7 +16,7 @@ from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
 NAMED = 8  # maximum number of tasks that a note names with their message; the rest is counted
 JUDGE = {
     *("gpus", "toolkit", "arch", "flags", "isolation", "torch", "extract", "cuset_stage", "compile_only", "thorough"),
-    *("level", "samples a task", "generation.max_tokens", "generation.temperature", "generation.top_p"),
+    *("require_gpu", "level", "samples a task", "generation.max_tokens", "generation.temperature", "generation.top_p"),
 }
 """Settings of the judge and of sampling. If runs differ in one of them or in a limit, the report notes it. A method's settings are not
 among them."""
