@@ -122,11 +122,15 @@ def test_an_answer_that_was_never_given_is_a_failure_of_its_run_alone(write):
     assert "without an answer: SFT 5 of 8" in loud(collection)
 
 
-def test_different_task_sets_are_refused(write):
+@pytest.mark.parametrize(("digest", "task"), [("2", "a"), ("1", "d")])
+def test_different_task_sets_are_refused(write, digest, task):
     first = write("one", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1"})
-    second = write("two", {"b": [M], "c": [M], "d": [P]}, tasks={"sha256": "2"})
-    with pytest.raises(ReportError, match=r"one: 3 tasks.*Report them apart"):
+    second = write("two", {"b": [M], "c": [M], task: [P]}, tasks={"sha256": digest})
+    named = ", a among them" if task == "d" else ""
+    with pytest.raises(ReportError, match=rf"one: 3 tasks{named}, SHA-256 1.*Report them apart"):
         collect([first, second])
+    same = write("three", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1", "split": "eval"})
+    assert len(collect([first, same]).tasks) == 3  # chosen in another way
 
 
 def test_a_compile_only_run_has_no_function_column(write):
@@ -172,8 +176,11 @@ def test_runs_of_one_name_are_told_apart(tmp_path):
 
 
 def test_settings_that_differ_are_noted(write):
-    collection = collect([write("one", {"a": [P]}), write("two", {"a": [P]}, arch="sm_80", flags=["-O0"])])
-    assert [note.text for note in collection.notes] == ["The runs differ in arch, flags: see the settings."]
+    told = [{"require_gpu": False}, {"arch": "sm_80", "flags": ["-O0"], "require_gpu": True}]
+    collection = collect([write(str(number), {"a": [P]}, **changes) for number, changes in enumerate(told)])
+    assert [note.text for note in collection.notes] == [
+        "The runs differ in arch, flags, require_gpu: see the settings."
+    ]
     assert "| arch | sm_90 | sm_80 |" in render_markdown(build_report(collection))
 
 

@@ -124,7 +124,7 @@ def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> It
     for task in set(only).difference(known_tasks):
         raise ReportError(f"only={task}: the results have no such task; {nearest(task, known_tasks)}.")
     wanted = frozenset([task for task in known_tasks if not only or task in only][:limit])
-    task_keys = {"count": len(wanted), "split": None, "ids": sorted(wanted)}
+    task_keys = {"count": len(wanted), "ids": sorted(wanted)}
     for run in runs:
         header = {**run.header, "tasks": {**(run.told("tasks") or {}), **task_keys}}
         samples = {key: line for key, line in run.samples.items() if key[0] in wanted}
@@ -136,11 +136,16 @@ def _check_one_set(runs: Sequence[Run]) -> None:
     """Raise ReportError if the runs are on different task sets."""
     labels_by_set: defaultdict[tuple[Any, ...], list[str]] = defaultdict(list)
     for run in runs:
-        labels_by_set[tuple(run.told("tasks", key) for key in ("count", "split", "sha256"))].append(run.label)
+        ids = frozenset(run.told("tasks", "ids") or ())  # whichever of split, only and limit chose them
+        labels_by_set[run.told("tasks", "count"), ids, run.told("tasks", "sha256")].append(run.label)
     if len(labels_by_set) > 1:
+        common = frozenset.intersection(*(ids for _, ids, _ in labels_by_set))
+        own = {
+            ids: "".join(f", {task} among them" for task in sorted(ids - common)[:1]) for _, ids, _ in labels_by_set
+        }
         texts = [
-            f"{', '.join(labels)}: {count} tasks{f' of split {split}' if split else ''}, SHA-256 {str(digest)[:12]}"
-            for (count, split, digest), labels in labels_by_set.items()
+            f"{', '.join(labels)}: {count} tasks{own[ids]}, SHA-256 {str(digest)[:12]}"
+            for (count, ids, digest), labels in labels_by_set.items()
         ]
         raise ReportError(
             f"the runs are on different task sets ({'; '.join(texts)}), so their numbers do not compare. Report them "
