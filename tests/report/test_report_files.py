@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from results_factory import write_results
 
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
 from cuset_stage.report import build_report, collect, write_report
@@ -73,6 +74,22 @@ def test_the_code_written_last_counts(write: Any, tmp_path: Path) -> None:
     assert [sample["verdict"] for sample in read_results(path).samples] == [M, P]
     (run,) = collect([path]).runs
     assert run.verdict("a", 0) == P
+
+
+def test_files_joined_by_hand_count_together(write: Any, tmp_path: Path) -> None:
+    """Parts that two machines judged, one of them not to its end; never two methods."""
+    second = {"verdicts": {"b": [P, None]}, "answers": {"levels": {"1": 2}, "count": 2}}
+    joined, first = tmp_path / "joined.jsonl", write("one", {"a": [P], "c": []}).read_text()
+    joined.write_text(first + write_results(tmp_path / "second.jsonl", "one", **second).read_text())
+    (run,) = collect([joined]).runs
+    assert (run.asked, run.planned, run.missing) == ({"a", "b", "c"}, 3, 1)
+    joined.write_text(first + first)
+    assert collect([joined]).runs[0].planned == 1
+    joined.write_text(first + write("other", {"b": [P]}).read_text())
+    with pytest.raises(
+        ResultsError, match=r'joined\.jsonl:3: a second header, with method "other"; the lines above have "one"'
+    ):
+        collect([joined])
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,9 @@ def read_results(path: Path) -> Results:
     for number, record in lines:
         if record.get("type") == "run":
             _check(record, f"{path}:{number}: the header's ", "or judge again into another file", RunLine)
-            run = record
-            if (prompts := prompts_of(run)) is not None:
-                run["generation"] = (run.get("generation") or {}) | {"prompts": prompts}
+            if (prompts := prompts_of(record)) is not None:
+                record["generation"] = (record.get("generation") or {}) | {"prompts": prompts}
+            run = _joined(run, record, f"{path}:{number}") if run else record
         elif record.get("type") == "sample":
             which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
             way_out = "or take it out to have the sample judged again"
@@ -148,6 +148,30 @@ def read_results(path: Path) -> Results:
             f'{path}: {has}; expected "type": "run", "format": {FORMAT} in line 1, by `cuset evaluate`.'
         )
     return Results(run, sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"])))
+
+
+def _joined(run: Mapping[str, Any], part: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the header of a file that was joined from two: what the parts ask for counts together.
+
+    Raises:
+        ResultsError: They are not parts of the same run.
+    """
+    for name in ("method", "generation"):
+        if not (_continues(run.get(name), part.get(name)) or _continues(part.get(name), run.get(name))):
+            raise ResultsError(
+                f"{where}: a second header, with {name} {json.dumps(part.get(name))}; the lines above have {json.dumps(run.get(name))}. "
+                "Keep the results of each method in a file of their own."
+            )
+    if all(run.get(key) == part.get(key) for key in ("tasks", "answers")):  # one run, judged in two files
+        return dict(part)
+    tasks, answers = ((run.get(key) or {}, part.get(key) or {}) for key in ("tasks", "answers"))
+    ids = list(dict.fromkeys(task for of in tasks for task in of.get("ids") or ()))
+    levels = sum((Counter(of.get("levels") or {}) for of in answers), Counter())
+    return {
+        **part,
+        "tasks": {**tasks[1], "ids": ids, "count": len(ids)},
+        "answers": {**answers[1], "levels": dict(levels)},
+    }
 
 
 def inputs_seed(output: Path) -> int:
