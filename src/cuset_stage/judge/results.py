@@ -382,16 +382,15 @@ def asked_tasks(whole: TaskSet, answers: Iterable[Answer], **chosen: Any) -> Tas
     Args:
         whole: The whole task set.
         answers: The answers to judge.
-        **chosen: The user's choice, as arguments of `choose_tasks`. Without a choice, the tasks are those that were
-            chosen when `cuset generate` made the answers, or all if an answer does not record such a choice.
+        **chosen: The user's choice, as arguments of `choose_tasks`. It is made among the tasks that were chosen when
+            `cuset generate` made the answers, or among all if an answer does not record such a choice. A key that is
+            given replaces the recorded one.
     """
-    if any(chosen.values()):
-        return choose_tasks(whole, **chosen)
-    choices = {json.dumps(answer.chosen_tasks): answer.chosen_tasks for answer in answers}
-    if None in choices.values():
-        return whole
-    ids = {task.id for choice in choices.values() for task in choose_tasks(whole, **choice)}
-    return replace(whole, tasks=tuple(task for task in whole if task.id in ids))
+    chosen = {key: value for key, value in chosen.items() if value}
+    choices = {json.dumps(answer.chosen_tasks): answer.chosen_tasks or {} for answer in answers}
+    left = [{key: value for key, value in choice.items() if key not in chosen} for choice in choices.values()]
+    ids = {task.id for choice in left for task in choose_tasks(whole, **choice)}
+    return choose_tasks(replace(whole, tasks=tuple(task for task in whole if task.id in ids)), **chosen)
 
 
 def choose_samples(samples: Sequence[Sample], asked: TaskSet, *, level: int | None = None) -> list[Sample]:
