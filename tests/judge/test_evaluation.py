@@ -86,6 +86,8 @@ def test_parts_of_a_file_add_up(run):
         assert results.run["tasks"]["ids"] == ["one"] and results.run["tasks"]["set_size"] > 1
     said, results = run(answers)
     assert "(2 judged" in said and "1 taken" in said and len(results.samples) == 3
+    split = [{**answer, "chosen_tasks": {"split": "train"}} for answer in answers[1:]]
+    assert run(split, "limit=1")[1].run["tasks"]["ids"] == ["two"]  # limit= is of the tasks that the model was asked
     # The header describes every line of the file, so lines that were judged in another way are removed.
     said, results = run(answers, "limit=1", "compile_only=true")
     assert "(1 judged" in said and verdicts(results) == {("one", 0): "compiled"}
@@ -101,6 +103,8 @@ def test_another_models_results_are_not_written_over_and_more_answers_of_one_are
     for more in ({"seed": 0}, {"seed": 8, "model": "other"}):
         other = [answers[0], answer_row("one", 1, None, **more)]
         assert "holds results with generation" in run(other, code=2)[0]
+    said, results = run(answers, "method=sft")  # named later
+    assert "nothing new to judge" in said and results.run["method"] == "sft"
     assert "holds results with method" in run(answers, "method=cuset", code=2)[0]
 
 

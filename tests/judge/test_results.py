@@ -91,7 +91,7 @@ def test_other_files_are_refused(tmp_path, text, says):
         read_results(path)
 
 
-def test_a_later_line_replaces_an_earlier_one_and_what_is_not_kept_is_not_lost(path):
+def test_a_later_line_replaces_an_earlier_one_and_what_is_not_kept_is_not_lost(path, caplog):
     before = read_results(path).samples
     with ResultsWriter(path, {"run": "again"}, before[:2]) as writer:
         writer.append(line("a", 0, "passed"))
@@ -102,3 +102,4 @@ def test_a_later_line_replaces_an_earlier_one_and_what_is_not_kept_is_not_lost(p
     assert [(s["task"], s["verdict"]) for s in read_results(path).samples] == [("a", "passed"), ("b", "passed")]
     aside = path.with_name(path.name + ".replaced")
     assert [json.loads(text) for text in aside.read_text().splitlines()] == before[2:]
+    assert f"1 earlier results went from results.jsonl to {aside}" in caplog.text

@@ -9,6 +9,7 @@ import datetime
 import functools
 import hashlib
 import json
+import logging
 import platform
 import secrets
 import time
@@ -33,6 +34,7 @@ from .judgement import Judgement
 from .pipeline import Job, Pipeline
 
 
+logger = logging.getLogger(__name__)
 FORMAT = 1
 GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
 
@@ -292,8 +294,11 @@ class ResultsWriter(Appender):
         gone = [line for line in before if line not in staying]
         try:
             if gone:
-                with path.with_name(path.name + ".replaced").open("a", encoding="utf-8") as file:
+                aside = path.with_name(path.name + ".replaced")
+                with aside.open("a", encoding="utf-8") as file:
                     file.writelines(gone)
+                why = "of other answers, judged in another way, or to be judged again"
+                logger.warning("%d earlier results went from %s to %s: %s.", len(gone), path.name, aside, why)
             write_atomically(path, lines)
         except OSError as error:
             raise ResultsError(f"cannot write {path}: {error.strerror}.") from None
@@ -534,7 +539,8 @@ def _take_up(
     earlier = read_results(output)
     for name in ("method", "generation"):
         before, now = earlier.run.get(name), header.get(name)
-        if earlier.samples and not _continues(before, now):
+        # Results without a method may get one: it is a name alone, and judging them again could take hours.
+        if earlier.samples and before is not None and not _continues(before, now):
             raise ResultsError(
                 f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give another "
                 "output, or remove the file."
