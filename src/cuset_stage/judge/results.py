@@ -395,7 +395,8 @@ def asked_tasks(whole: TaskSet, answers: Iterable[Answer], **chosen: Any) -> Tas
     choices = {json.dumps(answer.chosen_tasks): answer.chosen_tasks or {} for answer in answers}
     left = [{key: value for key, value in choice.items() if key not in chosen} for choice in choices.values()]
     ids = {task.id for choice in left for task in choose_tasks(whole, **choice)}
-    return choose_tasks(replace(whole, tasks=tuple(task for task in whole if task.id in ids)), **chosen)
+    named = choose_tasks(whole, **{**chosen, "limit": None})
+    return replace(whole, tasks=tuple(task for task in named if task.id in ids)[: chosen.get("limit")])
 
 
 def choose_samples(samples: Sequence[Sample], asked: TaskSet, *, level: int | None = None) -> list[Sample]:
@@ -542,8 +543,8 @@ def _take_up(
         # Results without a method may get one: it is a name alone, and judging them again could take hours.
         if earlier.samples and before is not None and not _continues(before, now):
             raise ResultsError(
-                f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give another "
-                "output, or remove the file."
+                f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give the same, "
+                "another output, or remove the file."
             )
     kept = {}
     for line in earlier.samples:
