@@ -48,7 +48,7 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
         try:
             record = json.loads(line.decode("utf-8-sig"))  # decoded here, because json guesses the encoding of bytes
         except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 give a ValueError too
-            if torn and number == len(lines) and line.startswith(b"{"):
+            if torn and number == len(lines) and is_torn(data[:1], line, error):
                 logger.warning("%s:%d: the last line was cut off while it was written; it is left out.", path, number)
                 return
             problem = TOO_DEEP if isinstance(error, RecursionError) else f"not JSON ({error})"
@@ -56,6 +56,20 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
         if not isinstance(record, dict):
             raise LinesError(f"{path}:{number}: {type(record).__name__}; expected one JSON object a line.")
         yield number, record
+
+
+def is_torn(start: bytes, line: bytes, error: Exception) -> bool:
+    """Return whether a last line was cut off while it was written.
+
+    Only the beginning of an object, or the zeros that a file system leaves after a power failure, in a file of objects
+    is. Any other file was given by mistake.
+
+    Args:
+        start: the first byte of the file.
+        line: the last line.
+        error: why it is not JSON.
+    """
+    return start == b"{" and line[:1] in (b"{", b"\0") and getattr(error, "msg", "") != "Extra data"
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -145,10 +159,7 @@ class Appender(AbstractContextManager["Appender"]):
         self.close()
 
     def _repair(self) -> None:
-        """Make the file end with a whole line: remove a torn last line, or add a missing line end.
-
-        Only the beginning of an object is removed. Any other last line belongs to a file that no writer of objects made.
-        """
+        """Make the file end with a whole line: remove a torn last line, or add a missing line end."""
         size = end = os.fstat(self._handle).st_size
         tail = b""
         while end and b"\n" not in tail:  # read backwards from the end, because the file may be large
@@ -159,10 +170,10 @@ class Appender(AbstractContextManager["Appender"]):
         if not line:
             return
         try:
-            if line.startswith(b"{"):
-                json.loads(line)
-        except (ValueError, RecursionError):
-            os.ftruncate(self._handle, size - len(line))
-            logger.warning("%s: the last line was cut off while it was written; it is removed.", self.path)
-        else:
-            os.write(self._handle, b"\n")
+            json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if is_torn(os.pread(self._handle, 1, 0), line, error):
+                os.ftruncate(self._handle, size - len(line))
+                logger.warning("%s: the last line was cut off while it was written; it is removed.", self.path)
+                return
+        os.write(self._handle, b"\n")

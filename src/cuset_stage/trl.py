@@ -69,9 +69,8 @@ class CusetTrainer(SFTTrainer):
         language: str = "cuda",
         **kwargs: Any,
     ) -> None:
-        self.objective = (
-            ObjectiveSettings(objective) if isinstance(objective, str) else objective or ObjectiveSettings()
-        )
+        is_settings = isinstance(objective, ObjectiveSettings)
+        self.objective = objective if is_settings else ObjectiveSettings(objective or "cuset")
         super().__init__(*args, **kwargs)
         tokenizer = getattr(self.processing_class, "tokenizer", self.processing_class)
         labeller = BatchLabeller(tokenizer, kinds, aliases, language)

@@ -88,6 +88,7 @@ def test_parts_of_a_file_add_up(run):
     assert "(2 judged" in said and "1 taken" in said and len(results.samples) == 3
     split = [{**answer, "chosen_tasks": {"split": "train"}} for answer in answers[1:]]
     assert run(split, "limit=1")[1].run["tasks"]["ids"] == ["two"]  # limit= is of the tasks that the model was asked
+    assert run(split, "split=train")[1].run["tasks"]["ids"] == ["two"]
     assert "no answers to judge with these" in run(split, "only=one", code=2)[0]
     # The header describes every line of the file, so lines that were judged in another way are removed.
     said, results = run(answers, "limit=1", "compile_only=true")

@@ -87,8 +87,11 @@ def test_files_joined_by_hand_count_together(write: Any, tmp_path: Path) -> None
     assert collect([joined]).runs[0].planned == 1
     joined.write_text(first + write("other", {"b": [P]}).read_text())
     with pytest.raises(
-        ResultsError, match=r'joined\.jsonl:3: a second header, with method "other"; the lines above have "one"'
+        ResultsError, match=r'joined\.jsonl:3: a second header, with method "other"; the first one has "one"'
     ):
+        collect([joined])
+    joined.write_text(first + write("one", {"a": [P], "b": [P]}).read_text())
+    with pytest.raises(ResultsError, match="task a and 0 more belong to both parts"):
         collect([joined])
 
 

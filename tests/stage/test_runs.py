@@ -333,8 +333,9 @@ def test_training_does_not_go_on_from_another_objective(tmp_path, monkeypatch, s
     (tmp_path / "checkpoint-9").mkdir()  # a later one, which this run does not resume
     (tmp_path / "checkpoint-9" / "trainer_state.json").write_text(json.dumps(by("cuset")))
     monkeypatch.chdir(tmp_path.parent)
-    refused = f"checkpoint-5 was trained by {trained_by}.*remove it. Give another output_dir"
     for output in (str(tmp_path), tmp_path.name, "elsewhere"):
+        fix = "Remove resume_from_checkpoint" if output == "elsewhere" else "Give another output_dir"
+        refused = f"checkpoint-5 was trained by {trained_by}.*{fix}"
         args = SimpleNamespace(output_dir=output, resume_from_checkpoint=f"{tmp_path}/checkpoint-5")
         with pytest.raises(InputError, match=refused) if trained_by else nullcontext():
             choose_checkpoint(args, "cuset")

@@ -102,10 +102,11 @@ def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
     with Appender(file):
         pass
     assert file.read_text() == json.dumps(line()) + "\n"
-    file.write_text('[\n{"note": "not an answer"}\n]')  # a user's file, given by mistake
-    with Appender(file), pytest.raises(AnswersError, match=":1: not JSON"):
-        read_answers(file)
-    assert file.read_text().rstrip() == '[\n{"note": "not an answer"}\n]'
+    for text in ('[\n{"note": 1}\n]', '[{"note": 1},\n{"note": 2}]'):  # a user's file, given by mistake
+        file.write_text(text)
+        with Appender(file), pytest.raises(AnswersError, match=":1: not JSON"):
+            read_answers(file)
+        assert file.read_text().rstrip() == text
     file.write_text("one line")
     with pytest.raises(AnswersError, match=":1: not JSON"):
         read_answers(file)

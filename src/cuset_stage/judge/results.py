@@ -36,6 +36,7 @@ from .pipeline import Job, Pipeline
 
 logger = logging.getLogger(__name__)
 FORMAT = 1
+_JUDGED = ("flags", "compile_only", "thorough", "require_gpu")  # keys of a header on which verdicts depend
 GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
 
 
@@ -156,23 +157,31 @@ def _joined(run: Mapping[str, Any], part: Mapping[str, Any], where: str) -> dict
     """Return the header of a file that was joined from two: what the parts ask for counts together.
 
     Raises:
-        ResultsError: They are not parts of the same run.
+        ResultsError: They are not parts of the same run, or both have some of the tasks.
     """
-    for name in ("method", "generation"):
-        if not (_continues(run.get(name), part.get(name)) or _continues(part.get(name), run.get(name))):
-            raise ResultsError(
-                f"{where}: a second header, with {name} {json.dumps(part.get(name))}; the lines above have {json.dumps(run.get(name))}. "
-                "Keep the results of each method in a file of their own."
-            )
-    if all(run.get(key) == part.get(key) for key in ("tasks", "answers")):  # one run, judged in two files
-        return dict(part)
     tasks, answers = ((run.get(key) or {}, part.get(key) or {}) for key in ("tasks", "answers"))
-    ids = list(dict.fromkeys(task for of in tasks for task in of.get("ids") or ()))
-    levels = sum((Counter(of.get("levels") or {}) for of in answers), Counter())
+    pairs = {name: (run.get(name), part.get(name)) for name in ("method", "generation", *_JUDGED)}
+    pairs["task set"] = tasks[0].get("sha256"), tasks[1].get("sha256")
+    for name, (first, second) in pairs.items():
+        if not (_continues(first, second) or _continues(second, first)):
+            raise ResultsError(
+                f"{where}: a second header, with {name} {json.dumps(second)}; the first one has {json.dumps(first)}. Results that differ in "
+                "it belong in a file each."
+            )
+    ids = [dict.fromkeys(of.get("ids") or ()) for of in tasks]
+    levels = [Counter(of.get("levels") or {}) for of in answers]
+    if ids[0].keys() == ids[1].keys():
+        return {**part, "answers": {**answers[1], "levels": dict(levels[0] | levels[1])}}
+    if both := ids[0].keys() & ids[1].keys():
+        raise ResultsError(
+            f"{where}: a second header; task {min(both)} and {len(both) - 1} more belong to both parts, others to one. Judge all answers into "
+            "one file, or join parts that have no task in common."
+        )
+    every = [*ids[0], *ids[1]]
     return {
         **part,
-        "tasks": {**tasks[1], "ids": ids, "count": len(ids)},
-        "answers": {**answers[1], "levels": dict(levels)},
+        "tasks": {**tasks[1], "ids": every, "count": len(every)},
+        "answers": {**answers[1], "levels": dict(levels[0] + levels[1])},
     }
 
 
@@ -297,8 +306,8 @@ class ResultsWriter(Appender):
                 aside = path.with_name(path.name + ".replaced")
                 with aside.open("a", encoding="utf-8") as file:
                     file.writelines(gone)
-                why = "of other answers, judged in another way, or to be judged again"
-                logger.warning("%d earlier results went from %s to %s: %s.", len(gone), path.name, aside, why)
+                why = "their answer or the way of judging has changed, or they are judged again"
+                logger.warning("%d earlier result(s) moved from %s to %s: %s.", len(gone), path.name, aside, why)
             write_atomically(path, lines)
         except OSError as error:
             raise ResultsError(f"cannot write {path}: {error.strerror}.") from None
@@ -388,13 +397,10 @@ def asked_tasks(whole: TaskSet, answers: Iterable[Answer], **chosen: Any) -> Tas
         whole: The whole task set.
         answers: The answers to judge.
         **chosen: The user's choice, as arguments of `choose_tasks`. It is made among the tasks that were chosen when
-            `cuset generate` made the answers, or among all if an answer does not record such a choice. A key that is
-            given replaces the recorded one.
+            `cuset generate` made the answers, or among all if an answer does not record such a choice.
     """
-    chosen = {key: value for key, value in chosen.items() if value}
     choices = {json.dumps(answer.chosen_tasks): answer.chosen_tasks or {} for answer in answers}
-    left = [{key: value for key, value in choice.items() if key not in chosen} for choice in choices.values()]
-    ids = {task.id for choice in left for task in choose_tasks(whole, **choice)}
+    ids = {task.id for choice in choices.values() for task in choose_tasks(whole, **choice)}
     named = choose_tasks(whole, **{**chosen, "limit": None})
     return replace(whole, tasks=tuple(task for task in named if task.id in ids)[: chosen.get("limit")])
 
@@ -541,10 +547,11 @@ def _take_up(
     for name in ("method", "generation"):
         before, now = earlier.run.get(name), header.get(name)
         # Results without a method may get one: it is a name alone, and judging them again could take hours.
-        if earlier.samples and before is not None and not _continues(before, now):
+        is_unnamed = name == "method" and before is None
+        if earlier.samples and not is_unnamed and not _continues(before, now):
             raise ResultsError(
-                f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give the same, "
-                "another output, or remove the file."
+                f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give the same "
+                f"{name}, another output=, or remove the file."
             )
     kept = {}
     for line in earlier.samples:

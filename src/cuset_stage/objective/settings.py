@@ -42,8 +42,8 @@ def _number(name: str, value: object, accept, expected: str) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not accept(value):  # comparisons with NaN are False, so NaN is refused, too
         hint = ""
-        if isinstance(value, str):
-            with suppress(ValueError):
+        with suppress(ValueError):
+            if isinstance(value, str) and accept(float(value)):
                 hint = f" This is text: YAML reads 1e-1 as text and 1.0e-1 as a number; write {float(value)!r}."
         raise ValueError(f"{name}={value!r}: expected {expected}.{hint}")
 

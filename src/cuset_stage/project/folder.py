@@ -124,7 +124,7 @@ def _notes(column: str | None, formatting: str, rows: list[dict[str, Any]]) -> t
     notes = []
     if any("loss_weight" in row for row in rows):
         notes.append("loss_weight of rows is not read; a row's weight is called weight (docs/data.md)")
-    if column and any("weight" in message for row in rows for message in row[column]):
+    if column and any(message.get("weight") is not None for row in rows for message in row[column]):
         notes.append("weight of messages is not read; a message's weight is called loss_weight (docs/data.md)")
     if formatting == "openai":
         added = "which LLaMA-Factory's formatting openai reads: it adds `detailed thinking off` to the system prompt of rows without tools"
@@ -133,7 +133,7 @@ def _notes(column: str | None, formatting: str, rows: list[dict[str, Any]]) -> t
 
 
 def _check_rows(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None:
-    """Raise InputError for rows that training would refuse or drop."""
+    """Raise InputError for rows that training would refuse, and for turns that do not alternate."""
     names = {"formatting": file.entry["formatting"], **file.entry["columns"], **file.entry.get("tags", {})}
     for number, row in enumerate(rows, 1):
         try:

@@ -282,8 +282,8 @@ def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, 
         align_dataset = rebind_globals(align_dataset, {"get_dataset_converter": giving_converter})
     try:
         return align_dataset(dataset, names, data_args, *args)
-    except ValueError:
-        if data_args.preprocessing_num_workers is None:
+    except ValueError as error:
+        if isinstance(error, InputError) or data_args.preprocessing_num_workers is None or "align" not in str(error):
             raise
         # A process that finds no usable row does not learn the columns' types, and its rows do not join the others'.
         data_args = copy.copy(data_args)

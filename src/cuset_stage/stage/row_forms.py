@@ -12,7 +12,7 @@ from ..text import InputError, one_line, shown
 def check_texts(row: dict[str, Any], names: Mapping[str, Any]) -> None:
     """Check that a row's texts, messages and turns are what LLaMA-Factory expects.
 
-    Columns may be null, and so may the last answer: such a row is dropped later.
+    Columns may be null. So may the last answer; its row is dropped later.
 
     Args:
         row: the row as it stands in the file.
@@ -38,7 +38,9 @@ def check_texts(row: dict[str, Any], names: Mapping[str, Any]) -> None:
             texts = entry if isinstance(entry, list) and len(entry) == 2 else [None]
         else:
             texts = list(map(entry.get, tags)) if isinstance(entry, dict) else [None]
-            if texts[0] in (names["assistant_tag"], names["function_tag"]):
+            if number == 1 and texts[0] == names["system_tag"]:
+                texts = [text for text in texts if text is not None]  # no system prompt
+            elif texts[0] in (names["assistant_tag"], names["function_tag"]):
                 # LLaMA-Factory's formatting `openai` makes the text of tool calls, whatever the content is.
                 is_call = names["formatting"] == "openai" and entry.get("tool_calls")
                 may_be_null = is_call or number == len(row[column])

@@ -154,6 +154,8 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
     if not last:
         return
     checkpoint = Path(last)
+    if not checkpoint.is_dir():  # the Trainer says so, as under SFT
+        return
     is_in_output = checkpoint.resolve().parent == output.resolve()
     whole = whole_checkpoints(output)
     if is_in_output and checkpoint.name not in (path.name for path in whole):
@@ -164,14 +166,18 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
         checkpoint = whole[-1]
     if not (file := checkpoint / "trainer_state.json").is_file():
         return
-    state = json.loads(file.read_bytes())
+    try:
+        state = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise InputError(f"{file} is cut off or damaged ({error}); resume from another checkpoint.") from None
     trained_by = state.get("stateful_callbacks", {}).get(TrainedBy.__name__, {}).get("args", {}).get("objective")
     logged = {name for entry in state.get("log_history", ()) for name in entry}
     is_of_earlier_version = trained_by is None and any(name.startswith(LOG_PREFIX) for name in logged)
     if trained_by != objective and not is_of_earlier_version:
+        fix = "Give another output_dir, or overwrite_output_dir: true, and no resume_from_checkpoint"
         raise InputError(
-            f"{checkpoint} was trained by {trained_by or 'stage: sft'}, and this run's objective is {objective}. If the recipe "
-            "has resume_from_checkpoint, remove it. Give another output_dir, or overwrite_output_dir: true."
+            f"{checkpoint} was trained by {trained_by or 'stage: sft'}, and this run's objective is {objective}. "
+            f"{fix if is_in_output else 'Remove resume_from_checkpoint, or give a checkpoint of this objective'}."
         )
     if is_in_output:
         logger.warning_rank0(
