@@ -38,7 +38,7 @@ def check_texts(row: dict[str, Any], names: Mapping[str, Any]) -> None:
             texts = entry if isinstance(entry, list) and len(entry) == 2 else [None]
         else:
             texts = list(map(entry.get, tags)) if isinstance(entry, dict) else [None]
-            if number == 1 and texts[0] == names["system_tag"]:
+            if number == 1 and texts[0] and texts[0] == names["system_tag"]:
                 texts = [text for text in texts if text is not None]  # no system prompt
             elif texts[0] in (names["assistant_tag"], names["function_tag"]):
                 # LLaMA-Factory's formatting `openai` makes the text of tool calls, whatever the content is.
