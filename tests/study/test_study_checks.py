@@ -93,6 +93,7 @@ def test_a_dry_run_says_what_is_left_without_torch(study):
         (("generate",), {"samples": 3, "temperature": 0}, "generate (of tiny): samples=3 with temperature=0: greedy"),
         (("generate",), {"output": "a.jsonl"}, "generate: output: the study sets it; leave it out."),
         (("generate",), {"prompts": "x"}, "prompts: the study sets it"),
+        (("generate",), {"adapter": "x"}, "generate: adapter: the study sets it; leave it out."),
         (("evaluate",), {"per_gpus": 3}, "evaluate (of tiny): per_gpus: no such key; did you mean per_gpu"),
         (("pairs",), {"samples": "x"}, "pairs (of tiny): samples='x': expected a valid integer"),
         ((), {"analyze": {}}, "analyze (of tiny): give either code=... (files or folders) or dataset=..."),
@@ -111,6 +112,7 @@ def test_a_typo_is_found_wherever_it_stands(study, tmp_path, place, changes, mes
     [
         (("models", "tiny"), {"model": "outputs/none/at/all"}, "models: tiny: model=outputs/none/at/all: there is no such folder"),
         ((), {"keys": {"dataset": "cuset_kernel"}}, "dataset=cuset_kernel: not in data/dataset_info.json; did you mean cuset_kernels"),
+        ((), {"keys": {"dataset_dir": "none"}}, "dataset_dir=none: no dataset_info.json there"),
         ((), {"tasks": "none.jsonl"}, "tasks: none.jsonl: no such file or folder; give the path of your copy"),
         ((), {"tasks": "README.md"}, "tasks: README.md: expected a folder or a file that ends in"),
         (("generate",), {"only": "nix"}, "tasks: data/cuset_mini_2.jsonl: no task 'nix'"),
@@ -123,6 +125,13 @@ def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, p
     absent = [line.split("=")[-1] for line in output.splitlines() if line.startswith("missing")]
     assert len(set(absent)) == len(absent)  # each once, though four runs need it
     assert message in run(file, exit_code=2) and not (tmp_path / "out").exists()
+
+
+def test_data_on_the_hub_and_an_adapter_as_a_model(study, tmp_path):
+    assert "missing" not in run(study(keys={"dataset": "a/b", "dataset_dir": "ONLINE"}), "dry_run=true")
+    (tmp_path / "model" / "config.json").rename(tmp_path / "model" / "adapter_config.json")
+    output = run(study(), "dry_run=true")
+    assert "this is an adapter" in output and "for a study, merge the two first (llamafactory-cli export)" in output
 
 
 def test_an_interrupted_study_has_its_report(study, monkeypatch):

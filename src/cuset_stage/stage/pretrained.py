@@ -31,8 +31,9 @@ def check_model(value: str) -> str:
     if folder.is_dir() and not (folder / "config.json").is_file():
         if (folder / "adapter_config.json").is_file():
             raise ValueError(
-                "this is an adapter; give its base as model=... and this as adapter=..., where that is a key; in a list of models "
-                f"they are one entry: models='{{tuned: {{model: BASE, adapter: {value}}}}}'"
+                "this is an adapter; give its base as model=... and this as adapter=..., where that is a key; a command that lists "
+                f"models takes models='{{tuned: {{model: BASE, adapter: {value}}}}}'; for a study, merge the two first "
+                "(llamafactory-cli export)"
             )
         raise ValueError("no config.json there, so it is not a model; was the training run finished?")
     return value

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .. import bundled
 from ..settings import Settings, SettingsError, check_datasets, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..stage.retired import check_retired
@@ -26,7 +27,7 @@ from .settings import StudySettings
 # Keys that the study itself sets, by kind of job. Users must not give them.
 DECIDED: Mapping[str, frozenset[str]] = {
     "train": frozenset({"model_name_or_path", "seed", "output_dir", "overwrite_output_dir"}),
-    "generate": frozenset({"model", "tasks", "prompts", "output", "seed"}),
+    "generate": frozenset({"model", "adapter", "tasks", "prompts", "output", "seed"}),
     "evaluate": frozenset({"answers", "tasks", "method", "output"}),
     "pairs": frozenset({"models", "output"}),
     "analyze": frozenset({"models", "output"}),
@@ -153,6 +154,9 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
     for name, model in model_of_name.items():
         check(f"models: {name}: model={model}: ", check_model, model)
     for folder, names in data_sets.items():
+        is_remote = folder == "ONLINE" or folder.startswith("REMOTE:")  # LLaMA-Factory's words for data on the Hub
+        if names and not is_remote and not (bundled.found(Path(folder)) / "dataset_info.json").is_file():
+            problems[f"dataset_dir={folder}: no dataset_info.json there"] = None
         for name in names:
             check("", check_datasets, [name], folder)
     for options in task_options.values():
