@@ -12,10 +12,11 @@
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU.
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. Judging on the GPU of a
-# training halves its speed. Two of these may run side by side with CUDA_VISIBLE_DEVICES and `taskset`: training waits for its one core.
+# training halves its speed. Two of these may run side by side with `taskset` (training waits for its one core): at one study only on one GPU,
+# at different ones also on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
@@ -34,16 +35,16 @@ link "$bench" CUDABench
 # STUDY: each GPU takes the next run: its jobs one after the other, on a share of the cores; needs no Snakemake
 spread() {
     local written folder workers cores slot queue
-    queue=$(mktemp) # of its own: another of these may work at the same study
+    queue=$(mktemp) # of its own: another of these may work at the same study on the same GPU (study.json names the GPUs of whoever wrote last)
     written=$(python3 - "$1" "${RUNS:-*}" "$queue" <<'PYTHON'
 import pathlib, sys
 from cuset_stage.study.plan import jobs_of, wanted
-from cuset_stage.study.run import gpu_names, jobs_left, write_study
+from cuset_stage.study.run import gpu_names, jobs_left, prepare
 from cuset_stage.study.settings import StudySettings
 
 settings = StudySettings.read([sys.argv[1], f"only={sys.argv[2]}"])
 jobs = jobs_of(settings)
-write_study(settings, jobs)
+prepare(settings, jobs) # removes the records that no longer count, so what is left stays visible
 runs = {}
 for job in jobs_left(settings, wanted(settings, jobs)):
     runs.setdefault(job.run.name, []).append(job.name)

@@ -14,7 +14,7 @@ from cuset_stage.files import file_lock
 from cuset_stage.settings import SettingsError
 from cuset_stage.study.job import lock_of
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
-from cuset_stage.study.run import check_begun, forecast, jobs_left, run_study, write_study
+from cuset_stage.study.run import check_begun, forecast, jobs_left, prepare, records_of, run_study, write_study
 from cuset_stage.study.settings import StudySettings
 
 
@@ -135,6 +135,9 @@ def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(study):
         StudyError, match=begun + r"samples \(3, now 2\)\. Give .* remove \S+/answers.jsonl and \S+/results.jsonl when"
     ):
         check(generate={"batch_size": 64, "samples": 2})
+    running = pytest.raises(StudyError, match=r"is running with samples=3\. Once it has ended, the same command makes")
+    with file_lock(lock_of(first.output, "generate/m/sft/seed3")), running:
+        check(generate={"batch_size": 64, "samples": 4})
     lower_tau = study(generate={"batch_size": 64, "samples": 3}, methods={"cuset": {"cuset_tau": 0.05}})
     check_begun(lower_tau, jobs_of(lower_tau))
     refused = pytest.raises(StudyError, match=r"cuset/seed4\.yaml: .* another cuset_tau")
@@ -176,6 +179,51 @@ def test_what_is_lost_or_asked_for_again_is_done_again(study, begun):
     assert begun(given) == ["evaluate"]
     more = study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1, "samples": 3})
     assert [job.kind for job in jobs_left(more, jobs_of(more))] == begun(more) == ["generate", "evaluate"]
+
+
+def test_what_is_left_stays_so_once_its_settings_are_written(study, monkeypatch):
+    def given(samples):
+        return study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1, "samples": samples})
+
+    def finish(kind):
+        record = first.output / "done" / kind / "m/sft/seed0.json"
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text("{}")
+
+    first, more = given(1), given(3)
+    prepare(first, jobs_of(first))
+    (first.output / "runs/m/sft/seed0").mkdir(parents=True)
+    for kind, output in (("train", "model"), ("generate", "answers.jsonl")):
+        (first.output / "runs/m/sft/seed0" / output).touch()
+        finish(kind)
+    (first.output / "runs/m/sft/seed0/results.jsonl").touch()
+
+    def meanwhile(*args):
+        records = records_of(*args)
+        finish("evaluate")  # by a job that a killed study has left
+        return records
+
+    monkeypatch.setattr("cuset_stage.study.run.records_of", meanwhile)
+    prepare(first, jobs_of(first))
+    monkeypatch.undo()
+    assert not jobs_left(first, jobs_of(first))
+    prepare(more, jobs_of(more))
+    assert [job.kind for job in jobs_left(more, jobs_of(more))] == ["generate", "evaluate"]
+
+
+def test_an_untrained_model_keeps_its_weights(study, tmp_path):
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "model.safetensors").write_text("now")
+    given = study({"model": str(tmp_path / "base")}, generate={"samples": 1})
+    for method in ("sft", "vanilla"):
+        check_begun(given, jobs_of(given))
+        answers = given.output / "runs/m" / method / "seed3/answers.jsonl"
+        answers.parent.mkdir(parents=True)
+        answers.write_text('{"weights": "1"}\n')  # a training has its own
+    with pytest.raises(
+        StudyError, match=r"vanilla/seed3/answers\.jsonl: sampled with other weights than \S+/base has"
+    ):
+        check_begun(given, jobs_of(given))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ import pandas as pd
 import yaml
 
 from .. import attention
-from ..files import file_lock, take_lock, write_atomically
+from ..files import file_lock, take_lock, weights_fingerprint, write_atomically
+from ..jsonl import read_objects
 from ..report.cells import Table, number_column, text_column
 from ..sandbox import list_gpus
 from ..settings import load_yaml, read_yaml
@@ -50,7 +51,7 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
         if not file.exists() or not has_output or any(f"{kind}/{job.run.name}" not in records for kind in job.needs):
             continue
         written = _file(settings, job)
-        if not written.exists() or not _asks_for_more(job, read_yaml(written)):
+        if job.kind != "generate" or not written.exists() or not _asks_for_more(job, read_yaml(written)):
             records[job.name] = json.loads(file.read_text(encoding="utf-8"))
     return records
 
@@ -104,10 +105,10 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
 
 
 def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
-    """Check that jobs that have begun keep their settings. A study may grow, but must not change them.
+    """Check that jobs that have begun keep their settings, and untrained models their weights. A study may only grow.
 
     Raises:
-        StudyError: a job that has begun would run with other settings.
+        StudyError: a job that has begun would run with other settings, or an untrained model has changed.
         SettingsError: a file of settings in the study's folder is broken.
     """
     for job in jobs:
@@ -123,7 +124,13 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
             continue
         old, new = read_yaml(file), load_yaml(_text(job))
         free = SPEED if is_running or not _asks_for_more(job, old) else SPEED | {"samples"}
-        if changed := sorted(key for key in {*old, *new} - free if old.get(key) != new.get(key)):
+        changed = sorted(key for key in {*old, *new} - free if old.get(key) != new.get(key))
+        if changed == ["samples"] and _asks_for_more(job, old):
+            raise StudyError(
+                f"{file}: this job is running with samples={old.get('samples', 1)}. Once it has ended, the same command "
+                "makes the missing ones."
+            )
+        if changed:
             differing = (f"{key} ({shown(old.get(key))}, now {shown(new.get(key))})" for key in changed)
             folder = settings.output / "runs" / job.run.name
             # All that a run has comes from its training, whose record counts even without its model.
@@ -132,6 +139,33 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
             raise StudyError(
                 f"{file}: this job has begun with another {', '.join(differing)}. Give the study another output=, or "
                 f"remove {to_remove} when the job has ended."
+            )
+    check_weights(settings, jobs)
+
+
+def check_weights(settings: StudySettings, jobs: Iterable[Job]) -> None:
+    """Check that all answers of an untrained model are of the weights that it has now.
+
+    Answers of an endpoint, and of an earlier version, do not tell their weights.
+
+    Raises:
+        StudyError: the weights differ. The message names the answers and the fix.
+    """
+    weights: dict[str, str | None] = {}
+    for job in jobs:
+        if job.kind != "generate" or job.run.keys is not None or not Path(job.settings["output"]).exists():
+            continue
+        name, answers = job.run.model, Path(job.settings["output"])
+        model = settings.models[name].model
+        if name not in weights:
+            weights[name] = weights_fingerprint(model)
+        sampled = next((answer.get("weights") for _, answer in read_objects(answers)), None)
+        weights[name] = weights[name] or sampled  # None if the model's folder has no weights
+        if sampled not in (None, weights[name]):
+            results = answers.with_name(OUTPUTS["evaluate"])
+            raise StudyError(
+                f"{answers}: sampled with other weights than {model} has now, or had in the runs before it. Give the "
+                f"study another output=, put back the weights, or remove {answers} and {results} and run the study."
             )
 
 
@@ -147,6 +181,28 @@ def _is_running(settings: StudySettings, job: Job) -> bool:
 def _asks_for_more(job: Job, old: Mapping[str, Any]) -> bool:
     """Return whether a sampling job asks for more samples than its settings `old` did: then it makes those missing."""
     return job.kind == "generate" and int(job.settings.get("samples", 1)) > int(old.get("samples", 1))
+
+
+def prepare(settings: StudySettings, every: Sequence[Job]) -> None:
+    """Check the jobs that have begun, remove the records that no longer count, and write the study's files.
+
+    What starts the jobs afterwards needs to know of records only.
+
+    Args:
+        settings: the study.
+        every: all jobs of the study.
+
+    Raises:
+        StudyError: a job that has begun would run with other settings, or an untrained model has changed.
+    """
+    check_begun(settings, every)
+    # A job that a killed study has left may write its record at any time. Such a record counts, so only those are
+    # removed that were there before.
+    earlier = {job.name for job in every if _record(settings, job).exists()}
+    for job in jobs_left(settings, every):
+        if job.name in earlier:
+            _record(settings, job).unlink(missing_ok=True)
+    write_study(settings, every)
 
 
 def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
@@ -253,10 +309,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         lock = take_lock(file)
     try:
         # A study that this one waited for may have begun jobs.
-        check_begun(settings, every)
-        for job in jobs_left(settings, every):  # Snakemake knows of records only
-            _record(settings, job).unlink(missing_ok=True)
-        write_study(settings, every)
+        prepare(settings, every)
         # Snakemake inherits the lock. If this process is killed, the study stays locked until Snakemake has ended.
         with subprocess.Popen(command, pass_fds=(lock,)) as process:
             try:
