@@ -11,8 +11,9 @@ import recompute
 from results_factory import write_results
 
 from cuset_stage.files import write_atomically
-from cuset_stage.study.plan import StudyError
+from cuset_stage.study.plan import StudyError, jobs_of
 from cuset_stage.study.report import sweep_lines, write_report
+from cuset_stage.study.run import records_of
 from cuset_stage.study.settings import StudySettings
 from cuset_stage.study.tables import collect, score_table
 
@@ -20,6 +21,14 @@ from cuset_stage.study.tables import collect, score_table
 DIFFERENCE = ["difference", "difference (low)", "difference (high)", "p", "p, Holm", "p, beyond ±5, Holm"]
 DIFFERENCE += ["seen with power 0.8"]
 METHODS = {"vanilla": None, "sft": {}, "dft": {}, "cuset": {"tau": 0.1}}
+
+
+def rows_of(study):
+    return collect(study, records_of(study, jobs_of(study)))
+
+
+def report(study):
+    return write_report(study, records_of(study, jobs_of(study)))
 
 
 @pytest.fixture
@@ -56,12 +65,12 @@ def study(tmp_path):
 def test_the_summary_says_what_is_not_there(study):
     (study.output / "done" / "evaluate" / "m" / "sft" / "seed5.json").unlink()  # judged in part
     (study.output / "done" / "train" / "m" / "dft" / "seed6.json").unlink()  # to be trained and judged again
-    write_report(study.model_copy(update={"k": (1, 5), "sweeps": None, "ablations": None}))
-    report = (study.output / "report" / "report.md").read_text()
-    assert re.search(r"The judge itself failed at \d+ samples \(infra_error, [1-9]\.\d%\)", report)
-    assert "14 tasks, 336 samples" in report and "No Pass@5: a task has 3 samples." in report
+    report(study.model_copy(update={"k": (1, 5), "sweeps": None, "ablations": None}))
+    text = (study.output / "report" / "report.md").read_text()
+    assert re.search(r"The judge itself failed at \d+ samples \(infra_error, [1-9]\.\d%\)", text)
+    assert "14 tasks, 336 samples" in text and "No Pass@5: a task has 3 samples." in text
     left = "m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, m/dft/seed6"
-    assert f"Not finished: 4 of 12 runs ({left}); the tables leave" in report
+    assert f"Not finished: 4 of 12 runs ({left}); the tables leave" in text
     rates = read(study.output / "report" / "rates.csv")
     assert [rates[method]["seeds"] for method in METHODS] == ["1.0", "2.0", "2.0", "3.0"]
     assert read(study.output / "report" / "cost_m.csv")["sft"]["GPU hours: judging"] == "0.005"
@@ -72,22 +81,22 @@ def test_pairs_and_samples_may_be_missing(study):
     (study.output / "runs/m/sft/seed4/pairs.json").write_text(json.dumps(record))
     record["models"]["sft"]["accuracy"]["from_change"] = None  # all pairs are of two right programs
     (study.output / "runs/m/cuset/seed4/pairs.json").write_text(json.dumps(record))
-    write_report(study.model_copy(update={"pairs": {}}))
+    report(study.model_copy(update={"pairs": {}}))
     costs = read(study.output / "report" / "cost_m.csv")
     assert [costs[method]["pairs right, %"] for method in ("sft", "cuset", "dft")] == ["75.0", "", ""]
     for file in study.output.glob("runs/**/results.jsonl"):
         write_results(file, "none", {})
     with pytest.raises(StudyError, match="no sample is judged"):
-        write_report(study)
+        report(study)
 
 
 def test_values_of_a_key_have_a_table_and_those_that_are_numbers_a_picture(study):
-    lines = sweep_lines(study, collect(study), "tau")
+    lines = sweep_lines(study, rows_of(study), "tau")
     assert list(lines["m"]) == [0.1, 0.5, 0.9]  # the first is the method's own
     listed = study.ablations.model_copy(update={"runs": {"tau": [0.5, 0.9]}})
     named = study.sweeps.model_copy(update={"runs": {"tau": ["a", None]}})
     for varied in ({"ablations": listed, "sweeps": None}, {"sweeps": named}):
-        written = write_report(study.model_copy(update=varied))
+        written = report(study.model_copy(update=varied))
         assert [path.name for path in written if path.suffix == ".png"] == []
         if varied["sweeps"] is None:
             assert list(read(study.output / "report/ablations_m.csv")) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
@@ -96,7 +105,7 @@ def test_values_of_a_key_have_a_table_and_those_that_are_numbers_a_picture(study
 def test_each_list_of_values_has_its_own_seeds(study):
     listed = study.ablations.model_copy(update={"runs": {"tau": [0.5]}})
     of_one_seed = study.sweeps.model_copy(update={"runs": {"tau": [0.9]}, "seeds": (4,)})
-    write_report(study.model_copy(update={"ablations": listed, "sweeps": of_one_seed}))
+    report(study.model_copy(update={"ablations": listed, "sweeps": of_one_seed}))
     for part, value, seeds in (("ablations", 0.5, "3.0"), ("sweeps", 0.9, "1.0")):
         found = {method: row["seeds"] for method, row in read(study.output / f"report/{part}_m.csv").items()}
         assert found == {"cuset": seeds, f"cuset_tau={value}": seeds}
@@ -125,15 +134,15 @@ def test_runs_on_other_tasks_are_not_mixed(study):
     changed = study.output / "runs" / "m" / "cuset" / "seed5" / "results.jsonl"
     changed.write_text(changed.read_text().replace('"sha256": "1"', '"sha256": "2"'))
     with pytest.raises(StudyError, match=r"cuset/seed5/results\.jsonl: judged on other tasks than the runs before it"):
-        collect(study)
+        rows_of(study)
 
 
 def test_samples_of_other_weights_are_not_mixed(study):
     untrained = study.model_copy(update={"methods": {"vanilla": None, "sft": None}})
     (study.output / "runs/m/sft/seed5/answers.jsonl").write_text('{"weights": "2"}')
-    collect(study)  # each training has its own
+    rows_of(study)  # each training has its own
     with pytest.raises(StudyError, match=r"sft/seed5/answers\.jsonl: sampled with other weights than m has now, or"):
-        collect(untrained.model_copy(update={"ablations": None, "sweeps": None}))
+        rows_of(untrained.model_copy(update={"ablations": None, "sweeps": None}))
 
 
 def read(path):
@@ -147,7 +156,7 @@ def number(text):
 
 
 def test_the_report_says_what_the_rows_say(study):
-    written = write_report(study)
+    written = report(study)
     assert study.output / "report" / "tau.png" in written
     # the tasks of Pass@3, less those of which the judge failed at a sample
     assert re.search(r"n = \d+\b", (study.output / "report" / "report.md").read_text())

@@ -65,6 +65,7 @@ def _report(settings: StudySettings) -> None:
     from ..study.report import write_report
     from ..study.run import records_of
 
-    if any(name.startswith("evaluate/") for name in records_of(settings, jobs_of(settings))):
-        for path in write_report(settings):
+    records = records_of(settings, jobs_of(settings))
+    if any(name.startswith("evaluate/") for name in records):
+        for path in write_report(settings, records):
             typer.echo(str(path))

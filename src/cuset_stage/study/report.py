@@ -18,10 +18,9 @@ from ..report.cells import Section, render_markdown, render_page, table_frame
 from ..report.collection import INFRA_ERROR
 from ..report.notes import counted
 from ..report.statistics import Crossed, crossed
-from .plan import jobs_of, runs_of
-from .run import records_of
+from .plan import runs_of
 from .settings import StudySettings
-from .tables import collect, score_table, tables_of
+from .tables import Records, collect, score_table, tables_of
 
 
 NAMED = 6  # maximum number of unfinished runs that the summary names
@@ -29,21 +28,25 @@ Lines = Mapping[str, Mapping[float, Crossed]]
 """Functional Pass@1 at each value of a key, by model."""
 
 
-def write_report(settings: StudySettings) -> list[Path]:
+def write_report(settings: StudySettings, records: Records) -> list[Path]:
     """Write the report of what is judged so far, and return its files.
+
+    Args:
+        settings: the study.
+        records: records of the jobs that are done, by name (`run.records_of`).
 
     Raises:
         StudyError: no sample is judged.
     """
-    rows = collect(settings)
+    rows = collect(settings, records)
     folder = settings.output / "report"
     folder.mkdir(parents=True, exist_ok=True)
-    sections = [Section(table.key, table.title, [table]) for table in tables_of(settings, rows)]
+    sections = [Section(table.key, table.title, [table]) for table in tables_of(settings, records, rows)]
     for key in settings.sweeps.runs if settings.sweeps else ():
         if lines := sweep_lines(settings, rows, key):
             (folder / f"{key}.png").write_bytes(picture := draw(lines, key))
             sections.append(Section(key, f"Pass@1 over {key}", pictures={f"Pass@1 over {key}": picture}))
-    title, summary = settings.title or settings.output.name, _summary(settings, rows)
+    title, summary = settings.title or settings.output.name, _summary(settings, records, rows)
     write_atomically(folder / "report.md", render_markdown(title, summary, sections))
     write_atomically(folder / "report.html", render_page(title, summary, sections))
     for table in (table for section in sections for table in section.tables):
@@ -51,7 +54,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     return [settings.output / "results.jsonl", *sorted(folder.iterdir())]
 
 
-def _summary(settings: StudySettings, rows: pd.DataFrame) -> str:
+def _summary(settings: StudySettings, records: Records, rows: pd.DataFrame) -> str:
     """Return the text below the title: the size of the study, and what is missing or does not compare."""
     models, seeds = (rows[key].unique() for key in ("model", "seed"))
     samples = int(rows["sample"].max()) + 1
@@ -68,7 +71,7 @@ def _summary(settings: StudySettings, rows: pd.DataFrame) -> str:
             text += " Runs that answer different prompts do not compare: sample them again with the same."
     if infra_errors := int((rows["verdict"] == INFRA_ERROR).sum()):
         text += f" The judge itself failed at {counted(infra_errors, 'sample')} (infra_error, {infra_errors / len(rows):.1%}): judge these again before you publish."
-    all_runs, records = runs_of(settings), records_of(settings, jobs_of(settings))
+    all_runs = runs_of(settings)
     if unfinished := [run.name for run in all_runs if f"evaluate/{run.name}" not in records]:
         names = ", ".join(unfinished[:NAMED]) + (", ..." if len(unfinished) > NAMED else "")
         text += f" Not finished: {len(unfinished):,} of {counted(len(all_runs), 'run')} ({names}); the tables leave them out."

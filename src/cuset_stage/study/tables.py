@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..files import weights_fingerprint, write_atomically
-from ..jsonl import read_objects, to_line
+from ..files import write_atomically
+from ..jsonl import to_line
 from ..judge.results import read_results
 from ..report.cells import Column, Table, estimate_cell, interval_cell, number_column, p_cell, points, text_column
 from ..report.collection import CRITERIA
@@ -22,7 +22,7 @@ from ..report.statistics import Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
 from .plan import OUTPUTS, StudyError, jobs_of, runs_of
-from .run import records_of
+from .run import check_weights
 from .settings import StudySettings
 
 
@@ -31,41 +31,38 @@ COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens"
 BOUND = 0.05  # methods that differ by less are called equivalent; study plans fix this before the runs
 PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds; n: tasks or operations known under every seed, if not all."
 Run = tuple[str, str]  # model, method
+Records = Mapping[str, Mapping[str, Any]]
 
 
-def collect(settings: StudySettings) -> pd.DataFrame:
+def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
     """Write results.jsonl of a study, and return its rows.
 
     There is one row per model, method, seed, task and sample, in that order. Only runs that are judged completely are
     included. For CUDABench's tasks, the column `prompts` says which wording of the prompts was answered.
 
+    Args:
+        settings: the study.
+        records: records of the jobs that are done, by name (`run.records_of`).
+
     Raises:
         ResultsError: a judged sample lacks what `cuset evaluate` writes.
         StudyError: two runs were judged on different tasks, an untrained model has changed, or no sample is judged.
     """
-    path, rows = settings.output / "results.jsonl", list(_judged_rows(settings))
+    path, rows = settings.output / "results.jsonl", list(_judged_rows(settings, records))
     write_atomically(path, map(to_line, rows))
     if not rows:
         raise StudyError(f"{path}: no sample is judged, so there is nothing to report.")
     return pd.DataFrame(rows)
 
 
-def _judged_rows(settings: StudySettings) -> Iterator[dict[str, Any]]:
+def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str, Any]]:
     """Yield the rows of all runs that are judged completely."""
-    records, first_digest = records_of(settings, jobs_of(settings)), None
-    weights = {name: weights_fingerprint(model.model) for name, model in settings.models.items()}
+    first_digest = None
+    check_weights(settings, (job for job in jobs_of(settings) if f"evaluate/{job.run.name}" in records))
     for run in runs_of(settings):
         if f"evaluate/{run.name}" not in records:
             continue
-        answers, file = (settings.output / "runs" / run.name / OUTPUTS[kind] for kind in ("generate", "evaluate"))
-        if run.keys is None:  # the weights of a trained model are its run's own
-            sampled = next((answer.get("weights") for _, answer in read_objects(answers)), None)
-            weights[run.model] = weights[run.model] or sampled
-            if sampled not in (None, weights[run.model]):  # an endpoint's are not known
-                raise StudyError(
-                    f"{answers}: sampled with other weights than {settings.models[run.model].model} has now, or had in the runs before it. "
-                    f"Give the study another output=, put back the weights, or remove {answers} and {file} and run the study."
-                )
+        file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
         judged = read_results(file)
         digest = (judged.run.get("tasks") or {}).get("sha256")
         first_digest = first_digest or digest
@@ -112,15 +109,19 @@ def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[Run, pd.Data
     return scores
 
 
-def tables_of(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
+def tables_of(settings: StudySettings, records: Records, rows: pd.DataFrame) -> Iterator[Table]:
     """Yield the tables of a study.
 
     The first one holds the paper's Tables 2, 3 and 4 together. Then follow, by model, Table 5 (parts of the
     objective), the numbers of Fig. 4 (sweeps), comparisons, verdicts and costs.
+
+    Args:
+        settings: the study.
+        records: records of the jobs that are done, by name (`run.records_of`).
+        rows: rows of `collect`.
     """
     ablations = list(settings.ablations.runs) if settings.ablations else []
     main = [*settings.methods, *ablations]  # methods to compare: values of a sweep are not among them
-    records = records_of(settings, jobs_of(settings))
     baseline = "sft" if "sft" in settings.methods else next(iter(settings.methods))
     judged = set(zip(rows["model"], rows["method"], strict=True))
 
@@ -232,9 +233,7 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
     return Table(f"differences_{model}", f"{model}: against {baseline}", columns, text)
 
 
-def cost_table(
-    settings: StudySettings, records: Mapping[str, Mapping[str, Any]], model: str, methods: Sequence[str]
-) -> Table:
+def cost_table(settings: StudySettings, records: Records, model: str, methods: Sequence[str]) -> Table:
     """Return the preference for right programs and the GPU hours of each method, as means over seeds.
 
     Args:
