@@ -102,6 +102,12 @@ def test_values_of_a_key_have_a_table_and_those_that_are_numbers_a_picture(study
             assert list(read(study.output / "report/ablations_m.csv")) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
 
 
+def test_methods_of_a_sweep_that_have_names_are_in_its_table(study):
+    named = study.sweeps.model_copy(update={"runs": {"no_mask": {"mask": False}, "tau": [0.5]}})
+    report(study.model_copy(update={"ablations": None, "sweeps": named}))
+    assert list(read(study.output / "report/sweeps_m.csv")) == ["cuset", "no_mask", "cuset_tau=0.5"]
+
+
 def test_each_list_of_values_has_its_own_seeds(study):
     listed = study.ablations.model_copy(update={"runs": {"tau": [0.5]}})
     of_one_seed = study.sweeps.model_copy(update={"runs": {"tau": [0.9]}, "seeds": (4,)})

@@ -51,10 +51,19 @@ class Variations(Keys):
         """Return the name of the method with this value of a key."""
         return f"{self.of}_{key}={value}"
 
-    def values(self) -> list[str]:
-        """Return the names of the methods that have a listed value of a key."""
-        lists = ((key, values) for key, values in self.runs.items() if isinstance(values, list))
-        return [self.method_of(key, value) for key, values in lists for value in values]
+    def values(self, *, named: bool = False) -> list[str]:
+        """Return the names of the methods that have a listed value of a key.
+
+        Args:
+            named: whether to return also the methods that have a name and keys.
+        """
+        names: list[str] = []
+        for key, values in self.runs.items():
+            if isinstance(values, list):
+                names += (self.method_of(key, value) for value in values)
+            elif named:
+                names.append(key)
+        return names
 
 
 class StudySettings(Settings):

@@ -29,7 +29,7 @@ from .settings import StudySettings
 # Keys that are taken from a line of `cuset evaluate`.
 COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens")
 BOUND = 0.05  # methods that differ by less are called equivalent; study plans fix this before the runs
-PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds; n: tasks or operations known under every seed, if not all."
+PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds; n, where it stands, is how many tasks (or operations) are known under every seed."
 Run = tuple[str, str]  # model, method
 Records = Mapping[str, Mapping[str, Any]]
 
@@ -136,7 +136,7 @@ def tables_of(settings: StudySettings, records: Records, rows: pd.DataFrame) -> 
             runs = of(name, "sft", *ablations, settings.ablations.of)
             yield rate_table(settings.k, rows, runs, f"parts_{name}", f"{name}: parts of the objective")
         for part in ("sweeps", "ablations"):  # ablations may list values too
-            if (varied := getattr(settings, part)) and (values := of(name, *varied.values())):
+            if (varied := getattr(settings, part)) and (values := of(name, *varied.values(named=part == "sweeps"))):
                 of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
                 runs = [*of(name, varied.of), *values]  # the varied method itself has one of the values
                 yield rate_table(settings.k, of_seeds, runs, f"{part}_{name}", f"{name}: values of a key")
