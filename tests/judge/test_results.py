@@ -102,4 +102,4 @@ def test_a_later_line_replaces_an_earlier_one_and_what_is_not_kept_is_not_lost(p
     assert [(s["task"], s["verdict"]) for s in read_results(path).samples] == [("a", "passed"), ("b", "passed")]
     aside = path.with_name(path.name + ".replaced")
     assert [json.loads(text) for text in aside.read_text().splitlines()] == before[2:]
-    assert f"1 earlier results went from results.jsonl to {aside}" in caplog.text
+    assert f"1 earlier result(s) moved from results.jsonl to {aside}" in caplog.text
