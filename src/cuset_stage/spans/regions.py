@@ -1,6 +1,6 @@
 """Find the parts of a language model's answer that are source code.
 
-`answers.py` finds the containers that the judge reads too: blocks of code, files, and the text outside of blocks. This
+`answers` finds the containers that the judge reads too: blocks of code, files, and the text outside of blocks. This
 file keeps those that may hold CUDA. From Python and JSON it takes the string literals.
 
 A region is one range of source with its place in the answer. Its text may differ from the answer's, because escapes
