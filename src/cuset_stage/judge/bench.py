@@ -82,10 +82,10 @@ class Bench:
 
     def _of_modules(self) -> ModuleJudge:
         spec = self.spec
-        unrecorded = isinstance(spec, EvaluationSpec) and not spec.record_gpu
-        required = isinstance(spec, EvaluationSpec) and spec.require_gpu
-        keys = ((spec.thorough, "thorough=true"), (required, "require_gpu=true"), (unrecorded, "record_gpu=false"))
-        for is_set, key in keys:
+        asked = {"thorough=true": spec.thorough}
+        if isinstance(spec, EvaluationSpec):
+            asked |= {"require_gpu=true": spec.require_gpu, "record_gpu=false": not spec.record_gpu}
+        for key, is_set in asked.items():
             if is_set:
                 raise SandboxError(
                     f"{key} is about CUDA programs; the answers to these tasks are modules: leave it out."

@@ -140,11 +140,12 @@ def _check_one_set(runs: Sequence[Run]) -> None:
         labels_by_set[run.told("tasks", "count"), ids, run.told("tasks", "sha256")].append(run.label)
     if len(labels_by_set) > 1:
         common = frozenset.intersection(*(ids for _, ids, _ in labels_by_set))
-        own = {
-            ids: "".join(f", {task} among them" for task in sorted(ids - common)[:1]) for _, ids, _ in labels_by_set
-        }
+
+        def example(ids: frozenset[str]) -> str:
+            return f", {min(ids - common)} among them" if ids - common else ""
+
         texts = [
-            f"{', '.join(labels)}: {count} tasks{own[ids]}, SHA-256 {str(digest)[:12]}"
+            f"{', '.join(labels)}: {count} tasks{example(ids)}, SHA-256 {str(digest)[:12]}"
             for (count, ids, digest), labels in labels_by_set.items()
         ]
         raise ReportError(

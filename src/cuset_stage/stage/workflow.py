@@ -151,32 +151,20 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
     output, last = Path(training_args.output_dir), training_args.resume_from_checkpoint
     if last is True:  # the Trainer looks for it, too
         last = get_last_checkpoint(output) if output.is_dir() else None
-    if not last:
+    if not last or not Path(last).is_dir():  # what is missing the Trainer names, as under SFT
         return
-    checkpoint = Path(last)
-    if not checkpoint.is_dir():  # the Trainer says so, as under SFT
-        return
+    checkpoint, whole = Path(last), whole_checkpoints(output)
     is_in_output = checkpoint.resolve().parent == output.resolve()
-    whole = whole_checkpoints(output)
     if is_in_output and checkpoint.name not in (path.name for path in whole):
         logger.warning_rank0(f"{checkpoint}: this checkpoint was not written to its end.")
         training_args.resume_from_checkpoint = str(whole[-1]) if whole else None
         if not whole:
             return
         checkpoint = whole[-1]
-    if not (file := checkpoint / "trainer_state.json").is_file():
-        return
-    try:
-        state = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise InputError(f"{file} is cut off or damaged ({error}); resume from another checkpoint.") from None
-    trained_by = state.get("stateful_callbacks", {}).get(TrainedBy.__name__, {}).get("args", {}).get("objective")
-    logged = {name for entry in state.get("log_history", ()) for name in entry}
-    is_of_earlier_version = trained_by is None and any(name.startswith(LOG_PREFIX) for name in logged)
-    if trained_by != objective and not is_of_earlier_version:
+    if (trained_by := trained_under(checkpoint)) not in (None, objective):
         fix = "Give another output_dir, or overwrite_output_dir: true, and no resume_from_checkpoint"
         raise InputError(
-            f"{checkpoint} was trained by {trained_by or 'stage: sft'}, and this run's objective is {objective}. "
+            f"{checkpoint} was trained by {trained_by}, and this run's objective is {objective}. "
             f"{fix if is_in_output else 'Remove resume_from_checkpoint, or give a checkpoint of this objective'}."
         )
     if is_in_output:
@@ -184,6 +172,27 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
             f"Training goes on from {checkpoint}, which an earlier run has left. For a run of its own give another output_dir, or "
             "overwrite_output_dir: true."
         )
+
+
+def trained_under(checkpoint: Path) -> str | None:
+    """Return the objective that has trained a checkpoint, or "stage: sft".
+
+    Returns:
+        None if the checkpoint does not tell: it has no trainer_state.json, or is from `stage: cuset` of an earlier version.
+
+    Raises:
+        InputError: its trainer_state.json is damaged.
+    """
+    if not (file := checkpoint / "trainer_state.json").is_file():
+        return None
+    try:
+        state = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise InputError(f"{file} is cut off or damaged ({error}); resume from another checkpoint.") from None
+    trained_by = state.get("stateful_callbacks", {}).get(TrainedBy.__name__, {}).get("args", {}).get("objective")
+    logged = {name for entry in state.get("log_history", ()) for name in entry}
+    is_of_earlier_version = trained_by is None and any(name.startswith(LOG_PREFIX) for name in logged)
+    return None if is_of_earlier_version else trained_by or "stage: sft"
 
 
 def as_float32(model: Any) -> None:
