@@ -165,8 +165,8 @@ def _joined(run: Mapping[str, Any], part: Mapping[str, Any], where: str) -> dict
     for name, (first, second) in pairs.items():
         if not (_continues(first, second) or _continues(second, first)):
             raise ResultsError(
-                f"{where}: a second header, with {name} {json.dumps(second)}; the first one has {json.dumps(first)}. Results that differ in "
-                "it belong in a file each."
+                f"{where}: a second header, with {name} {json.dumps(second)}; the first one has {json.dumps(first)}. Keep results that differ in "
+                "it in separate files."
             )
     ids = [dict.fromkeys(of.get("ids") or ()) for of in tasks]
     levels = [Counter(of.get("levels") or {}) for of in answers]
