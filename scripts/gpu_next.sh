@@ -5,7 +5,6 @@
 #
 # OUT: folder for logs and results; it becomes outputs/real, where the studies look. MODEL: Qwen2.5-Coder-1.5B-Instruct, by the path that
 # OUT's studies began with. CUDABENCH: a clone. Parts, all of them without any:
-#   own          yaml_configs/studies/own_answers.yaml: 12 minutes a run, 5 where the model's own answers are trained on alone; RUNS as below
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, such as '*/sft/*,*/dft/*', in the study's order
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
@@ -16,12 +15,12 @@
 # at different ones also on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- own rates tier1 chain real
+[ $# -gt 0 ] || set -- rates tier1 chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -67,16 +66,6 @@ worker() { # CORES; in the study's folder
             echo "$(date +%T) $(cat "done/$job.json")"
         done
     done
-}
-own() {
-    mkdir -p outputs/real/own && cp data/cuset_kernels.json outputs/real/own && python3 - <<'PYTHON' && spread yaml_configs/studies/own_answers.yaml
-import gzip, json, pathlib
-
-out = pathlib.Path("outputs/real/own")
-(out / "own.json").write_bytes(gzip.decompress(pathlib.Path("benchmarks/real/own_answers.json.gz").read_bytes()))
-columns = {"prompt": "instruction", "response": "output", "system": "system"}
-(out / "dataset_info.json").write_text(json.dumps({name: {"file_name": f"{name}.json", "columns": columns} for name in ("cuset_kernels", "own")}))
-PYTHON
 }
 rates() { spread yaml_configs/studies/real_rates.yaml; }
 tier1() { spread yaml_configs/studies/real.yaml; }
