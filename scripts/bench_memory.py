@@ -18,7 +18,8 @@ import tempfile
 from pathlib import Path
 
 import torch
-from bench_step import make_model, measure
+from bench_step import measure
+from make_tiny_model import make_shape
 
 
 LORA, QLORA = {"stage": "cuset"}, {"stage": "cuset", "quantization_bit": 4, "quantization_method": "bnb"}
@@ -52,7 +53,7 @@ def main() -> None:
             continue
         if args.shape != shape:
             shutil.rmtree(args.model, ignore_errors=True)
-            make_model(args.model, shape)
+            make_shape(args.model, shape)
             torch.cuda.empty_cache()
             args.shape = shape
         args.cutoff_len = length

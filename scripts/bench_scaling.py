@@ -5,7 +5,7 @@
 
 Settings are those of yaml_configs/cuset_qwen7b.yaml, including DeepSpeed ZeRO-2 even on one GPU. Each GPU gets one row
 per step: a row of the bundled data as it is, or rows packed to 4096 tokens. Models have random weights and a shape of
-bench_step.py, or are WEIGHTS, a Hugging Face folder. The two stages take turns.
+make_tiny_model.py, or are WEIGHTS, a Hugging Face folder. The two stages take turns.
 
 In the JSON, tokens are non-padding tokens after the first ten steps, `start_s` is the time until these ten steps are
 done, `spread` is the fastest run's rate over the slowest's, and `losses` are those of the first steps. `compared` has
@@ -23,7 +23,8 @@ from types import SimpleNamespace
 
 import torch
 from bench_chain import ratio
-from bench_step import make_model, measure
+from bench_step import measure
+from make_tiny_model import make_shape
 
 
 STAGES = ("cuset", "sft")
@@ -36,7 +37,7 @@ def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: in
 
     Args:
         model: the model's folder.
-        shape: its shape in bench_step.py. "tiny" trains on a CPU.
+        shape: its shape in make_tiny_model.py. "tiny" trains on a CPU.
         ranks: the number of GPUs.
         packed: whether rows are packed to 4096 tokens.
         stage: "cuset" or "sft".
@@ -86,7 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--real", type=Path, help="a model folder with pretrained weights")
-    parser.add_argument("--shapes", nargs="*", default=["7b"], help="of bench_step.py, with random weights")
+    parser.add_argument("--shapes", nargs="*", default=["7b"], help="of make_tiny_model.py, with random weights")
     parser.add_argument("--ranks", nargs="*", type=int, help="default: 1, 2, 4, 8, as far as there are GPUs")
     parser.add_argument("--kinds", nargs="*", choices=["packed", "rows"], default=["packed", "rows"])
     parser.add_argument("--turns", type=int, default=3)
@@ -96,7 +97,7 @@ def main() -> None:
     gpus = torch.cuda.device_count()
     models = {shape: (options.models / shape, shape) for shape in options.shapes}
     for path, shape in models.values():
-        make_model(path, shape)
+        make_shape(path, shape)
     if options.real:
         models[options.real.resolve().name] = (options.real.resolve(), "1.5b" if gpus else "tiny")
     record = json.loads(options.json.read_text()) if options.json.exists() else {"card": None, "rows": []}

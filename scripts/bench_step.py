@@ -27,30 +27,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import yaml
-from make_tiny_model import make_tokenizer, read_texts
+from make_tiny_model import SHAPES, make_shape
 
 from cuset_stage import attention
 
 
 ROOT = Path(__file__).parent.parent
-
-
-def shape(
-    width: int, feed_forward: int, layers: int, heads: int, key_value_heads: int, vocab_size: int, **more
-) -> dict:
-    """Return sizes of a model under the names that they have in its config.json."""
-    sizes = {"hidden_size": width, "intermediate_size": feed_forward, "num_hidden_layers": layers}
-    sizes |= {"num_attention_heads": heads, "num_key_value_heads": key_value_heads, "vocab_size": vocab_size}
-    return {**sizes, **more}
-
-
-SHAPES = {  # Qwen2.5's, and Qwen3's 14B
-    "tiny": shape(64, 256, 2, 4, 2, 4096),
-    "1.5b": shape(1536, 8960, 28, 12, 2, 151936, tie_word_embeddings=True),
-    "7b": shape(3584, 18944, 28, 28, 4, 152064),
-    "14b": shape(5120, 17408, 40, 40, 8, 151936, model_type="qwen3", head_dim=128),
-    "32b": shape(5120, 27648, 64, 40, 8, 152064),
-}
 SFT, CUSET, LIGER = {"stage": "sft"}, {"stage": "cuset"}, {"enable_liger_kernel": True}
 RUNS = {
     "sft": SFT,
@@ -64,25 +46,6 @@ RUNS = {
     "eaft fused + liger": CUSET | LIGER | {"cuset_objective": "eaft"},
     "asft fused + liger": CUSET | LIGER | {"cuset_objective": "asft"},
 }
-
-
-def make_model(path: Path, shape: str) -> None:
-    """Write a model with random weights and a tokenizer to `path`, unless there is one. `shape` is a key of SHAPES."""
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
-
-    if (path / "config.json").exists():
-        return
-    tokenizer = make_tokenizer(read_texts(ROOT / "data"), 4096)
-    config = AutoConfig.for_model(
-        **{"model_type": "qwen2", "tie_word_embeddings": False, "max_position_embeddings": 32768} | SHAPES[shape]
-    )
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(0)
-    with torch.device(device):
-        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16 if device == "cuda" else torch.float32)
-    model.save_pretrained(path)
-    tokenizer.save_pretrained(path)
 
 
 def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
@@ -226,7 +189,7 @@ def main() -> None:
 
     import torch
 
-    make_model(args.model, args.shape)
+    make_shape(args.model, args.shape)
     has_gpu = torch.cuda.is_available()
     record = {
         "date": datetime.date.today().isoformat(),

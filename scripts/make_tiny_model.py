@@ -20,7 +20,26 @@ CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+DATA = Path(__file__).parent.parent / "data"
 SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+
+
+def shape(
+    width: int, feed_forward: int, layers: int, heads: int, key_value_heads: int, vocab_size: int, **more
+) -> dict:
+    """Return sizes of a model under the names that they have in its config.json."""
+    sizes = {"hidden_size": width, "intermediate_size": feed_forward, "num_hidden_layers": layers}
+    sizes |= {"num_attention_heads": heads, "num_key_value_heads": key_value_heads, "vocab_size": vocab_size}
+    return {**sizes, **more}
+
+
+SHAPES = {  # Qwen2.5's, and Qwen3's 14B
+    "tiny": shape(64, 256, 2, 4, 2, 4096),
+    "1.5b": shape(1536, 8960, 28, 12, 2, 151936, tie_word_embeddings=True),
+    "7b": shape(3584, 18944, 28, 28, 4, 152064),
+    "14b": shape(5120, 17408, 40, 40, 8, 151936, model_type="qwen3", head_dim=128),
+    "32b": shape(5120, 27648, 64, 40, 8, 152064),
+}
 
 
 def make_tokenizer(texts: Iterable[str], vocab_size: int) -> Any:
@@ -96,23 +115,40 @@ def make_model(
     print(f"{path}: {size / 1e6:.2f} M parameters, {len(tokenizer)} tokens in the vocabulary")
 
 
+def make_shape(path: Path, shape: str) -> None:
+    """Write a model with random weights and a tokenizer to `path`, unless there is one. `shape` is a key of SHAPES."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    if (path / "config.json").exists():
+        return
+    tokenizer = make_tokenizer(read_texts(DATA), 4096)
+    config = AutoConfig.for_model(
+        **{"model_type": "qwen2", "tie_word_embeddings": False, "max_position_embeddings": 32768} | SHAPES[shape]
+    )
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(0)
+    with torch.device(device):
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16 if device == "cuda" else torch.float32)
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, help="folder to write the model to")
-    parser.add_argument("--data", type=Path, default=Path(__file__).parent.parent / "data")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--vocab-size", type=int, default=2048)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--shape", help="a real model's, such as 7b, in place of sizes and seed: see bench_step.py")
+    parser.add_argument("--shape", choices=SHAPES, help="a real model's, such as 7b, in place of sizes and seed")
     options = vars(parser.parse_args())
     shape = options.pop("shape")
     if shape is None:
         make_model(**options)
     else:
-        import bench_step
-
-        bench_step.make_model(options["path"], shape)
+        make_shape(options["path"], shape)
 
 
 if __name__ == "__main__":

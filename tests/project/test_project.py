@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-import bench_step
+import make_tiny_model
 import pytest
 import templates
 import yaml
@@ -40,7 +40,7 @@ def shapes(tmp_path_factory):
     found = {}
     for name in ("1.5b", "7b", "14b", "32b"):
         folder = tmp_path_factory.mktemp("shape") / name
-        keys = {"model_type": "qwen2", "tie_word_embeddings": False} | bench_step.SHAPES[name]
+        keys = {"model_type": "qwen2", "tie_word_embeddings": False} | make_tiny_model.SHAPES[name]
         AutoConfig.for_model(**keys).save_pretrained(folder)
         found[name] = shape_of(str(folder))
     return found
