@@ -34,17 +34,25 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as stream:
+        with errors_name(path), part.open("w", encoding="utf-8", newline="\n") as stream:
             stream.writelines([text] if isinstance(text, str) else text)
             stream.flush()
             os.fsync(stream.fileno())
         if path.exists():
             part.chmod(path.stat().st_mode & 0o777)
         part.replace(path)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.filename is None:  # for example when the disk is full
-            error.filename = str(path)
+    except BaseException:
         part.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def errors_name(path: Path) -> Iterator[None]:
+    """Give the path to an OSError of the block that names no file, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
         raise
 
 

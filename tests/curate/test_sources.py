@@ -40,6 +40,7 @@ def test_broken_lines_are_named_and_kept(tmp_path):
     broken = {each["row"]: each for each in dropped(tmp_path)}
     reasons = [broken[number]["reason"] for number in range(2, 7)]
     assert reasons == ["not_utf8", "not_json", "not_an_object", "wrong_type", "missing_column"]
+    assert broken[3]["detail"].endswith("; expected a JSON object a line, in UTF-8")
     assert "column 'text': code is 5; expected text" in broken[5]["detail"] and broken[5]["data"] == {"text": 5}
     assert broken[2]["data"]["text"].encode(errors="surrogateescape") == rows[1]  # nothing is lost
     found = [(row["id"], row["source"]["licence"]) for row in kept(tmp_path)]
@@ -82,6 +83,20 @@ def test_an_arrow_stream_is_read_with_its_decimals_up_to_where_it_breaks_off(tmp
     summary = read_in(tmp_path, path, "code=text,speedup=speedup,key=id")
     assert 0 < summary.kept < 50 and summary.reasons == {"unreadable_file": 1}
     assert [(row.get("speedup"), row["source"]["key"]) for row in kept(tmp_path)[:2]] == [(1.25, 7), (None, 8)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([0, 1 << 62, 0], pa.timestamp("us")),
+        pa.array([b"a", b"\xff", b"c"]).view(pa.string()).cast(pa.string()),
+    ],
+)
+def test_a_value_that_python_cannot_hold_costs_its_row_alone(tmp_path, values):
+    pq.write_table(pa.table({"text": [KERNEL] * 3, "other": values}), tmp_path / "rows.parquet")
+    summary = read_in(tmp_path, tmp_path / "rows.parquet")
+    assert (summary.kept, summary.reasons) == (2, {"unreadable_value": 1})
+    assert dropped(tmp_path)[0]["row"] == 2 and "column 'other' cannot be read" in dropped(tmp_path)[0]["detail"]
 
 
 def test_a_sign_of_windows_1252_in_a_comment_costs_no_source_and_other_encodings_do(tmp_path):

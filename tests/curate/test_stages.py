@@ -1,5 +1,6 @@
 """Commands and the folders of their stages: which rows a stage takes, and what is said where something is missing or wrong."""
 
+import resource
 import threading
 from functools import partial
 from pathlib import Path
@@ -33,13 +34,33 @@ def test_a_stage_takes_what_the_one_before_it_left_and_not_while_that_is_at_work
     assert select(tmp_path, put(tmp_path / "part.jsonl", rows(2))).kept == 2
     steps = [(step["stage"], step["read"], step["kept"]) for step in read_funnel(tmp_path)]
     assert steps == [("prove", 3, 3), ("select", 2, 2)]
-    with pytest.raises(CurationError, match=r"part\.jsonl, line 1: no row with `id` and `source`"):
-        select(tmp_path, put(tmp_path / "part.jsonl", [{"id": 5}]))
+    for content in (b'{"id": "a"}', b'{"id": 5, "source": {}}', b"\xff\xfe", b"[" * 100_000):
+        (tmp_path / "part.jsonl").write_bytes(content)
+        with pytest.raises(CurationError, match=r"part\.jsonl, line 1: no row with `id` and `source`"):
+            select(tmp_path, tmp_path / "part.jsonl")
     with locked(tmp_path / "select"), pytest.raises(CurationError, match="another process"):
         select(tmp_path)
     (tmp_path / "prove" / "summary.json").unlink()  # as while it runs, or when it was stopped
     with pytest.raises(CurationError, match="has not run there to its end; run `cuset curate prove` first"):
         select(tmp_path)
+    (tmp_path / "part.jsonl").write_text("")
+    assert "select kept no row; there are none in its input" in run(
+        "select", tmp_path, f"input={tmp_path}/part.jsonl", exit_code=1
+    )
+    with locked(tmp_path):  # by another `cuset curate run`, whose sources this one would remove
+        assert "another process is working in it" in run("run", tmp_path, *sources(tmp_path), exit_code=2)
+
+
+def test_a_disk_that_is_full_is_said_with_the_folder(tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    part, work = put(tmp_path / "part.jsonl", rows(50)), tmp_path / "work"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # for writers it is as a disk that is full
+    try:
+        said = [run(stage, work, f"input={part}", exit_code=2) for stage in ("split", "deduplicate", "adapt")]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    folders = ("work/split", "work", "work/adapt")
+    assert all(f"{tmp_path}/{folder}: File too large." in text for folder, text in zip(folders, said, strict=True))
 
 
 def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(tmp_path, monkeypatch):
@@ -99,6 +120,10 @@ def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
     assert dropped["detail"].startswith("no task: ") and "write={endpoint: URL, model: NAME}" in dropped["detail"]
     assert run("prove", tmp_path / "other", "no_gpu=true", exit_code=2).count("run `cuset curate answer` first") == 1
     assert "nothing is downloaded" in run("import", tmp_path / "work", tmp_path / "gone.jsonl", exit_code=2)
+    second = put(tmp_path / "a" / "one.jsonl", [{"code": KERNEL}])
+    run("import", tmp_path / "fourth", one, "columns=code=text", "licence=MIT")
+    said = run("import", tmp_path / "fourth", second, "licence=MIT", exit_code=2)
+    assert f"{one} was imported under the name one.jsonl; give {second} another one, as in name=second" in said
     for file in (one, two):  # each names its own row
         output = run("import", tmp_path / "work", file, "licence=MIT", exit_code=1)
         assert f"such as {file.name}, row 1: none of the columns" in output and "preset=" in output

@@ -39,10 +39,14 @@ def run(settings: RunSettings) -> None:
     If interrupted, run the same command again to resume.
     """
     from ..curate.funnel import print_funnel, read_funnel
+    from ..curate.stage import locked
 
-    _import_all(settings)
-    for name in STAGES[1:]:
-        _stage(name, settings.of(STAGE_SETTINGS[name]))
+    _check(settings)
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    with locked(settings.folder):
+        _import_all(settings)
+        for name in STAGES[1:]:
+            _stage(name, settings.of(STAGE_SETTINGS[name]))
     print_funnel(read_funnel(settings.folder))
     target = settings.of(ExportSettings)
     typer.echo(f"data card: {target.target / f'{target.name}.md'}")
@@ -58,6 +62,7 @@ def rounds(settings: RoundsSettings) -> None:
     from ..curate.rounds import SHARED, round_settings, train, trained
     from ..curate.stage import locked
 
+    _check(settings)
     settings.folder.mkdir(parents=True, exist_ok=True)
     with locked(settings.folder) as lock:
         _import_all(settings)
@@ -75,8 +80,8 @@ def rounds(settings: RoundsSettings) -> None:
         typer.echo(f"round {number}: {lines[0]}; trained: {model}")
 
 
-def _import_all(settings: RunSettings) -> None:
-    """Import every source, after checking what would otherwise fail only in a later stage."""
+def _check(settings: RunSettings) -> None:
+    """Check what would otherwise fail only in a later stage."""
     from ..curate.contamination import read_benchmarks
     from ..generate.backend import choose_backend
 
@@ -85,6 +90,10 @@ def _import_all(settings: RunSettings) -> None:
         choose_backend(settings.write.backend)
     if settings.answer and settings.answer.model:
         choose_backend(settings.answer)
+
+
+def _import_all(settings: RunSettings) -> None:
+    """Import every source."""
     # Only the rows of these sources may go on to the next stage, so remove all rows that were imported before. Sources
     # that are still listed are imported again.
     for rows in settings.folder.glob("import/*/rows.jsonl"):
@@ -163,7 +172,7 @@ def _fail(summaries: list["Summary"]) -> NoReturn:
     reasons: Counter[str] = sum((Counter(summary.reasons) for summary in summaries), Counter())
     text = f"cuset: {summaries[0].stage} kept no row"
     if not reasons:
-        names = ", ".join(sorted({summary.name for summary in summaries}))
+        names = ", ".join(sorted({summary.name or "its input" for summary in summaries}))
         has_unsettled = any(summary.unsettled for summary in summaries)
         outcome = "nothing could be settled, see above" if has_unsettled else f"there are none in {names}"
         typer.echo(f"{text}; {outcome}.", err=True)

@@ -19,6 +19,7 @@ from .licences import UNKNOWN
 from .rows import CurationError, Row, RowError
 from .settings import ImportSettings
 from .stage import Summary, run_stage
+from .store import stored
 
 
 # -------------------------------------------------------------------------------------------- the columns of a source
@@ -209,6 +210,11 @@ def run_import(settings: ImportSettings) -> Summary:
     resolved = {"name": settings.label, "format": source_format, "preset": preset, "revision": revision}
     resolved_settings = settings.model_copy(update=resolved)
     column_map = choose_map(preset, columns)
+    imported = settings.folder / "import" / settings.label / "summary.json"
+    before = Path((stored(imported) or {"settings": {"path": path}})["settings"]["path"])
+    if before.resolve() != path.resolve():
+        fix = f"give {path} another one, as in name=second, or delete {imported.parent}"
+        raise CurationError(f"{before} was imported under the name {settings.label}; {fix}.")
     return run_stage(
         settings.folder,
         "import",

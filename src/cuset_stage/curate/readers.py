@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from .rows import CurationError, Row, RowError, parse_json, plain
 BATCH_ROWS = 256  # rows of a Parquet or Arrow file in memory at a time
 READ_BYTES = 1 << 20  # bytes of a Parquet column read at a time; by default pyarrow reads whole row groups
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer file is data and not a program
+_LINES = "expected a JSON object a line, in UTF-8"
 FOLDERS = ("tree", "tasks", "robust-kbench")
 # Formats that the shards in a folder may have. JSON is not among them, as a folder's JSON files are mostly metadata.
 SHARDED = ("parquet", "arrow", "jsonl")
@@ -147,7 +148,7 @@ def read_lines(path: Path, name: str) -> Iterator[Row]:
             except (ValueError, RecursionError) as error:
                 reason, what = ("not_utf8", "UTF-8") if isinstance(error, UnicodeDecodeError) else ("not_json", "JSON")
                 text = body.decode("utf-8", errors="surrogateescape")
-                yield _broken(name, number, reason, f"not {what}: {error}", text)
+                yield _broken(name, number, reason, f"not {what}: {error}; {_LINES}", text)
 
 
 def read_list(path: Path, name: str) -> Iterator[Row]:
@@ -170,7 +171,8 @@ def read_list(path: Path, name: str) -> Iterator[Row]:
 def read_columns(path: Path, name: str) -> Iterator[Row]:
     """Yield the rows of a Parquet file, an Arrow file or an Arrow stream (which `datasets` writes).
 
-    A damaged file is read up to the damage, which is reported as a broken row.
+    A damaged file is read up to the damage, which is reported as a broken row. A value that Python cannot hold (text
+    that is not UTF-8, a date after the year 9999) breaks its own row alone.
     """
     import pyarrow as arrow
     from pyarrow import parquet
@@ -188,12 +190,32 @@ def read_columns(path: Path, name: str) -> Iterator[Row]:
             else:
                 batches = arrow.ipc.open_stream(source)
             for batch in batches:
-                for values in batch.to_pylist():
+                try:
+                    found = batch.to_pylist()
+                except (ValueError, ArithmeticError, LookupError):
+                    found = map(_values, map(batch.slice, range(len(batch)), repeat(1)))
+                for values in found:
                     number += 1
-                    yield _row(name, number, plain(values))
+                    problem = isinstance(values, str)
+                    yield (
+                        _broken(name, number, "unreadable_value", values)
+                        if problem
+                        else _row(name, number, plain(values))
+                    )
     except (arrow.ArrowException, OSError, ValueError) as error:
         detail = f"cannot be read after row {number}: {one_line(error)}; it was cut off or damaged, so fetch it again"
         yield _broken(name, number + 1, "unreadable_file", detail)
+
+
+def _values(row: Any) -> dict[str, Any] | str:
+    """Return the values of a record batch of one row, or what is wrong with the first column that cannot be read."""
+    values = {}
+    for column, value in zip(row.schema.names, row.columns, strict=True):
+        try:
+            values[column] = value[0].as_py()
+        except (ValueError, ArithmeticError, LookupError) as error:
+            return f"column {column!r} cannot be read: {one_line(error)}; correct it, or take the column out"
+    return values
 
 
 READERS: dict[str, Callable[[Path, str], Iterator[Row]]] = {

@@ -6,7 +6,6 @@ repeated without the endpoint, resumed after kill -9, and continued on another m
 
 from __future__ import annotations
 
-import json
 import threading
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from ..text import one_line
 from .questions import Messages
 from .rows import CurationError, NotSettled
 from .settings import WriteSettings
-from .store import find_once, key_of
+from .store import find_once, key_of, stored
 from .training_rows import token_count
 
 
@@ -44,7 +43,7 @@ class Replies:
     def __init__(self, folder: Path, settings: WriteSettings) -> None:
         self.folder, self._settings = folder, settings
         self._lock, self._backend = threading.Lock(), None
-        replies = (json.loads(path.read_text(encoding="utf-8"))["reply"] for path in folder.glob("*/*.json"))
+        replies = (kept["reply"] for kept in map(stored, folder.glob("*/*.json")) if kept)
         self.used = sum(reply["tokens"] + reply["prompt_tokens"] for reply in replies)
 
     def ask(self, messages: Messages) -> Reply:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..files import write_atomically
+from ..files import errors_name, write_atomically
 from ..progress import Progress
 from ..sandbox import SandboxError
 from .parallel import cpu_count, in_processes, in_threads
@@ -129,7 +129,7 @@ def run_stage(
     folder = folder / stage / name
     folder.mkdir(parents=True, exist_ok=True)
     take = in_processes if processes else in_threads
-    with locked(folder):
+    with locked(folder), errors_name(folder):
         (folder / "summary.json").unlink(missing_ok=True)
         with ExitStack() as stack:
             files = {
@@ -220,12 +220,13 @@ class StageRows:
 
     def __iter__(self) -> Iterator[Row]:
         for path in self.files:
-            with path.open(encoding="utf-8") as stream:
+            with path.open("rb") as stream:
                 for number, line in enumerate(stream, start=1):
                     row = None
-                    with suppress(ValueError):
-                        row = json.loads(line)
-                    if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("source"), dict):
+                    with suppress(ValueError, RecursionError):
+                        row = json.loads(line.decode())
+                    identified = isinstance(row, dict) and isinstance(row.get("id"), str)
+                    if not identified or not isinstance(row.get("source"), dict):
                         fix = "give a file that `cuset curate import` or a later stage wrote"
                         raise CurationError(f"{path}, line {number}: no row with `id` and `source`; {fix}.")
                     yield row

@@ -22,6 +22,14 @@ def key_of(about: Any) -> str:
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
+def stored(path: Path) -> dict[str, Any] | None:
+    """Return the result in a file; None if there is none, or only a part of it, as a copy that was stopped leaves."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+
+
 def find_once(folder: Path, about: Any, find: Callable[[], dict[str, Any] | None] | None) -> dict[str, Any]:
     """Return the stored result for `about`, or call `find` and store its result.
 
@@ -41,11 +49,10 @@ def find_once(folder: Path, about: Any, find: Callable[[], dict[str, Any] | None
     """
     key = key_of(about)
     path = folder / key[:2] / f"{key}.json"
-    if path.is_file():
-        finding = json.loads(path.read_text(encoding="utf-8"))
-    elif find is None:
+    finding = stored(path)
+    if finding is None and find is None:
         return {}
-    else:
+    if finding is None:
         try:
             finding = find() or {}
         except RowError as error:
