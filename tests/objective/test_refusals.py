@@ -99,7 +99,7 @@ def test_asft_wants_a_reference_that_fits():
         (dict(tau=NAN), "cuset_tau"),
         (dict(tau="0.1"), "cuset_tau='0.1'"),
         (dict(lam=-1), "cuset_lambda=-1: expected a finite number >= 0"),
-        *((dict(window=value), f"cuset_window={value}: expected a number of tokens >= 1") for value in (0, 2.5, INF, NAN)),
+        *((dict(window=value), f"cuset_window={value}: expected a number of tokens >= 1") for value in (0, 2.5, 10**18, INF, NAN)),
         (dict(region_scope="file"), "cuset_region_scope='file': expected one of response, cuda"),
         (dict(normalization="batch"), "cuset_normalization='batch': expected one of tokens, samples"),
     ],

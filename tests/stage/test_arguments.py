@@ -112,6 +112,8 @@ def test_pairs_of_a_run_that_does_not_evaluate_are_said_to_be_ignored(parse, cha
         (dict(cuset_think_weight=-0.2), "cuset_think_weight=-0.2: expected a number of at least 0"),
         (dict(cuset_think_weight=1e10), "cuset_think_weight=10000000000.0: .*at most 1e"),
         (dict(cuset_think_weight="light"), "cuset_think_weight='light': expected a number"),
+        (dict(cuset_pairs=3), "pairs=3: no such file"),
+        (dict(cuset_pairs_samples=1.5), "cuset_pairs_samples=1.5: expected a number of pairs, at least 1"),
         (dict(cuset_objective="dpo"), "cuset_objective='dpo': expected one of cuset, sft, dft"),
         (dict(cuset_confidence_mask="maybe"), "cuset_confidence_mask='maybe': expected true or false"),
         (dict(cuset_sensitive_kinds="kernel"), "cuset_sensitive_kinds='kernel': .*choose from kernel_body"),

@@ -159,12 +159,23 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
         f"{tmp_path / 'mine.json'}: row 3: 'importance', the weight column, is missing. Give every row and response one (1 changes "
         "nothing), or name no column."
     )
-    for each in rows:
-        del each["importance"]
-    (tmp_path / "mine.json").write_text(json.dumps(rows))
-    assert "no row has the key 'importance', which is the weight column of the data set mine" in find_fault(args)
     (tmp_path / "mine.json").unlink()
     assert find_fault(args) == f"cannot read {tmp_path / 'mine.json'}: No such file or directory."
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "fault"),
+    [
+        ("mine.json", json.dumps([row(id=1), row(id="x")]), "'Conversion failed for column id with type object'"),
+        ("mine.json", json.dumps([row(output="\ud800")]), "surrogates not allowed; expected"),
+        ("mine.csv", "instruction,output\nAdd.,3\n", "row 1: 'output', the response column, is 3; expected text."),
+        ("mine.csv", "instruction,output\nAdd.,x\nAdd.,3,4,5\n", "Expected 2 fields in line 3, saw 4; expected"),
+    ],
+)
+def test_what_a_file_s_reader_finds_is_told(tmp_path, data_args, name, data, fault):
+    args = data_args(**write_data_set(tmp_path, "mine", [], file_name=name, columns={"response": "output"}))
+    (tmp_path / name).write_text(data)
+    assert find_fault(args).startswith(f"{tmp_path / name}: ") and fault in find_fault(args)
 
 
 SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # training drops such a row

@@ -7,6 +7,7 @@ import pytest
 from llamafactory.data.template import TEMPLATES
 
 from cuset_stage.stage.processors import LabelRules, mark_cuda_tokens
+from cuset_stage.text import InputError
 
 
 RULES = LabelRules(("kernel_body", "launch_config"))
@@ -85,6 +86,12 @@ def test_cuda_in_a_prompt_is_not_labelled(process, answers):
 def test_a_template_whose_tokens_the_tokenizer_lacks_is_refused(process):
     with pytest.raises(ValueError, match="the tokenizer has no token '<sep>'"):
         process(["One.", "First."], template="yuan")
+
+
+@pytest.mark.parametrize("tools", ["not JSON", "3", '["name"]'])
+def test_a_row_that_the_template_cannot_encode_is_named(processor, rows, tools):
+    with pytest.raises(InputError, match=r"the row whose prompt is 'Hi\.' cannot be encoded \(.*\); expected tools"):
+        processor(template="qwen3").preprocess_dataset(rows(["Hi.", "Hello."]) | {"_tools": [tools]})
 
 
 def test_rows_with_nothing_to_learn_are_left_out_and_counted(processor, rows, answers, monkeypatch):

@@ -300,8 +300,9 @@ def test_two_ranks_evaluate_as_one(llamafactory, tmp_path, rows, keys):
         (["text"], "rows.json: row 1 is 'text'; expected a list of objects"),
         ('[{"instruction": "größer", "output": "b"}]'.encode("latin-1"), "rows.json: not JSON ('utf-8' codec can't"),
         ([{"instruction": "Hello.", "input": ""}], "rows.json: no row has the key 'output', which is the response"),
+        ([{**GOOD, "output": ""}], "no row of the data can be used (the warnings above say why)"),
     ],
-    ids=["a line that breaks off", "no row", "no object", "latin-1", "missing key"],
+    ids=["a line that breaks off", "no row", "no object", "latin-1", "missing key", "no answer"],
 )
 def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
     keys = data_set(tmp_path, [])

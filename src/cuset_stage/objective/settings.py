@@ -107,7 +107,7 @@ class ObjectiveSettings:
             ("asft_alpha", self.asft_alpha),
         ):
             _number(name, value, lambda v: 0 <= v < float("inf"), "a finite number >= 0")
-        _number("cuset_window", self.window, lambda v: v >= 1 and v % 1 == 0, "a number of tokens >= 1")
+        _number("cuset_window", self.window, lambda v: 1 <= v < 1e18 and v % 1 == 0, "a number of tokens >= 1, < 1e18")
         for value in self.prob_threshold:
             _number("prob_threshold", value, lambda v: 0 <= v <= 1, "probabilities in [0, 1]")
         expected = 2 if self.threshold_direction == "middle" else 1

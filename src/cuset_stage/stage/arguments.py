@@ -325,8 +325,8 @@ def _check(args: Any) -> None:
         raise ValueError(
             f"cuset_think_weight={weight!r}: expected a number of at least 0 and at most {MOST_WEIGHT:g}."
         )
-    if args.cuset_pairs_samples is not None and args.cuset_pairs_samples < 1:
-        raise ValueError(f"cuset_pairs_samples={args.cuset_pairs_samples}: expected a number of pairs, at least 1.")
+    if (count := args.cuset_pairs_samples) is not None and (type(count) is not int or count < 1):
+        raise ValueError(f"cuset_pairs_samples={count!r}: expected a number of pairs, at least 1.")
 
     for name in ("dft", "eaft", "asft"):
         if getattr(args, f"use_{name}_loss", False):

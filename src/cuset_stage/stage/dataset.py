@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from datasets import Dataset, load_dataset
 from llamafactory.data import get_dataset
 from llamafactory.extras import logging
+from llamafactory.extras.constants import FILEEXT2TYPE
 from llamafactory.extras.misc import has_tokenized_data
 
 from .. import bundled
@@ -41,8 +44,8 @@ def labelled_dataset(
         training_args: the Trainer's arguments.
 
     Raises:
-        ValueError: a data set has no usable row, or the data set in `tokenized_path` was made by other rules.
-        InputError: a data file or the data set in `tokenized_path` cannot be read. The message names the fault.
+        ValueError: the data set in `tokenized_path` was made by other rules.
+        InputError: data cannot be read, or have no usable row. The message names the fault.
     """
     path = data_args.tokenized_path
     was_saved_before = path is not None and has_tokenized_data(path)
@@ -63,11 +66,6 @@ def labelled_dataset(
         # predict_with_generate evaluates on prompts, which carry no labels
         if name != "training" and training_args.predict_with_generate:
             continue
-        if hasattr(dataset, "__len__") and not len(dataset):
-            raise ValueError(
-                f"no row of the {name} data can be used (the warnings above say why). Check that dataset_info.json maps the response "
-                "column, and the roles of messages."
-            )
         if training_args.should_log:
             summaries.extend(report_labels(dataset, name))
     return module
@@ -189,7 +187,7 @@ def damage_named(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def fault_named(data_args: Any) -> Iterator[None]:
-    """Raise InputError if the block fails and `find_fault` finds the reason in the rows.
+    """Raise InputError if the block fails and `find_fault` finds the reason in the rows, or no row can be used.
 
     Other errors pass unchanged.
     """
@@ -197,13 +195,17 @@ def fault_named(data_args: Any) -> Iterator[None]:
         yield
     except Exception as error:
         fault = find_fault(data_args)
-        if fault is None:
+        if fault is None and "Cannot find valid samples" not in str(error):
             raise
+        fault = fault or (
+            "no row of the data can be used (the warnings above say why). Check that dataset_info.json maps the response column, and the "
+            "roles of messages."
+        )
         raise InputError(fault) from error
 
 
 def find_fault(data_args: Any) -> str | None:
-    """Describe what is wrong with a local JSON file of a run's data sets.
+    """Describe what is wrong with a local file of a run's data sets.
 
     LLaMA-Factory's own message for a broken file is "An error occurred while generating the dataset", and for a
     missing column a bare KeyError. The files are read once more, and only after it has failed.
@@ -218,10 +220,14 @@ def find_fault(data_args: Any) -> str | None:
         path = Path(data_args.dataset_dir) / attributes.dataset_name
         for file in sorted(path.iterdir()) if path.is_dir() else [path]:
             try:
-                if file.suffix in (".json", ".jsonl"):
+                if file.suffix[1:] in FILEEXT2TYPE:
                     _check_rows(file, name, attributes)
             except InputError as error:
                 return str(error)
+            except Exception as error:  # whatever the reader raises
+                return (
+                    f"{file}: {one_line(error.__cause__ or error)}; expected a whole file, and one type in a column."
+                )
     return None
 
 
@@ -230,9 +236,10 @@ def _check_rows(file: Path, name: str, attributes: GivingAttr) -> None:
 
     Raises:
         InputError: the file cannot be read, no row has a column that dataset_info.json names, or texts, messages,
-            weights or spans are wrong.
+            weights or spans are wrong. Other errors are those of the file's reader.
     """
-    rows = read_rows(file)
+    form = FILEEXT2TYPE[file.suffix[1:]]
+    rows = read_rows(file) if form == "json" else load_dataset(form, data_files=str(file), split="train").to_list()
     known_keys = {key for row in rows for key in row}
     contents = ("prompt", "query", "response") if attributes.formatting == "alpaca" else ("messages",)
     for role in (*contents, "system", "tools", "history", "weight", "spans"):
@@ -249,3 +256,4 @@ def _check_rows(file: Path, name: str, attributes: GivingAttr) -> None:
                 read_given(row, attributes)
         except InputError as error:
             raise InputError(f"{file}: row {number}: {error}") from None
+    Dataset.from_pandas(pd.DataFrame(rows))  # fails where `datasets` does, and names the column

@@ -22,7 +22,7 @@ from ..answers import read_answer
 from ..named_functions import function_digest, is_function_name
 from ..spans import KINDS, LABEL_VERSION, Span, find_spans
 from ..spans.tokenizers import TokenAligner
-from ..text import InputError, shown
+from ..text import InputError, one_line, shown
 from .given import GivenResponse, GivenRow
 
 
@@ -283,7 +283,13 @@ class LabellingTemplate:
         template.format_assistant = ResponseFormatter(template.format_assistant, shared)
         template.format_function = ResponseFormatter(template.format_function, shared)
         tagged = []
-        pairs = template.encode_multiturn(self._tokenizer, messages, *args, **kwargs)
+        try:
+            pairs = template.encode_multiturn(self._tokenizer, messages, *args, **kwargs)
+        except (RuntimeError, KeyError, TypeError, AttributeError) as error:  # LLaMA-Factory checks little before
+            raise InputError(
+                f"the row whose prompt is {shown(messages[0]['content'], 80)} cannot be encoded ({type(error).__name__}: {one_line(error)}); "
+                'expected tools as a JSON list of objects with a "name", tool calls as JSON with "name" and "arguments", else text.'
+            ) from error
         for response, (source_ids, target_ids) in zip(responses, pairs, strict=True):
             prompt = self._passages.add(row.weight, response.turn) << PASSAGE_SHIFT
             lead = []

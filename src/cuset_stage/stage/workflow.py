@@ -74,7 +74,7 @@ def run_cuset(
     metrics: list[Metric] = []  # computed at every evaluation in addition to the loss
     if finetuning_args.cuset_pairs:
         pairs = import_module("cuset_stage.pairs.metric")  # imported late: a layer above this package
-        metrics.append(pairs.PairsMetric(finetuning_args.cuset_pairs, finetuning_args.cuset_pairs_samples))
+        metrics.append(pairs.PairsMetric(str(finetuning_args.cuset_pairs), finetuning_args.cuset_pairs_samples))
     label_summaries: list[str] = []
 
     def make_trainer(**kwargs: Any) -> CusetTrainer:
