@@ -152,7 +152,7 @@ def extend(base: type) -> type:
         )
         cuset_fused: Literal["auto", "on", "off"] = _argument(
             "auto",
-            "Compute the loss in the output layer, without logits: auto: where it can; on: or stop; off: never.",
+            "Compute the loss in the output layer, without logits. auto: where that is possible; on: stop where it is not; off: never.",
         )
         cuset_cudnn_attention: bool = _argument(
             False, "Keep torch's cuDNN attention on where it is known to be wrong, as on H100 and H200."
