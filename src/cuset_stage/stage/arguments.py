@@ -159,7 +159,8 @@ def extend(base: type) -> type:
         )
         cuset_padding_free: bool = _argument(
             True,
-            "Lay the rows of a batch end to end in training, where the model allows it: the same loss without computing padding.",
+            "Lay the rows of a batch end to end in training: the same loss without computing padding. Not with flash_attn: fa2, sliding "
+            "windows, torch_compile or NEFTune, in float32 on a GPU, or on one before Ampere; the log then says why.",
         )
         cuset_pairs: str | None = _argument(
             None,
