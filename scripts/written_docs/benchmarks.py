@@ -47,8 +47,9 @@ def memory() -> str:
         [one["model"].upper(), METHODS[one["method"]], str(one["cutoff_len"]), f"{one['peak_gib']:.1f}", f"{one['reserved_gib']:.1f}"]
         for one in sorted(rows, key=lambda one: (float(one["model"][:-1]), one["method"], one["cutoff_len"]))
     ]  # fmt: skip
-    command = f"- `benchmarks/memory_h200.json`, {rows[0]['date']}, {rows[0]['gpu']}: `python scripts/bench_memory.py`"
-    return table(["model", "tuning", "tokens", "peak GiB", "reserved GiB"], cells) + "\n\n" + command
+    command = "python scripts/bench_memory.py --json outputs/memory.json"
+    measured = f"- `benchmarks/memory_h200.json`, {rows[0]['date']}, {rows[0]['gpu']}: `{command}`"
+    return table(["model", "tuning", "tokens", "peak GiB", "reserved GiB"], cells) + "\n\n" + measured
 
 
 def head() -> str:

@@ -39,7 +39,7 @@ def page() -> str:
         table(["attribute", "meaning"], attributes) + "\n",
         "## Of the commands\n",
         "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins. `--help` prints a\n"
-        "command's keys; those of `cuset init` and `spans` stand nowhere else.\n",
+        "command's keys, and is the only list of those of `cuset init` and `cuset spans`.\n",
         *command_keys(),
     ]
     return "\n".join(parts)

@@ -52,7 +52,7 @@ class Sampling(Settings):
         None, description="system prompt in place of the task set's; \"\" for none but the chat template's own"
     )
     template: str | None = Field(
-        None, description="LLaMA-Factory's chat template, when the tokenizer has none of its own"
+        None, description="LLaMA-Factory's chat template, as in the recipe; without it the tokenizer's own"
     )
     template_args: dict[str, Any] | None = Field(
         None, description="for the tokenizer's chat template, such as {enable_thinking: false}"

@@ -152,14 +152,15 @@ def extend(base: type) -> type:
         )
         cuset_fused: Literal["auto", "on", "off"] = _argument(
             "auto",
-            "Compute the loss in the output layer, without logits: auto: where it can; on: or stop; off: never.",
+            "Compute the loss in the output layer, without logits. auto: where that is possible; on: stop where it is not; off: never.",
         )
         cuset_cudnn_attention: bool = _argument(
             False, "Keep torch's cuDNN attention on where it is known to be wrong, as on H100 and H200."
         )
         cuset_padding_free: bool = _argument(
             True,
-            "Lay the rows of a batch end to end in training, where the model allows it: the same loss without computing padding.",
+            "Lay the rows of a batch end to end in training: the same loss without computing padding. Not with flash_attn: fa2, sliding "
+            "windows, torch_compile or NEFTune, in float32 on a GPU, or on one before Ampere; the log then says why.",
         )
         cuset_pairs: str | None = _argument(
             None,
