@@ -72,7 +72,7 @@ def rates(rows: pd.DataFrame, methods: Iterable[str]) -> str:
         rate = f"{of_method.rate.iloc[0]:.0e}".replace("e-0", "e-") if method != "vanilla" else ""
         answers = f"{means[0].seeds} x {len(of_method) // means[0].seeds}"
         title, paper = METHODS[method]
-        cells.append([title, rate, answers, *shares, f"{of_method.tokens.mean():.0f}", paper])
+        cells.append([title, rate, answers, *shares, f"{scores(rows, method, 'tokens').mean(axis=None):.0f}", paper])
     return table(["method", "rate", "answers", "right, %", "compile, %", "tokens", "paper, 7B"], cells)
 
 
@@ -80,7 +80,8 @@ def differences(rows: pd.DataFrame, methods: list[str]) -> str:
     """Return the table of CuSeT minus each other method.
 
     The p-value against SFT is the primary test's. The others are corrected by Holm's method. The line below the table
-    has the primary difference without the variance over seeds.
+    has the primary difference without the variance over seeds, which the crossed analysis subtracts where seeds agree
+    better than chance lets them.
     """
     means = {method: crossed(paired(rows, "cuset", method)) for method in methods if method != "cuset"}
     p_values = {method: mean.p_value for method, mean in means.items()}
@@ -92,7 +93,7 @@ def differences(rows: pd.DataFrame, methods: list[str]) -> str:
         by_seed = ", ".join(f"{100 * seed:+.1f}" for seed in mean.by_seed)
         tests = [p_text(p_values[method]), p_text(mean.equivalence_p(EQUIVALENT)), f"{100 * mean.detectable():.1f}"]
         cells.append([f"CuSeT minus {TITLES[method]}", interval, by_seed, *tests])
-    tested = ["p", "p of more than 5 points", "smallest true difference found with power 0.8"]
+    tested = ["p", "p of more than 5 points", "true difference found with power 0.8, given this error"]
     over_operations = crossed(paired(rows, "cuset", "sft").mean(axis=0, keepdims=True))
     interval = between(*(100 * end for end in (over_operations.value, *over_operations.interval())), "+.1f")
     note = f"With the operations alone taken as random, CuSeT minus SFT is {interval}, p {p_text(over_operations.p_value)}."
