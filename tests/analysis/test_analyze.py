@@ -165,9 +165,16 @@ def test_code_as_an_answer_to_a_prompt(models, tmp_path):
     assert asked["kinds"]["kernel_body"]["tokens"] > 0
 
 
-def test_empty_files_are_named(models, tmp_path):
-    (tmp_path / "a.cu").touch()
-    with pytest.raises(SettingsError, match=r"code=.*a\.cu: no file of it has a token.*larger cutoff_len than"):
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [
+        ("", r"no file of it has a token.*larger cutoff_len than"),
+        ("int a;", r"has NUL bytes, so it is no text in UTF-8"),
+    ],
+)
+def test_files_without_text_are_named(models, tmp_path, code, fault):
+    (tmp_path / "a.cu").write_text(code, encoding="utf-16-le")
+    with pytest.raises(SettingsError, match=rf"code=.*a\.cu: {fault}"):
         analyze(settings_of(models, tmp_path, code=[tmp_path / "a.cu"]))
 
 

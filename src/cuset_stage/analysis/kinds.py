@@ -111,7 +111,7 @@ def code_rows(
         prompt: the user message, or None.
 
     Raises:
-        SettingsError: a file cannot be read.
+        SettingsError: a file cannot be read, or is binary or UTF-16.
         ValueError: there is no such template.
     """
     labelling = LabellingTokenizer(tokenizer, rules, Passages(), ("", ""))
@@ -124,6 +124,8 @@ def code_rows(
             text = file.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise SettingsError(f"code={file}: cannot be read ({error.strerror}).") from None
+        if "\0" in text:
+            raise SettingsError(f"code={file}: has NUL bytes, so it is no text in UTF-8; convert it, or leave it out.")
         if not text.strip():
             continue
         if prompt is not None:
