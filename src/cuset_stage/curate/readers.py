@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache, partial
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -193,15 +193,13 @@ def read_columns(path: Path, name: str) -> Iterator[Row]:
                 try:
                     found = batch.to_pylist()
                 except (ValueError, ArithmeticError, LookupError):
-                    found = map(_values, map(batch.slice, range(len(batch)), repeat(1)))
+                    found = (_values(batch.slice(row, 1)) for row in range(len(batch)))
                 for values in found:
                     number += 1
-                    problem = isinstance(values, str)
-                    yield (
-                        _broken(name, number, "unreadable_value", values)
-                        if problem
-                        else _row(name, number, plain(values))
-                    )
+                    if isinstance(values, str):
+                        yield _broken(name, number, "unreadable_value", values)
+                    else:
+                        yield _row(name, number, plain(values))
     except (arrow.ArrowException, OSError, ValueError) as error:
         detail = f"cannot be read after row {number}: {one_line(error)}; it was cut off or damaged, so fetch it again"
         yield _broken(name, number + 1, "unreadable_file", detail)
