@@ -159,6 +159,10 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
         f"{tmp_path / 'mine.json'}: row 3: 'importance', the weight column, is missing. Give every row and response one (1 changes "
         "nothing), or name no column."
     )
+    for each in rows:
+        del each["importance"]
+    (tmp_path / "mine.json").write_text(json.dumps(rows))
+    assert "no row has the key 'importance', which is the weight column of the data set mine" in find_fault(args)
     (tmp_path / "mine.json").unlink()
     assert find_fault(args) == f"cannot read {tmp_path / 'mine.json'}: No such file or directory."
 

@@ -11,6 +11,7 @@ import typer
 from pydantic import Field
 
 from ..curate.settings import STAGE_SETTINGS, ExportSettings, ImportSettings, RoundsSettings, RunSettings
+from ..files import errors_name
 from ..settings import Settings
 from ._app import add_group, command
 
@@ -42,7 +43,6 @@ def run(settings: RunSettings) -> None:
     from ..curate.stage import locked
 
     _check(settings)
-    settings.folder.mkdir(parents=True, exist_ok=True)
     with locked(settings.folder):
         _import_all(settings)
         for name in STAGES[1:]:
@@ -63,7 +63,6 @@ def rounds(settings: RoundsSettings) -> None:
     from ..curate.stage import locked
 
     _check(settings)
-    settings.folder.mkdir(parents=True, exist_ok=True)
     with locked(settings.folder) as lock:
         _import_all(settings)
         for name in SHARED[1:]:
@@ -129,7 +128,8 @@ def _stage(name: str, *settings: Any) -> None:
     module = import_module(f"..curate.{'importing' if name == 'import' else name}", __package__)
     summaries = []
     for run_settings in settings:
-        summaries.append(getattr(module, f"run_{name}")(run_settings))
+        with errors_name(run_settings.folder):
+            summaries.append(getattr(module, f"run_{name}")(run_settings))
         _report(summaries[-1])
     if not any(summary.kept for summary in summaries):
         _fail(summaries)

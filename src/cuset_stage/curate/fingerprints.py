@@ -24,7 +24,6 @@ import numpy as np
 from datasketch import MinHash
 
 from ..cuda_source import Function, Source, answer_code, kernel_features, normalised, tokens
-from ..files import errors_name
 from .modules import bare
 from .rows import Dropped, Row, digest
 
@@ -176,13 +175,11 @@ class Sketches:
         fitting = (rows for rows in range(16, 1, -1) if (1 - threshold**rows) ** (PERMUTATIONS // rows) < 1e-3)
         self._threshold, self._width = threshold, next(fitting, 1)
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with the object
 
     def append(self, sketch: np.ndarray | None) -> None:
         """Add the next row's MinHash. None means that the row is similar to no other row."""
-        with errors_name(self._folder):
-            self._file.write((np.zeros(PERMUTATIONS, np.uint32) if sketch is None else sketch).tobytes())
+        self._file.write((np.zeros(PERMUTATIONS, np.uint32) if sketch is None else sketch).tobytes())
 
     def duplicates(self, order: np.ndarray, groups: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Find the rows to drop. Of rows that are similar, the first one in `order` stays.
@@ -196,8 +193,7 @@ class Sketches:
             the similarity of the two, float32. The row that is named may itself be dropped as a duplicate of a third
             row.
         """
-        with errors_name(self._folder):
-            self._file.flush()
+        self._file.flush()
         count = self._file.tell() // (4 * PERMUTATIONS)
         matches, similarities = np.full(count, -1, np.int64), np.zeros(count, np.float32)
         if not count:

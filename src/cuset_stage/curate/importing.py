@@ -210,11 +210,11 @@ def run_import(settings: ImportSettings) -> Summary:
     resolved = {"name": settings.label, "format": source_format, "preset": preset, "revision": revision}
     resolved_settings = settings.model_copy(update=resolved)
     column_map = choose_map(preset, columns)
-    imported = settings.folder / "import" / settings.label / "summary.json"
-    before = Path((stored(imported) or {"settings": {"path": path}})["settings"]["path"])
-    if before.resolve() != path.resolve():
-        fix = f"give {path} another one, as in name=second, or delete {imported.parent}"
-        raise CurationError(f"{before} was imported under the name {settings.label}; {fix}.")
+    folder = settings.folder / "import" / settings.label
+    before = stored(folder / "summary.json")
+    if before and (other := Path(before["settings"]["path"])).resolve() != path.resolve():
+        fix = f"give {path} another one, as in name=second, or delete {folder}"
+        raise CurationError(f"{other} was imported under the name {settings.label}; {fix}.")
     return run_stage(
         settings.folder,
         "import",

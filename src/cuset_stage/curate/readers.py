@@ -30,7 +30,6 @@ from .rows import CurationError, Row, RowError, parse_json, plain
 BATCH_ROWS = 256  # rows of a Parquet or Arrow file in memory at a time
 READ_BYTES = 1 << 20  # bytes of a Parquet column read at a time; by default pyarrow reads whole row groups
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer file is data and not a program
-_LINES = "expected a JSON object a line, in UTF-8"
 FOLDERS = ("tree", "tasks", "robust-kbench")
 # Formats that the shards in a folder may have. JSON is not among them, as a folder's JSON files are mostly metadata.
 SHARDED = ("parquet", "arrow", "jsonl")
@@ -148,7 +147,8 @@ def read_lines(path: Path, name: str) -> Iterator[Row]:
             except (ValueError, RecursionError) as error:
                 reason, what = ("not_utf8", "UTF-8") if isinstance(error, UnicodeDecodeError) else ("not_json", "JSON")
                 text = body.decode("utf-8", errors="surrogateescape")
-                yield _broken(name, number, reason, f"not {what}: {error}; {_LINES}", text)
+                detail = f"not {what}: {error}; expected a JSON object a line, in UTF-8"
+                yield _broken(name, number, reason, detail, text)
 
 
 def read_list(path: Path, name: str) -> Iterator[Row]:

@@ -127,7 +127,6 @@ def run_stage(
     """
     started, summary = time.perf_counter(), Summary(stage, name, settings or {}, notes)
     folder = folder / stage / name
-    folder.mkdir(parents=True, exist_ok=True)
     take = in_processes if processes else in_threads
     with locked(folder), errors_name(folder):
         (folder / "summary.json").unlink(missing_ok=True)
@@ -251,7 +250,7 @@ def input_rows(settings: StageSettings, before: str) -> StageRows:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Lock a folder for this process, and yield the lock's file descriptor.
+    """Lock a folder for this process, and yield the lock's file descriptor. A folder that is missing is made.
 
     A child process that inherits the descriptor holds the lock as well. The lock is on the folder itself, so it leaves
     no file behind. On a file system without locks this does nothing.
@@ -259,6 +258,7 @@ def locked(folder: Path) -> Iterator[int]:
     Raises:
         CurationError: another process holds the lock.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # a file system without locks

@@ -45,7 +45,7 @@ def labelled_dataset(
 
     Raises:
         ValueError: the data set in `tokenized_path` was made by other rules.
-        InputError: data cannot be read, or have no usable row. The message names the fault.
+        InputError: data cannot be read, or no row of them can be used. The message names the fault.
     """
     path = data_args.tokenized_path
     was_saved_before = path is not None and has_tokenized_data(path)
