@@ -5,6 +5,7 @@
 #
 # OUT: folder for logs and results; it becomes outputs/real, where the studies look. MODEL: Qwen2.5-Coder-1.5B-Instruct, by the path that
 # OUT's studies began with. CUDABENCH: a clone. Parts, all of them without any:
+#   mini         cuset-mini as SMALL answers it untrained, a folder of Qwen2.5-Coder-0.5B-Instruct (2 minutes)
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, such as '*/sft/*,*/dft/*', in the study's order
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
@@ -15,12 +16,12 @@
 # at different ones also on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- rates tier1 chain real
+[ $# -gt 0 ] || set -- mini rates tier1 chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -66,6 +67,12 @@ worker() { # CORES; in the study's folder
             echo "$(date +%T) $(cat "done/$job.json")"
         done
     done
+}
+mini() {
+    cuset generate tasks=data/cuset_mini_2.jsonl model="$SMALL" temperature=0.2 top_p=0.95 max_tokens=2048 seed=0 batch_size=96 \
+        output="$out/mini-answers.jsonl" &&
+        cuset evaluate "$out/mini-answers.jsonl" tasks=data/cuset_mini_2.jsonl method=vanilla per_gpu=8 record_gpu=false seed=0 \
+            output="$out/mini-results.jsonl"
 }
 rates() { spread yaml_configs/studies/real_rates.yaml; }
 tier1() { spread yaml_configs/studies/real.yaml; }
