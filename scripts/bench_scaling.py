@@ -11,7 +11,8 @@ In the JSON, tokens are non-padding tokens after the first ten steps, `start_s` 
 done, `spread` is the fastest run's rate over the slowest's, and `losses` are those of the first steps. `compared` has
 the rate of cuset over that of sft (`ratio`), and each stage's rate on N GPUs over N times its rate on one
 (`efficiency_...`). `same_step` has the losses of WEIGHTS under `stage: cuset` when each step has the same eight rows,
-distributed over GPUs and gradient accumulation. Rows are written as soon as their last run has ended, and a file that
+distributed over GPUs and gradient accumulation. `profiles`, on several GPUs, say for five steps how many seconds each
+GPU's kernels took (`compute_s`), and those that communicate or wait for another GPU (`nccl_s`). Rows are written as soon as their last run has ended, and a file that
 has rows already is continued.
 """
 
@@ -32,7 +33,9 @@ KEYS = {"logging_steps": 1, "include_num_input_tokens_seen": "non_padding", "ave
 ZERO_2 = {"deepspeed": "yaml_configs/deepspeed/ds_z2_config.json"}
 
 
-def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: int, **keys: object) -> dict:
+def run(
+    model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: int, profile: bool = False, **keys
+) -> dict:
     """Train for 10 + `steps` steps and return what `bench_step.measure` returns.
 
     Args:
@@ -42,14 +45,16 @@ def run(model: Path, shape: str, ranks: int, packed: bool, stage: str, steps: in
         packed: whether rows are packed to 4096 tokens.
         stage: "cuset" or "sft".
         steps: the number of steps after the first ten.
+        profile: whether to take the times of kernels, too.
         **keys: further keys of the recipe.
 
     Raises:
         SystemExit: the training failed.
     """
     options = {"model": model, "shape": shape, "cutoff_len": 4096, "ranks": ranks, "steps": steps, "warm_up": 10}
+    options |= {"memory_gib": 0, "profile": profile}
     keys |= {**KEYS, **(ZERO_2 if torch.cuda.is_available() else {}), "stage": stage, "packing": packed}
-    result = measure(SimpleNamespace(**options, memory_gib=0), keys)
+    result = measure(SimpleNamespace(**options), keys)
     if "error" in result:
         raise SystemExit(f"{model}, {stage} on {ranks} GPUs: {result['error']}")
     return result
@@ -59,7 +64,10 @@ def row_of(runs: list[dict], **about) -> dict:
     """Return the JSON's row for the runs of one configuration, with `about` as its first keys."""
     rates = [round(result["tokens"] / result["seconds"], 1) for result in runs]
     row = {**about, "tokens_s": statistics.median(rates), "each": rates}
-    row |= {"spread": round(max(rates) / min(rates), 4), "start_s": round(runs[0]["start_s"], 2)}
+    row |= {
+        "spread": round(max(rates) / min(rates), 4),
+        "start_s": round(statistics.median(result["start_s"] for result in runs), 2),
+    }
     row |= {"peak_gib": max((result["peak_gib"] for result in runs if "peak_gib" in result), default=None)}
     return row | {"losses": runs[0]["losses"]}
 
@@ -116,6 +124,11 @@ def main() -> None:
                 record["compared"] = compare(record["rows"])
                 options.json.write_text(json.dumps(record, indent=1) + "\n")
                 print(json.dumps(record["rows"][-2:]), flush=True)
+                for stage in STAGES if ranks > 1 else ():
+                    profile = run(path, shape, ranks, kind == "packed", stage, 5, profile=True)
+                    profile = {"stage": stage, **about, "seconds": profile["seconds"], "gpus": profile["profile"]}
+                    record.setdefault("profiles", []).append(profile)
+                    options.json.write_text(json.dumps(record, indent=1) + "\n")
         if options.real and str(ranks) not in record.setdefault("same_step", {}):
             path, shape = models[options.real.resolve().name]
             same_step = run(path, shape, ranks, False, "cuset", 1, gradient_accumulation_steps=8 // ranks)

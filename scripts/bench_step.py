@@ -76,13 +76,15 @@ def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
     return settings | keys
 
 
-def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
+def child(file: Path, memory_gib: float, warm_up: int, profile: bool, output: Path) -> None:
     """Train in this process and write times, memory and losses as JSON. With several ranks, rank 0 writes.
 
     Args:
         file: the recipe as JSON.
         memory_gib: cap of the process's GPU memory. 0 means no cap.
         warm_up: number of first steps that are not counted.
+        profile: whether each rank also writes profile_RANK.json beside `output`: the seconds of its kernels in the
+            counted steps (`compute_s`), and of those that communicate, waiting included (`nccl_s`).
         output: the file to write.
     """
     import torch
@@ -93,6 +95,9 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
     if memory_gib:
         total = torch.cuda.get_device_properties(0).total_memory / 2**30
         torch.cuda.set_per_process_memory_fraction(memory_gib / total)
+
+    activity = torch.profiler.ProfilerActivity.CUDA if has_gpu else torch.profiler.ProfilerActivity.CPU
+    profiler = torch.profiler.profile(activities=[activity]) if profile else None
 
     class Timer(TrainerCallback):
         seconds: list[float] = []  # noqa: RUF012 - one run per process
@@ -106,11 +111,15 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
         def on_step_begin(self, args, state, control, **kwargs):
             if state.global_step == warm_up and has_gpu:
                 torch.cuda.reset_peak_memory_stats()
+            if profiler and state.global_step == warm_up:
+                profiler.start()
             self.start = self.now()
 
         def on_step_end(self, args, state, control, **kwargs):
             self.seconds.append(self.now() - self.start)
             self.ends.append((self.start + self.seconds[-1], state.num_input_tokens_seen))
+            if profiler and state.global_step == state.max_steps:
+                profiler.stop()
 
     timer, began = Timer(), time.perf_counter()
     run_exp(json.loads(file.read_text()), callbacks=[timer])
@@ -119,7 +128,14 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
     if has_gpu:
         result["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
         result["reserved_gib"] = torch.cuda.max_memory_reserved() / 2**30
-    if os.environ.get("RANK", "0") != "0":
+    rank = os.environ.get("RANK", "0")
+    if profiler:
+        seconds = {"compute_s": 0.0, "nccl_s": 0.0}
+        for event in profiler.events():
+            if event.device_type == torch.autograd.DeviceType.CUDA and not event.is_user_annotation:
+                seconds["nccl_s" if "nccl" in event.name else "compute_s"] += event.time_range.elapsed_us() / 1e6
+        output.with_name(f"profile_{rank}.json").write_text(json.dumps(seconds))
+    if rank != "0":
         return
     log = Path(json.loads(file.read_text())["output_dir"]) / "trainer_state.json"
     losses = [entry["loss"] for entry in json.loads(log.read_text())["log_history"] if "loss" in entry]
@@ -133,11 +149,12 @@ def measure(args: argparse.Namespace, keys: dict) -> dict:
     """Run one training in a process of its own.
 
     Args:
-        args: model, shape, cutoff_len, ranks, steps, warm_up and memory_gib, as on the command line.
+        args: model, shape, cutoff_len, ranks, steps, warm_up, memory_gib and profile, as on the command line.
         keys: the run's keys of the recipe, `stage` among them.
 
     Returns:
-        What `child` has written, or a dict with "error", the last line of the process's output that names an error.
+        What `child` has written, each rank's profile under "profile", or a dict with "error", the last line of the
+        process's output that names an error.
     """
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -146,13 +163,14 @@ def measure(args: argparse.Namespace, keys: dict) -> dict:
         if args.ranks > 1 or keys.get("deepspeed"):  # LLaMA-Factory's DeepSpeed needs torchrun, even on one GPU
             launcher += ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(args.ranks)]
         command = [*launcher, __file__, "--child", str(folder), "--memory-gib", str(args.memory_gib)]
-        command += ["--warm-up", str(args.warm_up)]
+        command += ["--warm-up", str(args.warm_up), *(["--profile"] if args.profile else [])]
         cache = Path(tempfile.gettempdir()) / "bench_step_cache"  # so that rows are tokenised once for all runs
         environment = {**os.environ, "HF_DATASETS_CACHE": str(cache), "HF_HUB_OFFLINE": "1"}
         environment |= attention.OFF_IN_SFT  # `stage: cuset` turns cuDNN attention off on GPUs where it is faulty
         process = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
         if process.returncode == 0:
-            return json.loads((folder / "result.json").read_text())
+            profiles = [json.loads(file.read_text()) for file in sorted(folder.glob("profile_*.json"))]
+            return json.loads((folder / "result.json").read_text()) | ({"profile": profiles} if profiles else {})
         lines = [line for line in process.stderr.splitlines() if "Error" in line] or process.stderr.splitlines()[-1:]
         return {"error": lines[-1][:300] if lines else f"exit {process.returncode}"}
 
@@ -181,10 +199,11 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=1, help="GPUs; more than one: DeepSpeed ZeRO-2")
     parser.add_argument("--memory-gib", type=float, default=0, help="cap the process's GPU memory; 0: no cap")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--profile", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
-        child(args.child / "recipe.json", args.memory_gib, args.warm_up, args.child / "result.json")
+        child(args.child / "recipe.json", args.memory_gib, args.warm_up, args.profile, args.child / "result.json")
         return
 
     import torch
