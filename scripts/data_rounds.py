@@ -25,7 +25,7 @@ from cuset_stage.report.statistics import estimate_means
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 ROWS = FOLDER / "data_rounds.jsonl.gz"
-SETS = ("develop", "cudabench", "mini")
+SETS = ("develop", "cudabench", "mini", "mini_0.5b")  # the last by Qwen2.5-Coder-0.5B, all others by 1.5B
 
 
 def score(rows: pd.DataFrame) -> dict:
@@ -72,7 +72,7 @@ def main() -> None:
         key = {"round": options.round, "set": options.set, "seed": options.seed}
         with gzip.open(ROWS, "at") as file:
             for sample in read_results(options.add).charged:
-                operation = sample["name" if options.set == "mini" else "family"]
+                operation = sample["name" if options.set.startswith("mini") else "family"]
                 names = {"operation": operation, "task": sample["task"], "verdict": sample["verdict"]}
                 file.write(json.dumps({**key, **names, "compiled": bool(sample["compiled"])}) + "\n")
     results = rounds()
