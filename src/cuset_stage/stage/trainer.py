@@ -413,11 +413,16 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         weighted by the micro-batch's share of the step. Then its size does not depend on how the step is split.
         """
         auxiliary = outputs.get("aux_loss") if hasattr(outputs, "get") else None
-        if not isinstance(auxiliary, torch.Tensor):
+        if not isinstance(auxiliary, torch.Tensor) or not self._router_factor:
             return 0.0
-        config = self.accelerator.unwrap_model(self.model).config.get_text_config()
         share = 1.0 if num_items_in_batch is None else terms.count(self.objective.normalization) / self._step_items
-        return getattr(config, "router_aux_loss_coef", 0.0) * auxiliary * share
+        return self._router_factor * auxiliary * share
+
+    @functools.cached_property
+    def _router_factor(self) -> float:
+        """The factor of a mixture-of-experts model's router loss. 0 for other models."""
+        config = self.accelerator.unwrap_model(self.model).config.get_text_config()
+        return getattr(config, "router_aux_loss_coef", 0.0)
 
     @contextlib.contextmanager
     def _base_model(self, model: torch.nn.Module) -> Iterator[torch.nn.Module]:
@@ -438,11 +443,11 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
         Before transformers 4.57 nothing smaller than this method can be overridden. Tokens are divided by the
         Trainer's count, as in SFT. Before transformers 5.12 that count includes a row's first label, which nothing
-        predicts. The step's samples, and the tokens that have a loss, are counted here, whatever the Trainer counts.
+        predicts. Where the step's samples are needed, or the tokens that have a loss, they are counted here.
         """
         batches, count = super().get_batch_samples(epoch_iterator, num_batches, device)
-        if count is not None:
-            divided_by = self.objective.normalization
+        divided_by = self.objective.normalization
+        if count is not None and (divided_by == "samples" or self._router_factor):
             items = sum(count_items(batch["labels"], batch.get("sample_ids"), divided_by) for batch in batches)
             items = torch.as_tensor(items, device=device)
             is_shared = self.args.average_tokens_across_devices and self.args.world_size > 1
