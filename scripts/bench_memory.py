@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=tempfile.gettempdir(), help="room for a model: 61 GiB for 32B")
     parser.add_argument("--steps", type=int, default=3)
     args = parser.parse_args()
-    args.warm_up, args.ranks, args.memory_gib, args.shape = 2, 1, 0, ""
+    args.warm_up, args.ranks, args.memory_gib, args.shape, args.profile = 2, 1, 0, "", False
     rows = json.loads(args.json.read_text(encoding="utf-8")) if args.json.is_file() else []
     measured = {(row["model"], row["method"], row["cutoff_len"]) for row in rows}
     args.model = args.folder / "bench_memory_model"

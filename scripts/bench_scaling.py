@@ -5,23 +5,31 @@
 
 Settings are those of yaml_configs/cuset_qwen7b.yaml, including DeepSpeed ZeRO-2 even on one GPU. Each GPU gets one row
 per step: a row of the bundled data as it is, or rows packed to 4096 tokens. Models have random weights and a shape of
-make_tiny_model.py, or are WEIGHTS, a Hugging Face folder. The two stages take turns.
+make_tiny_model.py, or are WEIGHTS, a Hugging Face folder. The two stages take turns. A run is 10 + 20 steps, or 10 + 60
+with rows as they are, which are shorter.
 
-In the JSON, tokens are non-padding tokens after the first ten steps, `start_s` is the time until these ten steps are
-done, `spread` is the fastest run's rate over the slowest's, and `losses` are those of the first steps. `compared` has
-the rate of cuset over that of sft (`ratio`), and each stage's rate on N GPUs over N times its rate on one
-(`efficiency_...`). `same_step` has the losses of WEIGHTS under `stage: cuset` when each step has the same eight rows,
-distributed over GPUs and gradient accumulation. `profiles`, on several GPUs, say for five steps how many seconds each
-GPU's kernels took (`compute_s`), and those that communicate or wait for another GPU (`nccl_s`). Rows are written as soon as their last run has ended, and a file that
-has rows already is continued.
+The JSON has `runs`, each written as soon as it has ended, and a file that has runs already is continued. `step_s` are
+the seconds of each step after the first ten, `start_s` is the time until these ten steps are done. The rest is computed
+from the runs. In `rows`, tokens are non-padding tokens after the first ten steps, numbers are medians over turns, and
+`spread` is the fastest run's rate over the slowest's. `compared` has the rate of cuset over that of sft (`ratio`) with
+its 95 % interval over turns. Both stages train on the same rows, so a turn's ratio is the median of its steps' ratios.
+It also has each stage's rate on N GPUs over N times its rate on one (`efficiency_...`). `missing` are the combinations
+without a run.
+
+`same_step` has the losses of WEIGHTS under `stage: cuset` when each step has the same eight rows, distributed over GPUs
+and gradient accumulation. `profiles`, on several GPUs, say for five steps how many seconds each GPU's kernels took
+(`compute_s`), and those that communicate or wait for another GPU (`nccl_s`).
 """
 
 import argparse
+import itertools
 import json
 import statistics
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import torch
 from bench_chain import ratio
 from bench_step import measure
@@ -29,7 +37,10 @@ from make_tiny_model import make_shape
 
 
 STAGES = ("cuset", "sft")
-KEYS = {"logging_steps": 1, "include_num_input_tokens_seen": "non_padding", "average_tokens_across_devices": True}
+COUNTS = (1, 2, 4, 8)  # of GPUs
+KEPT = ("tokens", "start_s", "peak_gib", "step_s")  # of what bench_step.measure returns
+KEY = ["model", "packed", "ranks", "stage"]
+KEYS = {"logging_steps": 10, "include_num_input_tokens_seen": "non_padding", "average_tokens_across_devices": True}
 ZERO_2 = {"deepspeed": "yaml_configs/deepspeed/ds_z2_config.json"}
 
 
@@ -53,42 +64,42 @@ def run(
     """
     options = {"model": model, "shape": shape, "cutoff_len": 4096, "ranks": ranks, "steps": steps, "warm_up": 10}
     options |= {"memory_gib": 0, "profile": profile}
-    keys |= {**KEYS, **(ZERO_2 if torch.cuda.is_available() else {}), "stage": stage, "packing": packed}
+    keys = {**KEYS, **(ZERO_2 if torch.cuda.is_available() else {}), "stage": stage, "packing": packed, **keys}
     result = measure(SimpleNamespace(**options), keys)
     if "error" in result:
         raise SystemExit(f"{model}, {stage} on {ranks} GPUs: {result['error']}")
     return result
 
 
-def row_of(runs: list[dict], **about) -> dict:
-    """Return the JSON's row for the runs of one configuration, with `about` as its first keys."""
-    rates = [round(result["tokens"] / result["seconds"], 1) for result in runs]
-    row = {**about, "tokens_s": statistics.median(rates), "each": rates}
-    row |= {
-        "spread": round(max(rates) / min(rates), 4),
-        "start_s": round(statistics.median(result["start_s"] for result in runs), 2),
-    }
-    row |= {"peak_gib": max((result["peak_gib"] for result in runs if "peak_gib" in result), default=None)}
-    return row | {"losses": runs[0]["losses"]}
-
-
-def compare(rows: list[dict]) -> list[dict]:
-    """Compare the stages on each model, kind of rows and number of GPUs.
-
-    Returns:
-        For each of these cuset's tokens per second over sft's, with the 95 % interval of the turns' ratios, and for
-        each stage its tokens per second over `ranks` times those on one GPU, if one GPU was measured.
-    """
-    row_by_key = {(row["model"], row["packed"], row["ranks"], row["stage"]): row for row in rows}
+def summarize(runs: list[dict]) -> dict[str, list[dict]]:
+    """Return `rows`, `compared` and `missing` of the JSON, computed from its `runs`."""
+    frame = pd.DataFrame(runs).reindex(columns=[*KEY, "turn", *KEPT])
+    frame["rate"] = frame.tokens / frame.step_s.map(sum)
+    grouped = frame.groupby(KEY, sort=False)
+    rows = grouped.agg(
+        turns=("turn", "size"),
+        tokens_s=("rate", "median"),
+        spread=("rate", lambda rates: rates.max() / rates.min()),
+        start_s=("start_s", "median"),
+        peak_gib=("peak_gib", "max"),
+    ).round(4)
+    steps = frame.pivot(index=[*KEY[:3], "turn"], columns="stage", values="step_s").reindex(columns=STAGES).dropna()
+    medians = steps.apply(lambda turn: statistics.median(np.divide(turn.sft, turn.cuset)), axis=1)
     compared = []
-    for model, packed, ranks in dict.fromkeys(key[:3] for key in row_by_key):
-        comparison = ratio(*(row_by_key[model, packed, ranks, stage]["each"] for stage in STAGES))
+    for key, ratios in medians.groupby(KEY[:3], sort=False):
+        comparison = {**dict(zip(KEY, key, strict=False)), **ratio(list(ratios), [1.0] * len(ratios))}
         for stage in STAGES:
-            if one_gpu := row_by_key.get((model, packed, 1, stage)):
-                tokens_s = row_by_key[model, packed, ranks, stage]["tokens_s"]
-                comparison[f"efficiency_{stage}"] = round(tokens_s / ranks / one_gpu["tokens_s"], 4)
-        compared.append({"model": model, "packed": packed, "ranks": ranks, **comparison})
-    return compared
+            if (one := (*key[:2], 1, stage)) in rows.index:
+                comparison[f"efficiency_{stage}"] = rows.tokens_s[(*key, stage)] / key[2] / rows.tokens_s[one]
+        compared.append(comparison)
+    wanted = itertools.product(frame.model.unique(), (True, False), COUNTS, STAGES)
+    missing = [dict(zip(KEY, key, strict=True)) for key in wanted if key not in rows.index]
+    tables = {
+        "rows": rows.reset_index(),
+        "compared": pd.DataFrame(compared).round(4),
+        "missing": pd.DataFrame(missing),
+    }
+    return {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
 
 
 def main() -> None:
@@ -108,32 +119,39 @@ def main() -> None:
         make_shape(path, shape)
     if options.real:
         models[options.real.resolve().name] = (options.real.resolve(), "1.5b" if gpus else "tiny")
-    record = json.loads(options.json.read_text()) if options.json.exists() else {"card": None, "rows": []}
-    record["card"] = torch.cuda.get_device_name() if gpus else "CPU"
-    for ranks in options.ranks or [count for count in (8, 4, 2, 1) if count <= gpus]:
+    record = {"card": torch.cuda.get_device_name() if gpus else "CPU", "runs": [], "profiles": [], "same_step": {}}
+    if options.json.exists():
+        record |= json.loads(options.json.read_text())
+
+    def write() -> None:
+        options.json.write_text(json.dumps(record | summarize(record["runs"]), indent=1) + "\n")
+
+    for ranks in options.ranks or [count for count in reversed(COUNTS) if count <= gpus]:
         for name, (path, shape) in models.items():
             for kind in options.kinds:
-                about = {"model": name, "packed": kind == "packed", "ranks": ranks}
-                if any(about.items() <= row.items() for row in record["rows"]):
-                    continue
-                runs = {stage: [] for stage in STAGES}
+                packed = kind == "packed"
                 for turn in range(options.turns):
                     for stage in STAGES[:: 1 if turn % 2 == 0 else -1]:
-                        runs[stage].append(run(path, shape, ranks, kind == "packed", stage, options.steps))
-                record["rows"] += [row_of(stage_runs, stage=stage, **about) for stage, stage_runs in runs.items()]
-                record["compared"] = compare(record["rows"])
-                options.json.write_text(json.dumps(record, indent=1) + "\n")
-                print(json.dumps(record["rows"][-2:]), flush=True)
+                        about = {**dict(zip(KEY, (name, packed, ranks, stage), strict=True)), "turn": turn}
+                        if any(about.items() <= done.items() for done in record["runs"]):
+                            continue
+                        result = run(path, shape, ranks, packed, stage, options.steps * (1 if packed else 3))
+                        record["runs"].append(about | {name: result[name] for name in KEPT if name in result})
+                        write()
+                        print(about, round(result["tokens"] / result["seconds"], 1), "tokens a second", flush=True)
                 for stage in STAGES if ranks > 1 else ():
-                    profile = run(path, shape, ranks, kind == "packed", stage, 5, profile=True)
-                    profile = {"stage": stage, **about, "seconds": profile["seconds"], "gpus": profile["profile"]}
-                    record.setdefault("profiles", []).append(profile)
-                    options.json.write_text(json.dumps(record, indent=1) + "\n")
-        if options.real and str(ranks) not in record.setdefault("same_step", {}):
+                    about = dict(zip(KEY, (name, packed, ranks, stage), strict=True))
+                    if not any(about.items() <= done.items() for done in record["profiles"]):
+                        profile = run(path, shape, ranks, packed, stage, 5, profile=True)
+                        record["profiles"].append({**about, "seconds": profile["seconds"], "gpus": profile["profile"]})
+                        write()
+        if options.real and str(ranks) not in record["same_step"]:
             path, shape = models[options.real.resolve().name]
-            same_step = run(path, shape, ranks, False, "cuset", 1, gradient_accumulation_steps=8 // ranks)
+            same_step = run(
+                path, shape, ranks, False, "cuset", 1, gradient_accumulation_steps=8 // ranks, logging_steps=1
+            )
             record["same_step"][str(ranks)] = same_step["losses"]
-            options.json.write_text(json.dumps(record, indent=1) + "\n")
+            write()
 
 
 if __name__ == "__main__":

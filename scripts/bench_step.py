@@ -16,6 +16,7 @@ two. So a run may be named several times, and the median of its times counts. Na
 
 import argparse
 import datetime
+import itertools
 import json
 import os
 import statistics
@@ -142,6 +143,7 @@ def child(file: Path, memory_gib: float, warm_up: int, profile: bool, output: Pa
     (warm, before), (end, after) = timer.ends[warm_up - 1], timer.ends[-1]
     result |= {"loss": losses[0], "losses": losses[:10], "start_s": warm - began}
     result |= {"seconds": end - warm, "tokens": after - before}
+    result["step_s"] = [one - other for (other, _), (one, _) in itertools.pairwise(timer.ends[warm_up - 1 :])]
     output.write_text(json.dumps(result))
 
 
