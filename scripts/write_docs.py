@@ -11,7 +11,7 @@ from importlib import import_module
 from written_docs import ROOT
 
 
-NAMES = ("data", "benchmarks", "keys", "features", "security", "real_study")
+NAMES = ("data", "benchmarks", "many_gpus", "keys", "features", "security", "real_study")
 PAGES = {ROOT / "docs" / f"{name}.md": import_module(f"written_docs.{name}").page for name in NAMES}
 
 
