@@ -38,7 +38,9 @@ def train(tmp_path, recipe):
     return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
 
 
-@pytest.mark.parametrize("own", [{}, {"objective": "dft", "kinds": ["launch_config"]}])
+@pytest.mark.parametrize(
+    "own", [{}, pytest.param({"objective": "dft", "kinds": ["launch_config"]}, marks=pytest.mark.slow)]
+)
 def test_a_step_has_the_loss_of_the_equations(tmp_path, tiny_model, recipe, own):
     done = train(tmp_path, recipe | {"cuset": own})
     assert done.returncode == 0, done.stderr
@@ -67,6 +69,7 @@ def by_hand(tmp_path, tiny_model, settings, kinds):
     return total / count
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused(tmp_path, recipe):
     done = train(tmp_path, recipe | {"cuset": {"lambda": 2.0}})
     assert done.returncode and "cuset: no key lambda; expected some of objective, tau, lam" in done.stderr

@@ -39,6 +39,7 @@ def test_it_is_valid_and_holds_no_output():
     assert code and not any(cell.outputs or cell.execution_count for cell in code)
 
 
+@pytest.mark.slow
 def test_every_cell_runs_on_a_cpu(tiny_model, folder, tmp_path, monkeypatch, capsys):
     few = {"MODEL": tiny_model, "ROWS": 4, "HELD_OUT": 2, "PAIRS": 4}
     for name, value in few.items():

@@ -61,6 +61,7 @@ def test_tasks_stay_whole_and_what_has_no_kernel_is_dropped():
     assert [each["id"] for each in split_row(row("f", code=overloads))] == ["f:k", "f:k-2"]
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_no_process_and_is_done_again(tmp_path):
     given = [{"code": TWO.replace("+= 1", f"+= {number}"), "licence": "MIT"} for number in range(1200)]
     take_in(tmp_path, put(tmp_path / "rows.jsonl", given))

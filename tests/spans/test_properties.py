@@ -93,9 +93,9 @@ def test_prose_around_a_fenced_block_changes_nothing(before, after):
 
 
 def test_the_lexer_finds_what_tree_sitter_finds():
-    """The bundled programs: a parser with a grammar, which knows nothing of the lexer, gives the same spans."""
+    """A quarter of the bundled programs: a parser with a grammar, which knows nothing of the lexer, gives the same spans."""
     rows = json.loads((Path(__file__).parents[2] / "data" / "cuset_kernels.json").read_text(encoding="utf-8"))
-    for output in {row["output"] for row in rows}:
+    for output in sorted({row["output"] for row in rows})[::4]:
         expected = set()
         for node in walk(parse_tree(answer_code(output))):
             if node.type == "function_definition" and any(part.type == "__global__" for part in node.children):

@@ -244,7 +244,7 @@ def order_of(study, begun, monkeypatch):
 @pytest.mark.parametrize(
     ("gpus", "train", "trainings_first"),
     # with the first an answer on one GPU would keep seven idle
-    [("0,1,2,3,4,5,6,7", 8, True), ("0,1", 1, False), ("", 0, False)],
+    [("0,1,2,3,4,5,6,7", 8, True), ("0,1", 1, False), pytest.param("", 0, False, marks=pytest.mark.slow)],
 )
 def test_answers_come_before_further_trainings_where_those_need_not_the_whole_machine(
     order_of, gpus, train, trainings_first

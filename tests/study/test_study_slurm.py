@@ -69,10 +69,11 @@ def snakemake_of_the_page():
 @pytest.mark.parametrize(
     ("given", "keys", "common", "cores", "minutes"),
     [
-        (["--jobs", "20"], ["evaluate={jobs: 12}"], "", (64, 12), None),
+        pytest.param(
+            ["--jobs", "20"], ["evaluate={jobs: 12}"], "", (64, 12), None, id="default", marks=pytest.mark.slow
+        ),
         (snakemake_of_the_page(), ["cores=20"], "-A lab -p gpu -t {} --mem-per-cpu 8000 ", (20, 16), (2880, 720)),
     ],
-    ids=["default", "page"],
 )
 def test_a_job_asks_slurm_for_whole_gpus_and_its_cores(asked, given, keys, common, cores, minutes):
     training, other = (common.format(time) for time in minutes or ("", ""))
