@@ -126,31 +126,29 @@ def main() -> None:
     def write() -> None:
         options.json.write_text(json.dumps(record | summarize(record["runs"]), indent=1) + "\n")
 
-    for ranks in options.ranks or [count for count in reversed(COUNTS) if count <= gpus]:
-        for name, (path, shape) in models.items():
-            for kind in options.kinds:
-                packed = kind == "packed"
-                for turn in range(options.turns):
-                    for stage in STAGES[:: 1 if turn % 2 == 0 else -1]:
-                        about = {**dict(zip(KEY, (name, packed, ranks, stage), strict=True)), "turn": turn}
-                        if any(about.items() <= done.items() for done in record["runs"]):
-                            continue
-                        result = run(path, shape, ranks, packed, stage, options.steps * (1 if packed else 3))
-                        record["runs"].append(about | {name: result[name] for name in KEPT if name in result})
-                        write()
-                        print(about, round(result["tokens"] / result["seconds"], 1), "tokens a second", flush=True)
-                for stage in STAGES if ranks > 1 else ():
-                    about = dict(zip(KEY, (name, packed, ranks, stage), strict=True))
-                    if not any(about.items() <= done.items() for done in record["profiles"]):
-                        profile = run(path, shape, ranks, packed, stage, 5, profile=True)
-                        record["profiles"].append({**about, "seconds": profile["seconds"], "gpus": profile["profile"]})
-                        write()
-        if options.real and str(ranks) not in record["same_step"]:
-            path, shape = models[options.real.resolve().name]
-            same_step = run(
-                path, shape, ranks, False, "cuset", 1, gradient_accumulation_steps=8 // ranks, logging_steps=1
-            )
-            record["same_step"][str(ranks)] = same_step["losses"]
+    counts = options.ranks or [count for count in reversed(COUNTS) if count <= gpus]
+    combinations = list(itertools.product(counts, models, options.kinds))
+    for ranks, name, kind in combinations:
+        packed, steps = kind == "packed", options.steps * (1 if kind == "packed" else 3)
+        for turn in range(options.turns):
+            for stage in STAGES[:: 1 if turn % 2 == 0 else -1]:
+                about = {**dict(zip(KEY, (name, packed, ranks, stage), strict=True)), "turn": turn}
+                if not any(about.items() <= done.items() for done in record["runs"]):
+                    result = run(*models[name], ranks, packed, stage, steps)
+                    record["runs"].append(about | {name: result[name] for name in KEPT if name in result})
+                    write()
+                    print(about, round(result["tokens"] / result["seconds"], 1), "tokens a second", flush=True)
+    for ranks in counts if options.real else ():
+        if str(ranks) not in record["same_step"]:
+            keys = {"gradient_accumulation_steps": 8 // ranks, "logging_steps": 1}
+            result = run(*models[options.real.resolve().name], ranks, False, "cuset", 1, **keys)
+            record["same_step"][str(ranks)] = result["losses"]
+            write()
+    for (ranks, name, kind), stage in itertools.product(combinations, STAGES):
+        about = dict(zip(KEY, (name, kind == "packed", ranks, stage), strict=True))
+        if ranks > 1 and not any(about.items() <= done.items() for done in record["profiles"]):
+            result = run(*models[name], ranks, kind == "packed", stage, 5, profile=True)
+            record["profiles"].append({**about, "seconds": result["seconds"], "gpus": result["profile"]})
             write()
 
 
