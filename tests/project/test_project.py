@@ -271,6 +271,11 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
             '[{"messages": [{"role": "user", "content": "a"}]}]',
             "row 1: 'messages' has messages of user; expected the user's and the assistant's in turn, the",
         ),
+        ('[{"instruction": "a", "output": ""}]', "no row has an answer in 'output'; expected the text to learn"),
+        (
+            '[{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": ""}]}]',
+            "no row has an answer in 'messages'",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_named_with_what_was_expected(content, message, tmp_path):
