@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..tasks.base import FILE_BYTES
 
@@ -133,6 +134,12 @@ def values_of(raw: bytes, dtype: str) -> np.ndarray:
     if dtype == "bfloat16":
         return (np.frombuffer(raw, "<u2").astype(np.uint32) << 16).view(np.float32).astype(np.float64)
     return np.frombuffer(raw, np.dtype("uint8" if dtype == "bool" else dtype).newbyteorder("<"))
+
+
+def mapped(path: Path, dtype: DTypeLike) -> np.ndarray:
+    """Map a file into memory as a flat array of its whole elements. NumPy itself cannot map an empty file."""
+    count = path.stat().st_size // np.dtype(dtype).itemsize
+    return np.memmap(path, dtype, "r", shape=(count,)) if count else np.empty(0, dtype)
 
 
 def _differences(

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..tasks.base import DTYPE_BYTES, Tensor
+from .closeness import mapped
 
 
 CHUNK = 1 << 20  # elements
@@ -139,22 +140,17 @@ class Output:
         """The right values. None if they are not known or do not have the declared size."""
         if self.dtype is None or self.expected is None or self.expected.stat().st_size != self.tensor.nbytes:
             return None
-        return self.read(self.expected)
+        return mapped(self.expected, self.dtype)
 
     @cached_property
     def seen(self) -> Profile | None:
         """Statistics of the right values, or None if there are none."""
         return None if self.right is None else profile([self.right])
 
-    def read(self, path: Path) -> np.ndarray:
-        """Map a file into memory as a flat array of this output's dtype."""
-        size = path.stat().st_size // self.dtype.itemsize
-        return np.memmap(path, self.dtype, "r", shape=(size,)) if size else np.empty(0, self.dtype)
-
     @cached_property
     def other_values(self) -> np.ndarray:
         """The right values for other inputs. Empty if there are none."""
-        return self.read(self.other) if self.other and self.dtype else np.empty(0)
+        return mapped(self.other, self.dtype) if self.other and self.dtype else np.empty(0)
 
     def write(self, path: Path, values: Callable[["Output", slice], np.ndarray | float]) -> None:
         """Write a file of the declared size.
@@ -295,7 +291,7 @@ def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
             return output.inputs.get(chosen.get(output.tensor.name, ""))
 
         def values(output: Output, part: slice) -> np.ndarray:
-            return output.read(source(output))[part]
+            return mapped(source(output), output.dtype)[part]
 
         what = f"a copy of the input {' and of '.join(dict.fromkeys(chosen.values()))} passes"
         return Candidate(Code.INPUT_PASSES, what, values, lambda output: bool(source(output)))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..closeness import mapped
 from .session import Saved
 
 
@@ -63,9 +64,7 @@ def relative_error(exact: Path, found: Path, dtype: str) -> float:
     Returns:
         The relative error over all elements that are finite in both files. 0 if there are none.
     """
-    if not exact.stat().st_size:
-        return 0.0
-    truth, values = np.memmap(exact, "<f8", "r"), np.memmap(found, np.dtype(dtype).newbyteorder("<"), "r")
+    truth, values = mapped(exact, "<f8"), mapped(found, np.dtype(dtype).newbyteorder("<"))
     count, error, total, squares = 0, 0.0, 0.0, 0.0
     for start in range(0, truth.size, CHUNK):
         want, got = truth[start : start + CHUNK], values[start : start + CHUNK].astype(np.float64)

@@ -23,7 +23,7 @@ from ...sandbox import Finished, SandboxError
 from ...sandbox.background import BackgroundRun
 from ...sandbox.folders import out_of_room, take_output
 from ...tasks.base import FILE_BYTES
-from ..closeness import MODULE_TOLERANCES, Distance, distance
+from ..closeness import MODULE_TOLERANCES, Distance, distance, mapped
 from ..gpu_activity import RECORD, Activity, read_activity
 from ..oracle import OracleError
 from . import handover
@@ -224,7 +224,6 @@ class Module:
         """
         key = secrets.token_bytes(handover.KEY_BYTES)
         self.ask("call", content.tensors, key, use=use, fresh=fresh, arguments=content.arguments)
-        assert self._clock.stdin and self._clock.stdout
         self._clock.stdin.write(f"{key.hex()}{seed.to_bytes(handover.SEED_BYTES, 'little').hex()} {self._left}\n")
         if not (measured := self._clock.stdout.readline()):
             raise SandboxError("the process that times calls has ended")
@@ -254,7 +253,7 @@ class Module:
             inputs = [str(digest) for digest in reply["inputs"]]
             outputs = self._take(reply["outputs"], folder, most_bytes)
         if self._reference_of is None:
-            digests = b"".join(handover.digest(_mapped(saved)) for saved in outputs)
+            digests = b"".join(handover.digest(mapped(saved.path, np.uint8)) for saved in outputs)
             if handover.digest(digests) != call.digest:
                 raise self._problem(
                     "what it returned is not what it was when the call was over: written to later, such as by work on a side stream that "
@@ -299,7 +298,7 @@ class Module:
             self._socket.sendall(len(request).to_bytes(8, "big") + request)
             for number, saved in enumerate(tensors):
                 mask = handover.Mask(key, number) if key else None
-                values = _mapped(saved)
+                values = mapped(saved.path, np.uint8)
                 for start in range(0, values.size, CHUNK):
                     part = np.array(values[start : start + CHUNK])
                     if mask:
@@ -399,7 +398,3 @@ class Module:
 
     def _problem(self, message: str) -> Exception:
         return self.failure({"type": "Problem", "message": message})
-
-
-def _mapped(saved: Saved) -> np.ndarray:
-    return np.memmap(saved.path, np.uint8, "r") if saved.bytes else np.empty(0, np.uint8)
