@@ -93,13 +93,12 @@ def compare_outputs(
         return Comparison(False, nan)
     max_abs = max((diff.max_abs for _, diff in distances), default=None)
     max_rel = max((diff.max_rel for _, diff in distances), default=None)
-    passed, message = True, ""
     same = len(distances) == len(case.outputs) and all(diff.same for _, diff in distances)
-    if by_script and not (same and prepared.self_check.passed):
-        passed, message = _judge_by_script(task, prepared, outputs, isolation)
+    accepted = not by_script or (same and prepared.self_check.passed)
+    message = "" if accepted else _problem_by_script(task, prepared, outputs, isolation)
     wrong = next(((tensor, diff) for tensor, diff in distances if diff.wrong), None)
-    if wrong is None or (by_script and passed):
-        return Comparison(passed, message, max_abs, max_rel)
+    if wrong is None or (by_script and not message):
+        return Comparison(not message, message, max_abs, max_rel)
     tensor, diff = wrong
     if by_script:  # compare.py may tolerate differences, so the message also states the largest one
         message, what = f"{message}; ", f"differ from the reference (by {diff.max_abs:.3g} at most)"
@@ -183,10 +182,10 @@ def _other_float(tensor: Tensor, size: int) -> str | None:
     return widths.get(size) if tensor.dtype.startswith("float") else None
 
 
-def _judge_by_script(
+def _problem_by_script(
     task: ProgramTask, prepared: PreparedCase, outputs: Mapping[str, Path], isolation: Isolation
-) -> tuple[bool, str]:
-    """Return whether compare.py accepts the outputs, and the message if it does not."""
+) -> str:
+    """Return the message about outputs that compare.py does not accept, or "" if it accepts them."""
     files = {**prepared.inputs, **prepared.references}
     accepts_reference = prepared.self_check.passed
     try:
@@ -194,16 +193,16 @@ def _judge_by_script(
     except OracleStopped as stopped:
         # If the reference passes right after, the output is the cause and not a slow machine.
         if accepts_reference and run_compare(task, {**files, **prepared.expected}, isolation).passed:
-            return False, f"{stopped}, where the reference passes"
+            return f"{stopped}, where the reference passes"
         raise
     if verdict.passed:
-        return True, ""
+        return ""
     if verdict.state == "refused":
-        return False, f"compare.py: {verdict.message}"
+        return f"compare.py: {verdict.message}"
     what = f"stopped with {verdict.message}" if verdict.state == "crashed" else "printed neither T nor F"
     if not accepts_reference:
         raise OracleError(
             f"task {task.id}: compare.py {what}, and there is no reference on which it could be tried: the oracle may be at "
             "fault, and the answer is not charged"
         )
-    return False, f"compare.py {what}"
+    return f"compare.py {what}"
