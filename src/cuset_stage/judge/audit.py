@@ -337,17 +337,12 @@ def _written(candidate: Candidate, view: _View) -> Iterator[tuple[dict[str, Path
         All outputs as files, by path, and the names of those that the candidate made. The others are the right ones.
     """
     with scratch_folder() as folder:
-        files: dict[str, Path] = {}
-        names: set[str] = set()
-        for output in view.outputs:
-            tensor = output.tensor
-            if candidate.fits(output):
-                files[tensor.file] = folder / f"{tensor.name}.bin"
-                output.write(files[tensor.file], candidate.values)
-                names.add(tensor.name)
-            elif output.expected is not None:
-                files[tensor.file] = output.expected
-        yield files, names
+        made = [output for output in view.outputs if candidate.fits(output)]
+        right = {output.tensor.file: output.expected for output in view.outputs if output.expected}
+        wrong = {output.tensor.file: folder / f"{output.tensor.name}.bin" for output in made}
+        for output in made:
+            output.write(wrong[output.tensor.file], candidate.values)
+        yield right | wrong, {output.tensor.name for output in made}
 
 
 def audit_module(task: ModuleTask, isolation: Isolation) -> list[Finding]:
