@@ -23,8 +23,8 @@ from .cache import Cache, Held
 from .folders import cache_root, out_of_room, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
-from .process import run_sandboxed
-from .supervision import alone
+from .process import in_fresh_folder, run_sandboxed
+from .supervision import Finished
 
 
 MESSAGE_CHARS = 16_000
@@ -205,16 +205,15 @@ class Compiler:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _build(
-        self, sources: Mapping[str, str], options: Sequence[str], entry: Path, *, once_more: bool = False
-    ) -> Compiled:
+    def _build(self, sources: Mapping[str, str], options: Sequence[str], entry: Path) -> Compiled:
         """Compile in a scratch folder and store the result in the cache."""
-        with scratch_folder() as scratch:
+
+        def run(scratch: Path) -> Finished:
             folder = scratch / "compile"
             for name, text in sources.items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="")
-            finished = run_sandboxed(
+            return run_sandboxed(
                 self.command(options),
                 folder=folder,
                 visible=(*self.toolkit.visible, *self.visible),
@@ -222,11 +221,9 @@ class Compiler:
                 environment=self._settings,
                 isolation=self.isolation,
             )
-            # If the judge did not learn in time how nvcc ended, it runs once more, alone, as `run_program` does it.
-            if finished.late and not once_more:
-                with alone(10.0):
-                    return self._build(sources, options, entry, once_more=True)
-            finished = replace(finished, infra=None, stopped="wall") if finished.late else finished
+
+        with in_fresh_folder(run) as (scratch, finished):
+            folder = scratch / "compile"
 
             def result(verdict: Verdict | None, message: str) -> Compiled:
                 return Compiled(verdict, None if verdict else entry / "program", finished.seconds, False, message)
