@@ -138,6 +138,11 @@ def _landlock(call: int, *arguments: object) -> int:
     return result
 
 
+def landlock_version() -> int:
+    """Return the version of this kernel's Landlock. Raises OSError if it has none."""
+    return _landlock(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
+
+
 def restrict_files(readable: list[str], writable: list[str], *, same_user: bool) -> None:
     """Restrict this process to some paths by Landlock, from here on.
 
@@ -152,7 +157,7 @@ def restrict_files(readable: list[str], writable: list[str], *, same_user: bool)
     Raises:
         OSError: The kernel's Landlock does not restrict enough.
     """
-    version = _landlock(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
+    version = landlock_version()
     least, linux = (LEAST_FOR_SAME_USER, "6.12, or 6.2 for root") if same_user else (LEAST_LANDLOCK, "6.2")
     if version < least:
         raise OSError(0, f"Landlock: version {version}, {least} is needed (Linux {linux})")
