@@ -11,8 +11,6 @@ A MinHash (Broder 1997, computed by `datasketch`) has 128 numbers of 32 bits, st
 numbers in two MinHashes estimates the Jaccard similarity.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 import tempfile

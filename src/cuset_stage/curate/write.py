@@ -14,8 +14,6 @@ stored in the folders `replies` and `proofs` next to the stages. The same comman
 asks again only about tasks that fail there. Rows that are already tasks pass through unchanged.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

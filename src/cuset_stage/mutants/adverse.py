@@ -16,8 +16,6 @@ The control form takes the same memory and registers, but does none of this. A p
 form, too, lacks room for the adverse form, so its result in that form says nothing.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from string import Template

@@ -4,8 +4,6 @@ An operator is a function that takes a `Program` and yields the `Edit`s that it 
 says how likely a run is to show the error. `OPERATORS` has the operators by name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Operators edit only code that was parsed without an error.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import defaultdict
