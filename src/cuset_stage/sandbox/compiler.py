@@ -233,32 +233,30 @@ class Compiler:
             printed = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
             printed = printed.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), ".")
             message = printed = shorten(_RANDOM.sub("", printed), MESSAGE_CHARS)
-            product = scratch / "program"
-            verdict = None
             if finished.stopped is not None:
                 verdict = Verdict.COMPILE_TIMEOUT if finished.out_of_time else Verdict.COMPILE_ERROR
-                message = f"nvcc {finished.ending(self.limits)}\n{printed}".strip()
-            elif finished.returncode != 0:
-                verdict = Verdict.COMPILE_ERROR
+                return result(verdict, f"nvcc {finished.ending(self.limits)}\n{printed}".strip())
+            product, verdict = scratch / "program", Verdict.COMPILE_ERROR
+            if finished.returncode != 0:
                 message = printed or f"nvcc {finished.ending(self.limits)} and said nothing"
             elif refused := take_output(folder, "program", product):
-                verdict = Verdict.COMPILE_ERROR
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{printed}"
-            if finished.stopped is None:
-                # The source is not to blame if memory or disk space was lacking.
-                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
-                    return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
-                record = {"verdict": verdict, "message": message, "seconds": finished.seconds}
-                try:
-                    with self._entries.new(entry) as fresh:
-                        if verdict is None:
-                            shutil.move(product, fresh / "program")
-                            (fresh / "program").chmod(0o755)
-                            record["sha256"] = file_sha256(fresh / "program")
-                        (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
-                    self._entries.drop()
-                except OSError as error:
-                    return result(Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}")
+            else:
+                verdict = None
+            # The source is not to blame if memory or disk space was lacking.
+            if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
+                return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
+            record = {"verdict": verdict, "message": message, "seconds": finished.seconds}
+            try:
+                with self._entries.new(entry) as fresh:
+                    if verdict is None:
+                        shutil.move(product, fresh / "program")
+                        (fresh / "program").chmod(0o755)
+                        record["sha256"] = file_sha256(fresh / "program")
+                    (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
+                self._entries.drop()
+            except OSError as error:
+                return result(Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}")
             return result(verdict, message)
 
 
