@@ -14,8 +14,6 @@ Both kinds of row have `kind` and `task`. `task` is a record of the task without
 line of our own format or of CUDABench's format. For a module it has the fields that `load_task` reads.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 from typing import Any

@@ -8,8 +8,6 @@ each combination of sampling settings. A run that was stopped therefore asks onl
 repeated run asks for none. The stage's rows are built from these files anew each time.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

@@ -8,8 +8,6 @@ benchmark's kernel, the match counts for nothing. Such a row counts as contamina
 program matches.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ come with an answer are duplicates only if they are equal, because a wrong answe
 Besides the usual files, the stage writes contamination.jsonl with every row that was found in a benchmark.
 """
 
-from __future__ import annotations
-
 import json
 from array import array
 

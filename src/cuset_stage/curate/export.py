@@ -5,8 +5,6 @@ same side. The stage's own rows contain the final texts. The data files are buil
 Other entries of dataset_info.json stay as they are.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Statistics of a curation: rows kept per stage, reasons for dropped rows, and how often a model solved each task."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

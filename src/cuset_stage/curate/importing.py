@@ -1,7 +1,5 @@
 """Stage `import`: read rows from any source, rename columns to our fields, and record their origin and licence."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ and the phrases by which a licence text is recognised, are our own (licences.yam
 unknown, and rows of unknown licence are dropped unless the user says otherwise.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache

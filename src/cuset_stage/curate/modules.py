@@ -10,8 +10,6 @@ KernelBook's modules name their class differently, and their `get_init_inputs` r
 Modules are analysed on the syntax tree but changed in the text, which keeps their comments.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import symtable

@@ -4,8 +4,6 @@ Threads suffice if they mostly wait for other programs (compilers, oracles, a mo
 computes goes to processes.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys

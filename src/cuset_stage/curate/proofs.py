@@ -4,8 +4,6 @@ Findings of a machine with a GPU are also valid on a machine without one. The me
 model that wrote the task.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

@@ -12,8 +12,6 @@ that `write` made under the same conditions are not made again. If the failure i
 row is left for the next run.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

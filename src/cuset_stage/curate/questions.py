@@ -8,8 +8,6 @@ Replies are fenced blocks, because code needs no escapes in them, a reply that w
 block, and every chat model can write them. The JSON block is checked by pydantic.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

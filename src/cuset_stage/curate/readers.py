@@ -6,8 +6,6 @@ raise an error: a broken row has the key `problem`, and the other rows are still
 pyarrow is imported only when a file needs it. `datasets` is not used, as it takes thirty times as long per row.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

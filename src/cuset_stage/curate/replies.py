@@ -4,8 +4,6 @@ A stored reply is found by its question: the messages, the model and the samplin
 repeated without the endpoint, resumed after kill -9, and continued on another machine with the stored replies.
 """
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ round trains the base model anew, this is expert iteration as in STaR (Zelikman 
 2023).
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

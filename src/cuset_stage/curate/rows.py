@@ -3,8 +3,6 @@
 Every row has an `id` and a `source` with the keys name, file, row, key, revision, licence, licence_from and url.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -8,8 +8,6 @@ with several programs per GPU (per_gpu above 1) are not used. A speed-up that th
 measured.
 """
 
-from __future__ import annotations
-
 import json
 from math import inf, nan
 from typing import Any

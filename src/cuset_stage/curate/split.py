@@ -4,8 +4,6 @@ A row that is already a task (it has a `task`, a PyTorch module, or columns for 
 whole, and its answer is proved as it is. Every row gets the fingerprints by which the next stage compares rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -14,8 +14,6 @@ A stage always processes all rows anew. Expensive results, such as a model's rep
 stored by `find_once` and reused by the next run.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -5,8 +5,6 @@ value which says what the result is about. A run that was stopped can therefore 
 can be used on another.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

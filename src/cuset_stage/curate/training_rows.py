@@ -1,7 +1,5 @@
 """The parts of a training row: prompt and answer, their lengths, and the task, which decides the side of the split."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -14,26 +14,16 @@ stored in the folders `replies` and `proofs` next to the stages. The same comman
 asks again only about tasks that fail there. Rows that are already tasks pass through unchanged.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 from ..text import shorten
+from . import questions
 from .adapt import task_identity
 from .contamination import Benchmarks
 from .fingerprints import fingerprints_of
 from .proofs import Proofs
-from .questions import (
-    ANSWERER,
-    TO_AUTHOR,
-    Draft,
-    ask_again,
-    ask_for_reference,
-    ask_for_task,
-    read_draft,
-    read_reference,
-)
+from .questions import Draft
 from .replies import Replies
 from .rows import Row, RowError
 from .settings import WriteSettings
@@ -80,7 +70,7 @@ class Writer:
         """Return a list with the row as a task. Raises RowError with an account of all tries if none succeeds."""
         if is_whole(row):
             return [row]
-        question = messages = ask_for_task(row, self.settings.arch)
+        question = messages = questions.ask_for_task(row, self.settings.arch)
         tries: list[dict[str, Any]] = []
         record = {"model": self.settings.model, "tries": tries}
         while len(tries) < self.settings.tries:
@@ -89,7 +79,7 @@ class Writer:
                 break  # the model repeated its reply, so the question is the same, and its stored reply would be, too
             tries.append({"reason": "", "message": "", "questions": [reply.question]})
             try:
-                draft = read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
+                draft = questions.read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
                 self.proofs.check_program(draft)
                 self.proofs.check_cases(draft)
                 self._second_reference(draft, tries[-1]["questions"])
@@ -99,35 +89,35 @@ class Writer:
                 tries[-1] |= {"reason": reason, "message": shorten(message, 1000)}
                 if reason == "refused":
                     break
-                messages = ask_again(question, reply.text, message)
+                messages = questions.ask_again(question, reply.text, message)
             else:
                 return [self._made(row, draft, verified, record)]
         raise RowError(reason, shorten(message), {**row, "written": record})
 
-    def _second_reference(self, draft: Draft, questions: list[str]) -> None:
+    def _second_reference(self, draft: Draft, asked: list[str]) -> None:
         """Have a second reference written and compared with the first. If it does not work, the model may correct it.
 
         Args:
             draft: the task.
-            questions: the hashes of this try's questions so far. New ones are appended.
+            asked: the hashes of this try's questions so far. New ones are appended.
 
         Raises:
             RowError: something is wrong with the task. The message is for the model that wrote it.
         """
-        question = messages = ask_for_reference(draft)
+        question = messages = questions.ask_for_reference(draft)
         for _ in range(self.settings.tries):
             reply = self.replies.ask(messages)
-            if reply.question == questions[-1]:
+            if reply.question == asked[-1]:
                 break  # the same reply again, as above
-            questions.append(reply.question)
+            asked.append(reply.question)
             try:
-                self.proofs.check_reference(draft, read_reference(reply.text, reply.cut_off))
+                self.proofs.check_reference(draft, questions.read_reference(reply.text, reply.cut_off))
                 return
             except RowError as error:
-                if error.reason in TO_AUTHOR:
-                    raise RowError(error.reason, TO_AUTHOR[error.reason].format(error)) from None
-                messages, why = ask_again(question, reply.text, str(error)), error
-        unclear = TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
+                if error.reason in questions.TO_AUTHOR:
+                    raise RowError(error.reason, questions.TO_AUTHOR[error.reason].format(error)) from None
+                messages, why = questions.ask_again(question, reply.text, str(error)), error
+        unclear = questions.TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
         raise RowError("no_second_reference", unclear)
 
     def _made(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Row:
@@ -142,7 +132,7 @@ class Writer:
             "prompt": draft.record["prompt"],
             "kernel_code": row["code"],
             "code": draft.program,
-            "task": {**draft.record, "system": ANSWERER},
+            "task": {**draft.record, "system": questions.ANSWERER},
             "verified": verified,
             "written": record,
         }

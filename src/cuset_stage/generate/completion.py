@@ -6,6 +6,7 @@ import math
 import os
 import re
 from base64 import b64encode
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -102,12 +103,10 @@ def excerpt(response: httpx.Response) -> str:
     If the message repeats the key in another encoding (`repeats_key`), the whole message is left out.
     """
     text = response.text
-    try:
+    with suppress(ValueError, AttributeError, RecursionError):  # the body is no such object
         error = json.loads(text)
         error = error.get("error", error.get("detail", error))
         text = str(error.get("message", error) if isinstance(error, dict) else error)
-    except (ValueError, AttributeError, RecursionError):
-        pass
     key = response.request.headers.get("authorization", "").removeprefix("Bearer ")
     text = text.replace(key, "(the API key)") if key else text
     return one_line("(left out: it repeats the API key)" if repeats_key(text, response) else text)

@@ -139,25 +139,25 @@ class HFBackend:
         pending = {(request.task, request.sample): request for request in queue}
         write = self._write_continuously if self.continuous else self._write_batches
         while pending:
-            shortage = ""
             try:
                 for answer in write(list(pending.values()), prompts):
                     yield answer
                     del pending[answer.task, answer.sample]
+                return
             except RuntimeError as error:
                 if not should_reduce_batch_size(error):
                     raise
                 shortage = str(error).splitlines()[0]
-            if shortage:  # outside of the except block, because the traceback keeps the tensors alive
-                finish_work(self.model.get_input_embeddings().weight.device)
-                clear_device_cache(garbage_collection=True)
-                tried = min(self.batch_size, len(pending))
-                if tried > 1:
-                    self.batch_size = tried // 2
-                    logger.warning(f"Memory ran out with {tried} samples in a batch: going on with {self.batch_size}.")
-                else:
-                    message = f"memory ran out with one sample in a batch; lower max_tokens ({shortage})"
-                    yield Failure(pending.pop(next(iter(pending))), message)
+            # Outside of the except block, because the traceback keeps the tensors alive.
+            finish_work(self.model.get_input_embeddings().weight.device)
+            clear_device_cache(garbage_collection=True)
+            tried = min(self.batch_size, len(pending))
+            if tried > 1:
+                self.batch_size = tried // 2
+                logger.warning(f"Memory ran out with {tried} samples in a batch: going on with {self.batch_size}.")
+            else:
+                message = f"memory ran out with one sample in a batch; lower max_tokens ({shortage})"
+                yield Failure(pending.pop(next(iter(pending))), message)
 
     def _write_continuously(self, requests: list[Request], prompts: dict[str, Prompt]) -> Iterator[Answer]:
         self.slots = slots = Slots(

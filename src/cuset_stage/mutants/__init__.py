@@ -5,8 +5,6 @@ Mutants test a judge: a reliable judge fails them. `make_mutants` is determinist
 This package may import only `cuset_stage.cuda_source` and `cuset_stage.spans`.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

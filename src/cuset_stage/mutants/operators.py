@@ -4,8 +4,6 @@ An operator is a function that takes a `Program` and yields the `Edit`s that it 
 says how likely a run is to show the error. `OPERATORS` has the operators by name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -346,15 +344,13 @@ def wrong_shuffle_distance(program: Program) -> Iterator[Edit]:
             # An exchange with lane ^ d and a shift by d give the same in lane 0, where most sums are read.
             yield program.edit(callee(call), _SHUFFLES[name], "direction", 1 if "xor" in name else 0)
             text = program.text(node)
-            if text.isdigit() and int(text) > 1:
-                yield program.edit(node, str(int(text) // 2), "distance")
-            elif text.isidentifier():
-                yield program.edit(node, f"{text} / 2", "distance")
+            if text.isidentifier() or (text.isdigit() and int(text) > 1):
+                yield program.edit(node, program.halved(node), "distance")
     for loop, _ in program.in_device("for_statement"):
         first = initial_value(loop)
         halves = first is not None and program.text(first) in ("16", "32")
         if halves and any(loop.start_byte < call.start_byte < loop.end_byte for call in shuffles):
-            yield program.edit(first, str(int(program.text(first)) // 2), "first distance")
+            yield program.edit(first, program.halved(first), "first distance")
 
 
 # --------------------------------------------------------------------------------------------------------- arithmetic
@@ -442,13 +438,10 @@ def wrong_launch_size(program: Program) -> Iterator[Edit]:
         yield from _exchanged(program, [launch.grid, launch.block], "swapped", 1 if strides and not shares else 0)
         for part in _dimensions(program, launch.block)[:2]:
             text = program.text(part)
-            if not text.isdigit():
-                half, twice = (f"{program.operand(part)} {sign} 2" for sign in "/*")
-            else:
-                half, twice = str(int(text) // 2), str(int(text) * 2)
+            twice = str(int(text) * 2) if text.isdigit() else f"{program.operand(part)} * 2"
             if text not in ("0", "1"):
                 guarded = "blockDim" in words and not shares
-                yield program.edit(part, half, "half the block", 2 if flexible else 0)
+                yield program.edit(part, program.halved(part), "half the block", 2 if flexible else 0)
                 yield program.edit(part, twice, "twice the block", 2 if guarded or flexible else 1)
         for part in _dimensions(program, launch.grid):
             if program.text(part) not in ("0", "1"):

@@ -3,8 +3,6 @@
 Operators edit only code that was parsed without an error.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import defaultdict
@@ -161,6 +159,11 @@ class Program:
         """
         is_binary = node.type == "binary_expression" and self.sign(node) not in bare
         return f"({self.text(node)})" if is_binary or node.type == "conditional_expression" else self.text(node)
+
+    def halved(self, node: Node) -> str:
+        """Return half of an expression: `32` -> 16, `n + 1` -> (n + 1) / 2."""
+        text = self.text(node)
+        return str(int(text) // 2) if text.isdigit() else f"{self.operand(node)} / 2"
 
     def calls(self, call: Node, names: Container[str]) -> bool:
         """Return True if a call is to one of these functions, with any namespace or object before the name."""

@@ -23,8 +23,8 @@ from .cache import Cache, Held
 from .folders import cache_root, out_of_room, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
-from .process import run_sandboxed
-from .supervision import alone
+from .process import in_fresh_folder, run_sandboxed
+from .supervision import Finished
 
 
 MESSAGE_CHARS = 16_000
@@ -205,16 +205,15 @@ class Compiler:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _build(
-        self, sources: Mapping[str, str], options: Sequence[str], entry: Path, *, once_more: bool = False
-    ) -> Compiled:
+    def _build(self, sources: Mapping[str, str], options: Sequence[str], entry: Path) -> Compiled:
         """Compile in a scratch folder and store the result in the cache."""
-        with scratch_folder() as scratch:
+
+        def run(scratch: Path) -> Finished:
             folder = scratch / "compile"
             for name, text in sources.items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="")
-            finished = run_sandboxed(
+            return run_sandboxed(
                 self.command(options),
                 folder=folder,
                 visible=(*self.toolkit.visible, *self.visible),
@@ -222,11 +221,9 @@ class Compiler:
                 environment=self._settings,
                 isolation=self.isolation,
             )
-            # If the judge did not learn in time how nvcc ended, it runs once more, alone, as `run_program` does it.
-            if finished.late and not once_more:
-                with alone(10.0):
-                    return self._build(sources, options, entry, once_more=True)
-            finished = replace(finished, infra=None, stopped="wall") if finished.late else finished
+
+        with in_fresh_folder(run) as (scratch, finished):
+            folder = scratch / "compile"
 
             def result(verdict: Verdict | None, message: str) -> Compiled:
                 return Compiled(verdict, None if verdict else entry / "program", finished.seconds, False, message)
@@ -236,32 +233,30 @@ class Compiler:
             printed = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
             printed = printed.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), ".")
             message = printed = shorten(_RANDOM.sub("", printed), MESSAGE_CHARS)
-            product = scratch / "program"
-            verdict = None
             if finished.stopped is not None:
                 verdict = Verdict.COMPILE_TIMEOUT if finished.out_of_time else Verdict.COMPILE_ERROR
-                message = f"nvcc {finished.ending(self.limits)}\n{printed}".strip()
-            elif finished.returncode != 0:
-                verdict = Verdict.COMPILE_ERROR
+                return result(verdict, f"nvcc {finished.ending(self.limits)}\n{printed}".strip())
+            product, verdict = scratch / "program", Verdict.COMPILE_ERROR
+            if finished.returncode != 0:
                 message = printed or f"nvcc {finished.ending(self.limits)} and said nothing"
             elif refused := take_output(folder, "program", product):
-                verdict = Verdict.COMPILE_ERROR
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{printed}"
-            if finished.stopped is None:
-                # The source is not to blame if memory or disk space was lacking.
-                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
-                    return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
-                record = {"verdict": verdict, "message": message, "seconds": finished.seconds}
-                try:
-                    with self._entries.new(entry) as fresh:
-                        if verdict is None:
-                            shutil.move(product, fresh / "program")
-                            (fresh / "program").chmod(0o755)
-                            record["sha256"] = file_sha256(fresh / "program")
-                        (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
-                    self._entries.drop()
-                except OSError as error:
-                    return result(Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}")
+            else:
+                verdict = None
+            # The source is not to blame if memory or disk space was lacking.
+            if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
+                return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
+            record = {"verdict": verdict, "message": message, "seconds": finished.seconds}
+            try:
+                with self._entries.new(entry) as fresh:
+                    if verdict is None:
+                        shutil.move(product, fresh / "program")
+                        (fresh / "program").chmod(0o755)
+                        record["sha256"] = file_sha256(fresh / "program")
+                    (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
+                self._entries.drop()
+            except OSError as error:
+                return result(Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}")
             return result(verdict, message)
 
 

@@ -5,7 +5,6 @@ is refused. To find out what works, a process is really confined. This module bu
 the lists of paths for Landlock. The supervisor applies them.
 """
 
-import ctypes
 import functools
 import os
 import shutil
@@ -15,6 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -24,7 +24,7 @@ from .folders import cache_root, scratch_folder
 from .gpus import Gpu, gpu_devices
 from .limits import SandboxError
 from .supervision import SUPERVISOR
-from .supervisor.confine import LEAST_FOR_SAME_USER
+from .supervisor.confine import LEAST_FOR_SAME_USER, landlock_version
 
 
 class Isolation(StrEnum):
@@ -166,9 +166,9 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
 @functools.cache
 def landlock_holds_same_user() -> bool:
     """Check that this kernel's Landlock holds a program of the judge's own user."""
-    create_ruleset, version_flag = 444, 1
-    version = ctypes.CDLL(None).syscall(create_ruleset, None, ctypes.c_size_t(0), ctypes.c_uint(version_flag))
-    return version >= LEAST_FOR_SAME_USER
+    with suppress(OSError):
+        return landlock_version() >= LEAST_FOR_SAME_USER
+    return False
 
 
 @functools.cache

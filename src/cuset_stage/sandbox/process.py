@@ -8,10 +8,11 @@ import os
 import socket
 import stat
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..files import file_lock
 from .folders import cache_root, out_of_room, scratch_folder, scratch_root, take_output
@@ -222,13 +223,10 @@ def run_program(
     outputs: Mapping[str, Sequence[int]],
     optional: Sequence[str] = (),
     under: Sequence[str] = (),
-    visible: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     limits: Limits = Limits(),  # noqa: B008  a frozen record
-    gpu: Gpu | None = None,
-    isolation: Isolation | str = Isolation.AUTO,
-    network: bool = False,
+    **how: Any,
 ) -> Iterator[Ran]:
     """Run a program in a fresh folder, and yield its verdict and outputs.
 
@@ -241,13 +239,10 @@ def run_program(
         outputs: Name -> the sizes in bytes that the output may have. An empty sequence allows any size.
         optional: Names of further files, which are taken if they exist, however the program ended.
         under: A tool and its options that start the program.
-        visible: See `run_sandboxed`.
         environment: Variables for the program. "{folder}" in a value becomes the path of the folder.
         stdin: What the program reads from stdin, less than 100 KiB.
         limits: What the program may use.
-        gpu: See `run_sandboxed`.
-        isolation: See `run_sandboxed`.
-        network: See `run_sandboxed`.
+        **how: Further arguments of `run_sandboxed`: visible, gpu, isolation and network.
 
     Raises:
         SandboxError: The binary is missing or not executable, or for a reason of `run_sandboxed`.
@@ -258,38 +253,43 @@ def run_program(
             raise ValueError(f"outputs[{name!r}]: a name relative to the folder, without '..', that is no input")
     if not os.access(binary, os.X_OK):
         raise SandboxError(f"{binary}: no program that may be run")
-    with ExitStack() as ends:
-        # If the judge did not learn in time how the program ended, it runs once more, alone.
-        for turn in (nullcontext(), alone(10.0)):
-            scratch, channel = ends.enter_context(scratch_folder()), None
-            folder = scratch / "run"
+
+    def run(scratch: Path) -> Finished:
+        folder = scratch.resolve() / "run"
+        for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        variables = {name: value.replace("{folder}", str(folder)) for name, value in (environment or {}).items()}
+        readonly = {"program": binary, **inputs}
+        with ExitStack() as ends:
+            channel = None
             if stdin:
                 # The socket's buffer takes all of stdin (less than 100 KiB), so no thread is needed to feed it.
                 judge_end, channel = map(ends.enter_context, socket.socketpair())
                 judge_end.sendall(stdin)
                 judge_end.close()
-            for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
-                (folder / name).mkdir(parents=True, exist_ok=True)
-            place = str(folder.resolve())
-            variables = {name: value.replace("{folder}", place) for name, value in (environment or {}).items()}
+            given = {"readonly": readonly, "limits": limits, "environment": variables, "channel": channel}
+            return run_sandboxed([*under, "./program"], folder=folder, **given, **how)
+
+    with in_fresh_folder(run) as (scratch, finished):
+        yield _collect(finished, scratch, outputs, optional, limits)
+
+
+@contextmanager
+def in_fresh_folder(run: Callable[[Path], Finished]) -> Iterator[tuple[Path, Finished]]:
+    """Call `run` with a scratch folder, and yield the folder and how the run ended.
+
+    If the judge did not learn in time how it ended, it runs once more, in another folder and alone.
+    """
+    with ExitStack() as ends:
+        for turn in (nullcontext(), alone(10.0)):
+            scratch = ends.enter_context(scratch_folder())
             with turn:
-                finished = run_sandboxed(
-                    [*under, "./program"],
-                    folder=folder,
-                    readonly={"program": binary, **inputs},
-                    visible=visible,
-                    limits=limits,
-                    environment=variables,
-                    gpu=gpu,
-                    isolation=isolation,
-                    channel=channel,
-                    network=network,
-                )
+                finished = run(scratch)
             if not finished.late:
                 break
         else:
             finished = replace(finished, infra=None, stopped="wall")
-        yield _collect(finished, scratch, outputs, optional, limits)
+        yield scratch, finished
 
 
 def _collect(

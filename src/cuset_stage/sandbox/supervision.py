@@ -30,7 +30,7 @@ SUPERVISOR = (sys.executable, "-I", "-S", str(Path(__file__).parent / "superviso
 PATIENCE_S = 90.0
 """Time that the supervisor may take beyond the program's own: to copy files before, and to end all processes after."""
 GPU_QUERY_S = 1.0
-STOP_QUERY_S = 0.05
+IDLE_QUERY_S = 0.05
 _KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
 _LIMITS = {"wall": "wall time limit of {wall_s:g} s", "cpu": "CPU time limit of {cpu_s:g} s"}
 _LIMITS |= {"gpu_memory": "GPU memory limit", "processes": "limit on the number of processes"}
@@ -209,7 +209,7 @@ def alone(patience_s: float) -> Iterator[None]:
     with _begin:
         deadline = time.monotonic() + patience_s
         while len(_idle) < len(_supervisors) and time.monotonic() < deadline:
-            time.sleep(STOP_QUERY_S)
+            time.sleep(IDLE_QUERY_S)
         yield
 
 
@@ -229,7 +229,8 @@ def supervise(
         gpu: The GPU whose memory is watched if `limits` has a limit on it, or None.
         limits: The limits of the command.
         channel: The socket that becomes the command's stdin, or None. It is closed here.
-        stop: An event that ends the command when it is set, or None.
+        stop: An event that ends the command when it is set, or None. It must be set at last, because a thread waits
+            for it.
 
     Raises:
         SandboxError: No supervisor can be started.
@@ -253,7 +254,7 @@ def supervise(
             watched = (supervisor.process.pid, gpu, most, ended, end)
             threading.Thread(target=_watch_gpu, args=watched, daemon=True).start()
         if stop is not None:
-            threading.Thread(target=_watch_stop, args=(stop, ended, end), daemon=True).start()
+            threading.Thread(target=lambda: stop.wait() and end("judge"), daemon=True).start()
         answer = supervisor.ask(marshal.dumps(request), limits.wall_s + PATIENCE_S, channel)
     finally:
         ended.set()
@@ -282,14 +283,6 @@ def _hunt(folder: str, uid: int | None) -> None:
         if not killed_any and not killed_before:
             return
         killed_before = killed_any
-
-
-def _watch_stop(stop: threading.Event, ended: threading.Event, end: Callable[[str], None]) -> None:
-    """End the run when `stop` is set."""
-    while not ended.is_set():
-        if stop.wait(STOP_QUERY_S):
-            end("judge")
-            return
 
 
 def _watch_gpu(pid: int, gpu: Gpu, most: int, ended: threading.Event, end: Callable[[str], None]) -> None:

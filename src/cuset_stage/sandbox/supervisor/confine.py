@@ -14,7 +14,6 @@ import socket
 import stat
 import struct
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -62,52 +61,39 @@ _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _BUFFERS = (7, 8)  # SO_SNDBUF, SO_RCVBUF
 
 
-class _Calls(NamedTuple):
-    """The system call numbers of one machine architecture."""
-
-    architecture: int  # AUDIT_ARCH_*, the kernel's number of the architecture
-    clone: int
-    socket: int
-    setsockopt: int
-    ioctl: int
-    prlimit: int
-    prctl: int
-    fallocate: int
-    memfd_create: int
+# fmt: off
+_CALLS = {  # system call numbers on x86_64 and on aarch64
+    "architecture": (0xC000003E, 0xC00000B7),  # AUDIT_ARCH_*, the kernel's number of the architecture
+    "clone": (56, 220),
+    "socket": (41, 198),
+    "setsockopt": (54, 208),
+    "ioctl": (16, 29),
+    "prlimit": (302, 261),
+    "prctl": (157, 167),
+    "fallocate": (285, 47),
+    "memfd_create": (319, 279),
     # Act on a process: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr.
-    scheduling: tuple[int, ...]
+    "scheduling": ((142, 144, 203, 314), (118, 119, 122, 274)),
     # setpriority, ioprio_set, and setsid. The last because the kernel divides the processors equally among sessions,
     # and the judge's is one of them.
-    priority: tuple[int, ...]
-    # connect, sendto, and the pair sendmsg and sendmmsg, which can also pass descriptors.
-    outward: tuple[int, int, tuple[int, int]]
-    serving: tuple[int, ...]  # accept and accept4, but not listen, which the CUDA driver calls when it starts
-    into_pipes: tuple[int, ...]  # sendfile, splice, tee, vmsplice
+    "priority": ((141, 251, 112), (140, 30, 157)),
+    "connect": (42, 203),
+    "sendto": (44, 206),
+    "messages": ((46, 307), (211, 269)),  # sendmsg and sendmmsg, which can also pass descriptors
+    "serving": ((43, 288), (202, 242)),  # accept and accept4, but not listen, which the CUDA driver calls when it starts
+    "into_pipes": ((40, 275, 276, 278), (71, 76, 77, 75)),  # sendfile, splice, tee, vmsplice
     # Act on a file: setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr.
-    attributes: tuple[int, ...]
+    "attributes": ((188, 189, 190, 197, 198, 199), (5, 6, 7, 14, 15, 16)),
     # Act on a file: fchmod, fchmodat, fchown, fchownat, utimensat, and on machines that have them chmod, chown,
     # lchown, utime, utimes, futimesat.
-    changes: tuple[int, ...]
+    "changes": ((91, 268, 93, 260, 280, 90, 92, 94, 132, 235, 261), (52, 53, 55, 54, 88)),
     # shmget, semget, msgget, mq_open, unshare, setns, mount, umount2, pivot_root, ptrace, process_vm_readv,
     # process_vm_writev, bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module,
     # finit_module, delete_module. Also io_setup, by which a closed socket lives on, mknodat and mknod, because named
     # pipes hold data, and fanotify_init, inotify_init1 and inotify_init, because waiting events take memory.
-    refused: tuple[int, ...]
-
-
-# fmt: off
-_MACHINES = {
-    "x86_64": _Calls(
-        0xC000003E, 56, 41, 54, 16, 302, 157, 285, 319, (142, 144, 203, 314), (141, 251, 112), (42, 44, (46, 307)),
-        (43, 288), (40, 275, 276, 278),
-        (188, 189, 190, 197, 198, 199), (91, 268, 93, 260, 280, 90, 92, 94, 132, 235, 261),
+    "refused": (
         (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176,
          206, 259, 133, 300, 294, 253),
-    ),
-    "aarch64": _Calls(
-        0xC00000B7, 220, 198, 208, 29, 261, 167, 47, 279, (118, 119, 122, 274), (140, 30, 157), (203, 206, (211, 269)),
-        (202, 242), (71, 76, 77, 75),
-        (5, 6, 7, 14, 15, 16), (52, 53, 55, 54, 88),
         (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106,
          0, 33, 262, 26),
     ),
@@ -138,6 +124,11 @@ def _landlock(call: int, *arguments: object) -> int:
     return result
 
 
+def landlock_version() -> int:
+    """Return the version of this kernel's Landlock. Raises OSError if it has none."""
+    return _landlock(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
+
+
 def restrict_files(readable: list[str], writable: list[str], *, same_user: bool) -> None:
     """Restrict this process to some paths by Landlock, from here on.
 
@@ -152,7 +143,7 @@ def restrict_files(readable: list[str], writable: list[str], *, same_user: bool)
     Raises:
         OSError: The kernel's Landlock does not restrict enough.
     """
-    version = _landlock(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
+    version = landlock_version()
     least, linux = (LEAST_FOR_SAME_USER, "6.12, or 6.2 for root") if same_user else (LEAST_LANDLOCK, "6.2")
     if version < least:
         raise OSError(0, f"Landlock: version {version}, {least} is needed (Linux {linux})")
@@ -208,43 +199,43 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
     Returns:
         The instructions, or None if the system call numbers of this machine are not known.
     """
-    calls = _MACHINES.get(os.uname().machine)
-    if calls is None:
+    machines = {"x86_64": 0, "aarch64": 1}
+    if (machine := os.uname().machine) not in machines:
         return None
+    calls = {name: numbers[machines[machine]] for name, numbers in _CALLS.items()}
     refused, missing, nothing_done = _ERRNO | _EPERM, _ERRNO | _ENOSYS, _ERRNO
-    steps = [_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, calls.architecture, 1, 0), _step(_RETURN, missing)]
+    steps = [_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, calls["architecture"], 1, 0), _step(_RETURN, missing)]
     steps += [_step(_LOAD, _NUMBER), _step(_AT_LEAST, _X32, 0, 1), _step(_RETURN, missing)]
-    steps += _answer((_CLONE3, calls.memfd_create), missing)
-    steps += _answer((*calls.refused, *_NEWER), refused)
-    steps += _answer([calls.fallocate], _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
-    steps += _by_argument(calls.ioctl, 1, _OF_FILES, _ERRNO | _EOPNOTSUPP, _ALLOW)
-    steps += _by_argument(calls.prlimit, 0, [0], _ALLOW, refused)
-    steps += _by_argument(calls.prctl, 0, [_SET_VMA], _ERRNO | _EINVAL, _ALLOW)
+    steps += _answer((_CLONE3, calls["memfd_create"]), missing)
+    steps += _answer((*calls["refused"], *_NEWER), refused)
+    steps += _answer([calls["fallocate"]], _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
+    steps += _by_argument(calls["ioctl"], 1, _OF_FILES, _ERRNO | _EOPNOTSUPP, _ALLOW)
+    steps += _by_argument(calls["prlimit"], 0, [0], _ALLOW, refused)
+    steps += _by_argument(calls["prctl"], 0, [_SET_VMA], _ERRNO | _EINVAL, _ALLOW)
     steps += _by_argument(_CLOSE_RANGE, 2, [0, _CLOSE_ON_EXEC], _ALLOW, refused)
-    steps += _by_argument(calls.setsockopt, 2, _BUFFERS, nothing_done, _ALLOW)
+    steps += _by_argument(calls["setsockopt"], 2, _BUFFERS, nothing_done, _ALLOW)
     # 0 means the calling thread. A call with any other id does nothing and reports success, not an error, because a
     # thread may also name itself by its id.
-    for number in calls.scheduling:
+    for number in calls["scheduling"]:
         steps += _by_argument(number, 0, [0], _ALLOW, nothing_done)
-    steps += _answer(calls.priority, nothing_done)
+    steps += _answer(calls["priority"], nothing_done)
     families = [_AF_UNIX, _AF_NETLINK, *((_AF_INET, _AF_INET6) if network else ())]
-    steps += _by_argument(calls.socket, 0, families, _ALLOW, refused)
+    steps += _by_argument(calls["socket"], 0, families, _ALLOW, refused)
     # A pipe would keep a whole huge page because of one small page in it. Programs that copy fall back to read and
     # write.
-    steps += _answer(calls.into_pipes, _ERRNO | _EINVAL)
+    steps += _answer(calls["into_pipes"], _ERRNO | _EINVAL)
     if not network:
-        connect, send_to, messages = calls.outward
         # A file or a socket inside a message belongs to no process, so nobody would count it.
-        steps += _answer((*messages, *calls.serving), refused)
-        steps += _answer([connect], _ERRNO | _ECONNREFUSED)
-        steps += _by_argument(send_to, 5, [0], _ALLOW, refused)  # argument 5 is the length of an address
+        steps += _answer((*calls["messages"], *calls["serving"]), refused)
+        steps += _answer([calls["connect"]], _ERRNO | _ECONNREFUSED)
+        steps += _by_argument(calls["sendto"], 5, [0], _ALLOW, refused)  # argument 5 is the length of an address
     if not contained:
-        steps += _answer((*calls.attributes, *_NEWER_ATTRIBUTES), _ERRNO | _EOPNOTSUPP)
+        steps += _answer((*calls["attributes"], *_NEWER_ATTRIBUTES), _ERRNO | _EOPNOTSUPP)
         # These report success and do nothing, because a linker makes its output executable. The judge does that
         # instead.
         if same_user:
-            steps += _answer((*calls.changes, *_NEWER_CHANGES), nothing_done)
-    steps += [_step(_EQUAL, calls.clone, 0, 5), _step(_LOAD, _ARGUMENTS), _step(_ANY_BIT, _CLONE_NEWUSER, 2, 0)]
+            steps += _answer((*calls["changes"], *_NEWER_CHANGES), nothing_done)
+    steps += [_step(_EQUAL, calls["clone"], 0, 5), _step(_LOAD, _ARGUMENTS), _step(_ANY_BIT, _CLONE_NEWUSER, 2, 0)]
     steps += [_step(_AND, _CLONE_THREAD | _CLONE_FILES), _step(_EQUAL, _CLONE_THREAD, 0, 1), _step(_RETURN, refused)]
     return b"".join([*steps, ALLOW_ALL])
 
