@@ -57,6 +57,16 @@ def test_an_error_is_remembered_and_names_no_folder_of_ours(own_caches):
     assert str(own_caches) not in first.message and "tmpxft" not in first.message
 
 
+def test_the_linkers_messages_name_no_folder_of_ours_behind_a_link(own_caches, tmp_path, monkeypatch):
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "scratch")
+    monkeypatch.setenv("CUSET_SCRATCH", str(tmp_path / "link"))
+    message = (
+        Compiler(flags=HOST_FLAGS, limits=PATIENT).compile("int absent(); int main() { return absent(); }\n").message
+    )
+    assert "absent" in message and "cuset-run" not in message
+
+
 def test_a_timeout_is_not_remembered(own_caches):
     compiler = Compiler(limits=Limits(wall_s=0.01))
     for _ in range(2):

@@ -46,8 +46,8 @@ def cache_root() -> Path:
 
 
 def scratch_root() -> Path:
-    """Return $CUSET_SCRATCH, else the system's folder for temporary files."""
-    return Path(os.environ.get("CUSET_SCRATCH") or tempfile.gettempdir()).absolute()
+    """Return $CUSET_SCRATCH, else the system's folder for temporary files, without symbolic links, as programs see it."""
+    return Path(os.environ.get("CUSET_SCRATCH") or tempfile.gettempdir()).resolve()
 
 
 @contextmanager

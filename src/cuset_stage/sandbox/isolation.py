@@ -149,8 +149,7 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
     if os.geteuid() == 0 and shutil.which("setpriv"):
         users = [True, False] if may_look_at_others() else [False, True]
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
-        with scratch_folder() as scratch:
-            folder = scratch.resolve()
+        with scratch_folder() as folder:
             if how.own_user:
                 os.chown(folder, PROBE_USER, PROBE_USER)
             try:

@@ -255,7 +255,7 @@ def run_program(
         raise SandboxError(f"{binary}: no program that may be run")
 
     def run(scratch: Path) -> Finished:
-        folder = scratch.resolve() / "run"
+        folder = scratch / "run"
         for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
             (folder / name).mkdir(parents=True, exist_ok=True)
         variables = {name: value.replace("{folder}", str(folder)) for name, value in (environment or {}).items()}
