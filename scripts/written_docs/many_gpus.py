@@ -1,12 +1,26 @@
 """The table in docs/many_gpus.md of the paper's recipe on several GPUs."""
 
+import json
+
+import numpy as np
 import pandas as pd
 
-from . import between, filled, record, table
+from . import ROOT, between, filled, record, table
 
 
 RECORD = "scaling_h200.json"
 COLUMNS = {"tokens_s": 0, "start_s": 1, "peak_gib": 1}  # and their digits
+HEADER = [
+    "model",
+    "rows",
+    "GPUs",
+    "tokens/s",
+    "start, s",
+    "peak GiB",
+    "efficiency",
+    "on 8, extrapolated",
+    "cuset over sft",
+]
 
 
 def page() -> str:
@@ -14,21 +28,39 @@ def page() -> str:
     stages = pd.DataFrame(scaling["rows"]).pivot(index=["model", "packed", "ranks"], columns="stage")
     compared = {(one["model"], one["packed"], one["ranks"]): one for one in scaling["compared"]}
     rows = []
-    for key, row in stages.iterrows():
-        comparison = compared[key]
-        pairs = [
+    for (model, packed, ranks), row in stages.iterrows():
+        comparison = compared[model, packed, ranks]
+        cells = [
             f"{row[name, 'sft']:,.{digits}f} / {row[name, 'cuset']:,.{digits}f}" for name, digits in COLUMNS.items()
         ]
-        efficiencies = [comparison.get(f"efficiency_{stage}") for stage in ("sft", "cuset")]
-        pairs.append(" / ".join("?" if share is None else f"{share:.2f}" for share in efficiencies))
-        ratio = between(comparison["ratio"], comparison["low"], comparison["high"], ".2f")
-        rows.append([key[0], "packed" if key[1] else "one row", str(key[2]), *pairs, ratio])
-    header = ["model", "rows", "GPUs", *("tokens/s", "start, s", "peak GiB", "efficiency"), "cuset's speed over sft's"]
+        shares = [comparison.get(f"efficiency_{stage}") for stage in ("sft", "cuset")]
+        on_8 = [extrapolated(share, packed) if share and ranks == 2 else None for share in shares]
+        for pair in (shares, on_8):
+            cells.append(" / ".join(f"{share:.2f}" for share in pair if share is not None))
+        cells.append(between(comparison["ratio"], comparison["low"], comparison["high"], ".2f"))
+        rows.append([model, "packed" if packed else "one row", str(ranks), *cells])
     missing = pd.DataFrame(scaling["missing"]).drop(columns="stage").drop_duplicates()
     left = [
-        f"{name}, {'packed' if packed else 'one row'}: {', '.join(map(str, sorted(of.ranks)))}"
-        for (name, packed), of in missing.groupby(["model", "packed"])
+        f"{model}, {'packed' if packed else 'one row'}: {', '.join(map(str, sorted(of.ranks)))}"
+        for (model, packed), of in missing.groupby(["model", "packed"])
     ]
-    return filled(
-        "many_gpus.md", scaling=table(header, rows) + f"\n\nNot measured, by numbers of GPUs: {'; '.join(left)}."
-    )
+    note = f"Not measured, by numbers of GPUs: {'; '.join(left)}." if left else ""
+    return filled("many_gpus.md", scaling=f"{table(HEADER, rows)}\n\n{note}".strip())
+
+
+def extrapolated(share: float, packed: bool, gpus: int = 8) -> float:
+    """Return the efficiency on more GPUs of one host, given that on two.
+
+    What a step takes longer than on one GPU grows, with packed rows, like what an all-reduce in a ring sends, and with
+    rows as they are like the longest of the GPUs' rows, for which all others wait.
+    """
+    rows = json.loads((ROOT / "data" / "cuset_kernels.json").read_text(encoding="utf-8"))
+    lengths = np.sort([len(row["instruction"] + row["output"]) for row in rows])
+
+    def cost(count: int) -> float:
+        if packed:
+            return 2 * (count - 1) / count
+        is_longest = np.diff(np.linspace(0, 1, len(lengths) + 1) ** count)  # its probability, for each row
+        return is_longest @ lengths / lengths.mean() - 1
+
+    return 1 / (1 + (1 / share - 1) * cost(gpus) / cost(2))
