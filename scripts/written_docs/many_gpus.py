@@ -39,7 +39,7 @@ def page() -> str:
             cells.append(" / ".join(f"{share:.2f}" for share in pair if share is not None))
         cells.append(between(comparison["ratio"], comparison["low"], comparison["high"], ".2f"))
         rows.append([model, "packed" if packed else "one row", str(ranks), *cells])
-    missing = pd.DataFrame(scaling["missing"]).drop(columns="stage").drop_duplicates()
+    missing = pd.DataFrame(scaling["missing"], columns=["model", "packed", "ranks"]).drop_duplicates()
     left = [
         f"{model}, {'packed' if packed else 'one row'}: {', '.join(map(str, sorted(of.ranks)))}"
         for (model, packed), of in missing.groupby(["model", "packed"])
