@@ -327,6 +327,17 @@ def attack_range(arch: str = "sm_90") -> Iterator[Range]:
             remove_tree(tree)
 
 
+def chosen(tried: list[Any], only: list[str]) -> list[Any]:
+    """Return the attacks or cheats named in `only`, or all if it is empty.
+
+    Raises:
+        SystemExit: there is none of a name.
+    """
+    if unknown := set(only) - {one.name for one in tried}:
+        raise SystemExit(f"no such attack here: {', '.join(sorted(unknown))}")
+    return [one for one in tried if not only or one.name in only]
+
+
 def try_attacks(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterator[Outcome]:
     """Yield the outcomes of all attacks, or of those in `only`.
 
@@ -334,12 +345,8 @@ def try_attacks(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Itera
     suffer from the attack.
     """
     attacks = load_attacks() + (load_attacks("gpu_attacks.json") if gpus else [])
-    if unknown := set(only) - {attack.name for attack in attacks}:
-        raise SystemExit(f"no such attack: {', '.join(sorted(unknown))}")
     with attack_range(gpus[0].arch if gpus else "sm_90") as place:
-        for attack in attacks:
-            if only and attack.name not in only:
-                continue
+        for attack in chosen(attacks, only):
             if not is_safe_here(attack, isolation):
                 print(f"{isolation}, {attack.name}: left out, nothing but our watcher would hold it here")
                 continue
@@ -371,9 +378,7 @@ def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterat
     limits = Limits(wall_s=60.0, processes=256)
     judge = ModuleJudge(seed=cheats.SEED, limits=limits, isolation=isolation, **options)
     honest = cheats.Cheat("honest", "", "does the work", cheats.RIGHT, gpu=bool(gpus))
-    for cheat in (honest, *cheats.MODULES):
-        if cheat.gpu not in (None, bool(gpus)) or (only and cheat.name not in only):
-            continue
+    for cheat in chosen([cheat for cheat in (honest, *cheats.MODULES) if cheat.gpu in (None, bool(gpus))], only):
         reference, code = cheat.reference, cheat.code
         if gpus:
             reference, code = map(cheats.on_a_gpu, (reference, code))
