@@ -56,10 +56,11 @@ if [ -x "$cuset_venv/bin/cuset" ] && [ "$(cat "$cuset_venv/cuset-stage.stamp" 2>
     echo "setup: $cuset_venv is up to date"
 else
     echo "setup: installing cuset-stage and the tested versions into $cuset_venv (a few GB the first time)"
-    # uv takes half a minute where pip takes three; it does not read pip's configuration, so pip is asked where uv fails.
+    # uv takes half a minute where pip takes three; it does not read pip's configuration, so pip is asked where uv fails. Like pip, it is to
+    # trust the system's certificates: a company's proxy may have its own.
     cuset_asked=(-c "$cuset_root/requirements/constraints.txt" -e "$cuset_root[dev]")
     "$cuset_venv/bin/python" -m pip install --disable-pip-version-check -q uv &&
-        "$cuset_venv/bin/uv" pip install --python "$cuset_venv/bin/python" "${cuset_asked[@]}" ||
+        UV_NATIVE_TLS="${UV_NATIVE_TLS:-true}" "$cuset_venv/bin/uv" pip install --python "$cuset_venv/bin/python" "${cuset_asked[@]}" ||
         "$cuset_venv/bin/python" -m pip install --disable-pip-version-check "${cuset_asked[@]}"
     cuset_stamp >"$cuset_venv/cuset-stage.stamp"
     echo "setup: done; activate it with: source $cuset_venv/bin/activate"
