@@ -234,14 +234,19 @@ class Sketches:
         `rows` are sorted by `bucket`. Matches are written to `like`, and similarities to `how`.
         """
         for _ in range(_ROUNDS):
-            _, starts, bucket_of = np.unique(bucket, return_index=True, return_inverse=True)
-            heads = rows[starts][bucket_of]
-            others = heads != rows
-            rows, bucket, heads = rows[others], bucket[others], heads[others]
-            if not len(rows):
+            if len(rows) < 2:
                 return
-            parts = [slice(offset, offset + _CHUNK) for offset in range(0, len(rows), _CHUNK)]
-            similarity = np.concatenate([jaccard(sketches[rows[part]], sketches[heads[part]]) for part in parts])
-            alike = similarity >= self._threshold
-            like[rows[alike]], how[rows[alike]] = heads[alike], similarity[alike]
-            rows, bucket = rows[~alike], bucket[~alike]
+            starts = np.flatnonzero(np.concatenate([[True], bucket[1:] != bucket[:-1]]))
+            sizes = np.diff(np.append(starts, len(rows)))
+            heads = np.repeat(rows[starts], sizes)
+            others = np.ones(len(rows), bool)
+            others[starts] = False
+            rows, bucket, heads = rows[others], bucket[others], heads[others]
+            unmatched = np.ones(len(rows), bool)
+            for offset in range(0, len(rows), _CHUNK):
+                part = slice(offset, offset + _CHUNK)
+                similarity = jaccard(sketches[rows[part]], sketches[heads[part]])
+                alike = similarity >= self._threshold
+                like[rows[part][alike]], how[rows[part][alike]] = heads[part][alike], similarity[alike]
+                unmatched[part] = ~alike
+            rows, bucket = rows[unmatched], bucket[unmatched]
