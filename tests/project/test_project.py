@@ -271,7 +271,7 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
             '[{"messages": [{"role": "user", "content": "a"}]}]',
             "row 1: 'messages' has messages of user; expected the user's and the assistant's in turn, the",
         ),
-        ('[{"instruction": "a", "output": ""}]', "no row has an answer in 'output'; expected the text to learn"),
+        ('[{"instruction": "a", "output": " \\n"}]', "no row has an answer in 'output'; expected the text to learn"),
         (
             '[{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": ""}]}]',
             "no row has an answer in 'messages'",

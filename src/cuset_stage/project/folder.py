@@ -133,7 +133,7 @@ def _notes(column: str | None, formatting: str, rows: list[dict[str, Any]]) -> t
 
 
 def _check_rows(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None:
-    """Raise InputError for rows that training would refuse, for turns that do not alternate, and where all answers are empty."""
+    """Raise InputError for rows that training would refuse, for turns that do not alternate, and if no row has an answer."""
     names = {"formatting": file.entry["formatting"], **file.entry["columns"], **file.entry.get("tags", {})}
     for number, row in enumerate(rows, 1):
         try:
@@ -143,12 +143,13 @@ def _check_rows(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None:
         except InputError as error:
             raise InputError(f"{path}, row {number}: {error}") from None
     if file.form == "alpaca":
-        answers = [row[names["response"]] for row in rows]
+        column = names["response"]
+        answers = [row[column] for row in rows]
     else:
-        last = [row[names["messages"]][-1] for row in rows]
-        answers = [message[names["content_tag"]] or message.get("tool_calls") for message in last]
-    if not any(answers):
-        column = names["response" if file.form == "alpaca" else "messages"]
+        column = names["messages"]
+        last = [row[column][-1] for row in rows]
+        answers = [str(message.get("tool_calls") or message[names["content_tag"]] or "") for message in last]
+    if not any(answer.strip() for answer in answers):
         raise InputError(
             f"{path}: no row has an answer in {column!r}; expected the text to learn. Training would drop all rows."
         )
