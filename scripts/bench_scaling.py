@@ -1,7 +1,7 @@
 """Measure the paper's recipe on 1, 2, 4 and 8 GPUs: speed, start and memory under `stage: sft` and `stage: cuset`.
 
     python scripts/bench_scaling.py --json benchmarks/scaling_h200.json --real WEIGHTS    # as far as there are GPUs
-    python scripts/bench_scaling.py --ranks 1 --shapes tiny --kinds packed --json /tmp/scaling.json    # on a CPU
+    python scripts/bench_scaling.py --json /tmp/scaling.json --kinds packed --turns 1 --steps 2    # on a CPU, to try it
 
 Settings are those of yaml_configs/cuset_qwen7b.yaml, including DeepSpeed ZeRO-2 even on one GPU. Each GPU gets one row
 per step: a row of the bundled data as it is, or rows packed to 4096 tokens. Models have random weights and a shape of
@@ -106,7 +106,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--real", type=Path, help="a model folder with pretrained weights")
-    parser.add_argument("--shapes", nargs="*", default=["7b"], help="of make_tiny_model.py, with random weights")
+    parser.add_argument(
+        "--shapes", nargs="*", help="of make_tiny_model.py, random weights; default: 7b, on a CPU tiny"
+    )
     parser.add_argument("--ranks", nargs="*", type=int, help="default: 1, 2, 4, 8, as far as there are GPUs")
     parser.add_argument("--kinds", nargs="*", choices=["packed", "rows"], default=["packed", "rows"])
     parser.add_argument("--turns", type=int, default=3)
@@ -114,19 +116,21 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default="/tmp/bench_scaling", help="where random weights are kept")
     options = parser.parse_args()
     gpus = torch.cuda.device_count()
-    models = {shape: (options.models / shape, shape) for shape in options.shapes}
+    shapes = (["7b"] if gpus else ["tiny"]) if options.shapes is None else options.shapes
+    models = {shape: (options.models / shape, shape) for shape in shapes}
     for path, shape in models.values():
         make_shape(path, shape)
     if options.real:
         models[options.real.resolve().name] = (options.real.resolve(), "1.5b" if gpus else "tiny")
     record = {"card": torch.cuda.get_device_name() if gpus else "CPU", "runs": [], "profiles": [], "same_step": {}}
     if options.json.exists():
-        record |= json.loads(options.json.read_text())
+        earlier = json.loads(options.json.read_text())
+        record |= {name: earlier[name] for name in ("runs", "profiles", "same_step")}
 
     def write() -> None:
         options.json.write_text(json.dumps(record | summarize(record["runs"]), indent=1) + "\n")
 
-    counts = options.ranks or [count for count in reversed(COUNTS) if count <= gpus]
+    counts = options.ranks or [count for count in reversed(COUNTS) if count <= max(gpus, 1)]
     combinations = list(itertools.product(counts, models, options.kinds))
     for ranks, name, kind in combinations:
         packed, steps = kind == "packed", options.steps * (1 if kind == "packed" else 3)

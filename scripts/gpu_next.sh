@@ -5,7 +5,7 @@
 #
 # OUT: folder for logs and results; it becomes outputs/real, where the studies look. MODEL: Qwen2.5-Coder-1.5B-Instruct, by the path that
 # OUT's studies began with. CUDABENCH: a clone. Parts, all of them without any:
-#   mini         cuset-mini as SMALL answers it untrained, a folder of Qwen2.5-Coder-0.5B-Instruct (2 minutes)
+#   scaling      the paper's recipe on each number of GPUs, a minute a run, 24 runs a number; SCALING: options of scripts/bench_scaling.py
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, such as '*/sft/*,*/dft/*', in the study's order
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
@@ -21,7 +21,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- mini rates tier1 chain real
+[ $# -gt 0 ] || set -- scaling rates tier1 chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -68,11 +68,10 @@ worker() { # CORES; in the study's folder
         done
     done
 }
-mini() {
-    cuset generate tasks=data/cuset_mini_2.jsonl model="$SMALL" temperature=0.2 top_p=0.95 max_tokens=2048 seed=0 batch_size=96 \
-        output="$out/mini-answers.jsonl" &&
-        cuset evaluate "$out/mini-answers.jsonl" tasks=data/cuset_mini_2.jsonl method=vanilla per_gpu=8 record_gpu=false seed=0 \
-            output="$out/mini-results.jsonl"
+scaling() {
+    [ -f "$out/scaling.json" ] || cp benchmarks/scaling_h200.json "$out/scaling.json" # what is there is not measured again
+    # shellcheck disable=SC2086
+    python3 scripts/bench_scaling.py --json "$out/scaling.json" --real "$model" ${SCALING:-}
 }
 rates() { spread yaml_configs/studies/real_rates.yaml; }
 tier1() { spread yaml_configs/studies/real.yaml; }
