@@ -13,8 +13,8 @@ the seconds of each step after the first ten, `start_s` is the time until these 
 from the runs. In `rows`, tokens are non-padding tokens after the first ten steps, numbers are medians over turns, and
 `spread` is the fastest run's rate over the slowest's. `compared` has the rate of cuset over that of sft (`ratio`) with
 its 95 % interval over turns. Both stages train on the same rows, so a turn's ratio is the median of its steps' ratios.
-It also has each stage's rate on N GPUs over N times its rate on one (`efficiency_...`). `missing` are the combinations
-without a run.
+`overall` is the same over the turns of all combinations. `compared` also has each stage's rate on N GPUs over N times
+its rate on one (`efficiency_...`). `missing` are the combinations without a run.
 
 `same_step` has the losses of WEIGHTS under `stage: cuset` when each step has the same eight rows, distributed over GPUs
 and gradient accumulation. `profiles`, on several GPUs, say for five steps how many seconds each GPU's kernels took
@@ -27,6 +27,7 @@ import json
 import statistics
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -71,8 +72,8 @@ def run(
     return result
 
 
-def summarize(runs: list[dict]) -> dict[str, list[dict]]:
-    """Return `rows`, `compared` and `missing` of the JSON, computed from its `runs`."""
+def summarize(runs: list[dict]) -> dict[str, Any]:
+    """Return `rows`, `compared`, `overall` and `missing` of the JSON, computed from its `runs`."""
     frame = pd.DataFrame(runs).reindex(columns=[*KEY, "turn", *KEPT])
     frame["rate"] = frame.tokens / frame.step_s.map(sum)
     grouped = frame.groupby(KEY, sort=False)
@@ -99,7 +100,8 @@ def summarize(runs: list[dict]) -> dict[str, list[dict]]:
         "compared": pd.DataFrame(compared).round(4),
         "missing": pd.DataFrame(missing),
     }
-    return {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
+    summary = {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
+    return {**summary, "overall": {"turns": len(medians), **ratio(list(medians), [1.0] * len(medians))}}
 
 
 def main() -> None:

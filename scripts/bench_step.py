@@ -12,10 +12,13 @@ Each run is a process that calls LLaMA-Factory's run_exp with an additional call
 and takes the time at the start and end of each step. The first steps are not counted. Processes differ by a percent or
 two. So a run may be named several times, and the median of its times counts. Name runs to be compared in both orders
 (sft cuset cuset sft), so that drift affects both equally.
+
+Two of these may share their GPUs if BENCH_STEP_LOCK names a file for both: one trains while the other's process starts.
 """
 
 import argparse
 import datetime
+import fcntl
 import itertools
 import json
 import os
@@ -122,6 +125,9 @@ def child(file: Path, memory_gib: float, warm_up: int, profile: bool, output: Pa
             if profiler and state.global_step == state.max_steps:
                 profiler.stop()
 
+    rank = os.environ.get("RANK", "0")
+    if (lock := os.environ.get("BENCH_STEP_LOCK")) and rank == "0":  # the other ranks wait for this one
+        fcntl.flock(os.open(lock, os.O_CREAT | os.O_WRONLY), fcntl.LOCK_EX)  # until the process ends
     timer, began = Timer(), time.perf_counter()
     run_exp(json.loads(file.read_text()), callbacks=[timer])
     counted = timer.seconds[warm_up:]
@@ -129,7 +135,6 @@ def child(file: Path, memory_gib: float, warm_up: int, profile: bool, output: Pa
     if has_gpu:
         result["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
         result["reserved_gib"] = torch.cuda.max_memory_reserved() / 2**30
-    rank = os.environ.get("RANK", "0")
     if profiler:
         seconds = {"compute_s": 0.0, "nccl_s": 0.0}
         for event in profiler.events():
@@ -143,7 +148,8 @@ def child(file: Path, memory_gib: float, warm_up: int, profile: bool, output: Pa
     (warm, before), (end, after) = timer.ends[warm_up - 1], timer.ends[-1]
     result |= {"loss": losses[0], "losses": losses[:10], "start_s": warm - began}
     result |= {"seconds": end - warm, "tokens": after - before}
-    result["step_s"] = [one - other for (other, _), (one, _) in itertools.pairwise(timer.ends[warm_up - 1 :])]
+    ends = [end for end, _ in timer.ends[warm_up - 1 :]]
+    result["step_s"] = [round(end - before, 4) for before, end in itertools.pairwise(ends)]
     output.write_text(json.dumps(result))
 
 

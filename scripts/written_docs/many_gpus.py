@@ -32,15 +32,18 @@ def page() -> str:
         f"{model}, {KINDS[packed]}: {', '.join(map(str, sorted(of.ranks)))}"
         for (model, packed), of in missing.groupby(["model", "packed"])
     ]
-    note = f"Not measured, by numbers of GPUs: {'; '.join(left)}." if left else ""
-    return filled("many_gpus.md", scaling=f"{table(HEADER, rows)}\n\n{note}".strip())
+    overall = scaling["overall"]
+    note = f"Over all {overall['turns']} turns, cuset / sft is {between(overall['ratio'], overall['low'], overall['high'], '.2f')}."
+    if left:
+        note += f" Not measured, by numbers of GPUs: {'; '.join(left)}."
+    return filled("many_gpus.md", scaling=f"{table(HEADER, rows)}\n\n{note}")
 
 
 def extrapolated(share: float, packed: bool, gpus: int = 8) -> float:
     """Return the efficiency on more GPUs of one host, given that on two.
 
     What a step takes longer than on one GPU grows, with packed rows, like what an all-reduce in a ring sends, and with
-    rows as they are like the longest of the GPUs' rows, for which all others wait.
+    rows as they are like the longest of the GPUs' rows, for which all others wait. An efficiency above 1 is noise.
     """
 
     def cost(count: int) -> float:
@@ -50,7 +53,7 @@ def extrapolated(share: float, packed: bool, gpus: int = 8) -> float:
         is_longest = np.diff(np.linspace(0, 1, len(lengths) + 1) ** count)  # its probability, for each row
         return is_longest @ lengths / lengths.mean() - 1
 
-    return 1 / (1 + (1 / share - 1) * cost(gpus) / cost(2))
+    return 1 / (1 + max(1 / share - 1, 0) * cost(gpus) / cost(2))
 
 
 @functools.cache
