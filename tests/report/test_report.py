@@ -122,6 +122,15 @@ def test_an_answer_that_was_never_given_is_a_failure_of_its_run_alone(write):
     assert "without an answer: SFT 5 of 8" in loud(collection)
 
 
+def test_a_task_that_was_never_answered_is_of_its_own_family(write):
+    asked = {"sha256": "1", "ids": ["a", "b", "c"]}
+    verdicts, family = {"a": [P], "b": [P]}, lambda record: {**record, "family": "f"}
+    known = collect([write("new", verdicts, tasks={**asked, "families": dict.fromkeys("abc", "f")}, change=family)])
+    assert [task.family for task in known.tasks] == ["f", "f", "f"]
+    old = collect([write("old", verdicts, tasks=asked, change=family)])
+    assert old.tasks[2].family == "unknown" and "older version, do not say: 1." in loud(old)
+
+
 @pytest.mark.parametrize(("digest", "task"), [("2", "a"), ("1", "d")])
 def test_different_task_sets_are_refused(write, digest, task):
     first = write("one", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1"})

@@ -180,7 +180,12 @@ def _joined(run: Mapping[str, Any], part: Mapping[str, Any], where: str) -> dict
     every = [*ids[0], *ids[1]]
     return {
         **part,
-        "tasks": {**tasks[1], "ids": every, "count": len(every)},
+        "tasks": {
+            **tasks[1],
+            "ids": every,
+            "families": {task: family for of in tasks for task, family in (of.get("families") or {}).items()},
+            "count": len(every),
+        },
         "answers": {**answers[1], "levels": dict(levels[0] + levels[1])},
     }
 
@@ -259,6 +264,7 @@ def describe_run(
             "set_size": set_size or len(tasks),
             # With these, a report separates lines of these tasks from lines that an earlier run left in the file.
             "ids": list(ids),
+            "families": {task.id: task.family for task in tasks},
             "level": level,
             "split": split,
         },

@@ -41,11 +41,15 @@ def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | Non
         for task, texts in (run.header.get("findings") or {}).items():
             findings[task] += texts
     sample_of_task = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
+    families = {task: family for run in runs for task, family in (run.told("tasks", "families") or {}).items()}
     tasks = []
     for task in sorted(ids, key=natural_key):
         line = sample_of_task.get(task, {})
-        name, family = line.get("name") or task, line.get("family") or "unknown"
+        name, family = line.get("name") or task, line.get("family") or families.get(task) or "unknown"
         tasks.append(TaskInfo(task, name, family, tuple(dict.fromkeys(findings[task]))))
+    if 0 < (unknown := sum(task.family == "unknown" for task in tasks)) < len(tasks):
+        text = f"tasks without an answer whose family these files, of an older version, do not say: {unknown}. Intervals take them as one family. Run `cuset evaluate` again, which judges nothing twice."
+        notes.append(Note(text, loud=True))
     audited = max(min(run.header.get("audited") or 0 for run in runs), sum(bool(task.findings) for task in tasks))
     runs = [replace(run, tasks=tuple(tasks)) for run in runs]
     collection = Collection(tuple(runs), tuple(tasks), (), min(len(ids), audited))
