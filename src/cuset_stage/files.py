@@ -25,17 +25,23 @@ def file_sha256(path: Path) -> str:
 def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     """Write a file in such a way that a crash leaves the old one whole.
 
-    The file's folder is made if it is missing. An existing file's permissions are kept.
+    The file's folder is made if it is missing. An existing file's permissions are kept. Of a symbolic link, the target
+    is written. A device or a pipe, such as /dev/null, is written to directly.
 
     Args:
         path: the file to write.
         text: the content, as one text or as parts that are written one after the other.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [text] if isinstance(text, str) else text
+    if path.exists() and not path.is_file():
+        with errors_name(path), path.open("w", encoding="utf-8", newline="\n") as stream:
+            return stream.writelines(lines)
+    path = path.resolve() if path.is_symlink() else path
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with errors_name(path), part.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines([text] if isinstance(text, str) else text)
+            stream.writelines(lines)
             stream.flush()
             os.fsync(stream.fileno())
         if path.exists():

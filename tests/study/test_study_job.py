@@ -59,12 +59,12 @@ def job(tmp_path):
     """A folder of a study with one job, the module `work` there, which counts its runs and then does what `code` says; starts it."""
     (tmp_path / "done" / "generate").mkdir(parents=True)
 
-    def start(code):
+    def start(code, name="generate/m"):
         (tmp_path / "work.py").write_text(f"open('runs', 'a').write('x')\n{code}\n")
         entry = {"shares": 0, "module": ["work"], "environment": {"OF_THE_JOB": "1"}}
         study = {"python": sys.executable, "cwd": str(tmp_path), "executor": "local", "gpus": [], "pack": False}
-        (tmp_path / "study.json").write_text(json.dumps({**study, "jobs": {"generate/m": entry}}))
-        command = [sys.executable, "-m", "cuset_stage.study.job", "generate/m"]
+        (tmp_path / "study.json").write_text(json.dumps({**study, "jobs": {name: entry}}))
+        command = [sys.executable, "-m", "cuset_stage.study.job", name]
         return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
 
     return start
@@ -93,6 +93,23 @@ def test_a_job_that_a_killed_study_left_is_waited_for_and_not_run_again(job, tmp
     (tmp_path / "stop").touch()
     assert first.wait() == 0 and second.wait() == 0
     assert (tmp_path / "runs").read_text() == "x"
+
+
+def test_judging_has_ended_where_the_judge_itself_failed_and_no_other_job_has(job, tmp_path):
+    assert job("raise SystemExit(3)").wait() == 3 and not list((tmp_path / "done" / "generate").iterdir())
+    assert job("raise SystemExit(3)", "evaluate/m").wait() == 0
+    assert json.loads((tmp_path / "done" / "evaluate" / "m.json").read_text())["infra_error"]
+
+
+def test_links_and_pipes_stay_when_they_are_written_to(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    for name in ("link", "pipe"):
+        write_atomically(tmp_path / name, "text")
+    assert os.read(reader, 10) == b"text" and (tmp_path / "file").read_text() == "text"
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "pipe").is_fifo()
+    os.close(reader)
 
 
 def test_a_full_disk_is_said_with_the_file(tmp_path, monkeypatch):

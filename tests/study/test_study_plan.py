@@ -10,10 +10,10 @@ import pytest
 import yaml
 from commands import cuset
 
-from cuset_stage.files import file_lock
+from cuset_stage.files import file_lock, write_atomically
 from cuset_stage.settings import SettingsError
 from cuset_stage.study.job import lock_of
-from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
+from cuset_stage.study.plan import OUTPUTS, StudyError, jobs_of, runs_of, wanted
 from cuset_stage.study.run import check_begun, forecast, jobs_left, prepare, records_of, run_study, write_study
 from cuset_stage.study.settings import StudySettings
 
@@ -125,6 +125,8 @@ def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(study):
     check(**another_rate)  # it has failed at once: what was wrong may be put right
     (first.output / "runs/m/sft/seed3/model/checkpoint-5").mkdir(parents=True)
     (first.output / "runs/m/sft/seed3/answers.jsonl").touch()
+    check(generate={"batch_size": 64, "samples": 2})  # the model could not be loaded
+    (first.output / "runs/m/sft/seed3/answers.jsonl").write_text("{}\n")
     check(seeds=[3, 4, 5])
     check(generate={"batch_size": 16, "samples": 3})  # which changes no answer
     check(generate={"batch_size": 64, "samples": 4})  # the first three stay
@@ -144,6 +146,20 @@ def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(study):
     # A process holds it that has written nothing yet. The second study may have waited for the one that began it.
     with file_lock(lock_of(first.output, "train/m/cuset/seed4")), refused:
         run_study(lower_tau, jobs_of(lower_tau), [])
+
+
+def test_what_the_judge_failed_on_is_judged_again_where_it_is_chosen(study):
+    settings, record = study(), '{"seconds": 1, "gpus": 0, "infra_error": true}'
+    jobs = jobs_of(settings)
+    for kind in ("generate", "evaluate"):
+        for seed in (3, 4):
+            run = settings.output / "runs" / "m" / "vanilla" / f"seed{seed}"
+            for file in (run / OUTPUTS[kind], settings.output / "done" / kind / "m" / "vanilla" / f"seed{seed}.json"):
+                write_atomically(file, record if kind == "evaluate" else '{"seconds": 1, "gpus": 0}')
+    assert {"evaluate/m/vanilla/seed3", "evaluate/m/vanilla/seed4"} <= {job.name for job in jobs_left(settings, jobs)}
+    prepare(settings.model_copy(update={"only": ("*/seed3",)}), jobs)
+    done = records_of(settings, jobs)
+    assert set(done) == {"generate/m/vanilla/seed3", "generate/m/vanilla/seed4", "evaluate/m/vanilla/seed4"}
 
 
 def test_plain_sft_trains_without_cudnn_attention_as_cuset_does(study):

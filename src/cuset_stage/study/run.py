@@ -23,7 +23,7 @@ from ..sandbox import list_gpus
 from ..settings import load_yaml, read_yaml
 from ..text import shown
 from .job import lock_of
-from .plan import NEEDS, OUTPUTS, Job, StudyError
+from .plan import NEEDS, OUTPUTS, Job, StudyError, wanted
 from .settings import SHARES, StudySettings
 
 
@@ -57,9 +57,14 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
 
 
 def jobs_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs that are not done."""
+    """Return the jobs that are not done, and those that judge again because the judge itself failed."""
     done = records_of(settings, jobs)
-    return [job for job in jobs if job.name not in done]
+    return [job for job in jobs if _is_left(done.get(job.name))]
+
+
+def _is_left(record: Mapping[str, Any] | None) -> bool:
+    """Return whether the job with this record, None if it has none, is to run."""
+    return record is None or record.get("infra_error", False)
 
 
 def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tuple[Table, list[str]]:
@@ -81,7 +86,7 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
         members = [job for job in jobs if job.run.model == name and job.kind == kind]
         if not members:
             continue
-        records = [done[job.name] for job in members if job.name in done]
+        records = [done[job.name] for job in members if not _is_left(done.get(job.name))]
         gpus_per_job, left = members[0].gpus, len(members) - len(records)
         seconds = sum(record["seconds"] for record in records)
         hours = seconds / 3600 / len(records) if records else model.hours.get(kind)
@@ -119,7 +124,10 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
             has_output = record.exists() or any(Path(job.settings["output_dir"]).glob("checkpoint-*"))
         else:
             output = Path(job.settings["output"])
-            has_output = output.is_file() or (record.exists() and output.exists())
+            has_lines = (
+                output.is_file() and output.stat().st_size > 0
+            )  # sampling makes the file before it loads the model
+            has_output = has_lines or (record.exists() and output.exists())
         if not file.exists() or not (is_running or has_output):
             continue
         old, new = read_yaml(file), load_yaml(_text(job))
@@ -199,8 +207,11 @@ def prepare(settings: StudySettings, every: Sequence[Job]) -> None:
     # A job that a killed study has left may write its record at any time. Such a record counts, so only those are
     # removed that were there before.
     earlier = {job.name for job in every if _record(settings, job).exists()}
-    for job in jobs_left(settings, every):
-        if job.name in earlier:
+    done, chosen = records_of(settings, every), {job.name for job in wanted(settings, every)}
+    for job in every:
+        # Verdicts that may be better when judged again count until then, also in a run of other jobs (`only`).
+        is_stale = job.name not in done or (job.name in chosen and _is_left(done[job.name]))
+        if job.name in earlier and is_stale:
             _record(settings, job).unlink(missing_ok=True)
     write_study(settings, every)
 
