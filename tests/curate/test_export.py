@@ -117,6 +117,16 @@ def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path, name, entry, said
         export(tmp_path, rows(1))
 
 
+@pytest.mark.parametrize("name", ["curated.json", "curated_eval.json", "curated.md"])
+def test_a_file_that_the_export_has_not_written_stays(tmp_path, name):
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    (folder / name).write_text("mine")
+    with pytest.raises(CurationError, match=rf"{name}: the data set would overwrite this file"):
+        export(tmp_path, rows(4))
+    assert [file.name for file in folder.iterdir()] == [name] and (folder / name).read_text() == "mine"
+
+
 def test_the_card_counts_rows_families_licences_and_lengths(tmp_path):
     _, folder = export(tmp_path, rows(4), validation=0.25, cutoff_len=50)
     card = (folder / "curated.md").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from curation_steps import lines, split, take_in
+from curation_steps import lines, put, split, take_in
 from curation_tree import KERNEL
 
 from cuset_stage.curate import readers
@@ -72,6 +72,12 @@ def test_a_folder_of_shards_is_one_source_and_a_broken_one_costs_itself(tmp_path
     assert (summary.read, summary.kept, summary.reasons) == (9, 8, {"unreadable_file": 1})
     ids = [f"src:data/{shard}.parquet#00000{row}" for shard in (1, 3) for row in (1, 2, 3, 4)]
     assert [row["id"] for row in kept(tmp_path)] == ids and dropped(tmp_path)[0]["file"] == "data/2.parquet"
+
+
+def test_a_curation_in_its_source_does_not_read_itself(tmp_path):
+    put(tmp_path / "rows.jsonl", [{"text": KERNEL}])
+    for _ in range(2):
+        assert read_in(tmp_path / "work", tmp_path).kept == 1
 
 
 def test_an_arrow_stream_is_read_with_its_decimals_up_to_where_it_breaks_off(tmp_path):

@@ -82,9 +82,11 @@ def rounds(settings: RoundsSettings) -> None:
 def _check(settings: RunSettings) -> None:
     """Check what would otherwise fail only in a later stage."""
     from ..curate.contamination import read_benchmarks
+    from ..curate.export import check_target
     from ..generate.backend import choose_backend
 
     read_benchmarks(settings.against)
+    check_target(settings.of(ExportSettings))
     if settings.write and settings.write.endpoint:
         choose_backend(settings.write.backend)
     if settings.answer and settings.answer.model:

@@ -7,7 +7,7 @@ Other entries of dataset_info.json stay as they are.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,11 +30,9 @@ def run_export(settings: ExportSettings) -> Summary:
     """Write the rows of `select` as a LLaMA-Factory data set. The stage's rows and summary go to `folder`/export/.
 
     Raises:
-        CurationError: dataset_info.json is broken, or has an entry of this name that is not ours.
+        CurationError: what is in the data set's folder is not ours, or broken (`check_target`).
     """
-    rows, target = list(input_rows(settings, "select")), settings.target
-    files = {"train": target / f"{settings.name}.json", "eval": target / f"{settings.name}_eval.json"}
-    info = _read_info(target / "dataset_info.json", files.values())
+    info, rows, target = check_target(settings), list(input_rows(settings, "select")), settings.target
     groups = task_groups(rows)
     sides, notes = split_tasks(rows, groups, settings.validation, settings.seed)
     remaining, exported = iter(groups), list[Row]()
@@ -46,25 +44,39 @@ def run_export(settings: ExportSettings) -> Summary:
 
     keys = settings.model_dump(mode="json", exclude={"folder", "input"})
     summary = run_stage(settings.folder, "export", rows, work, settings=keys, notes=notes)
-    entries = {}
-    for side, path in files.items():
-        records = [_record(row) for row in exported if row["split"] == side]
+    files = {
+        path: [_record(row) for row in exported if row["split"] == side] for side, path in _files(settings).items()
+    }
+    entries = {path.stem: _entry(path) for path, records in files.items() if records}
+    others = {name: entry for name, entry in info.items() if name not in {path.stem for path in files}}
+    # The entries come first, because they say to a later run that these files are ours.
+    write_atomically(target / "dataset_info.json", json.dumps(others | entries, indent=2, ensure_ascii=False) + "\n")
+    for path, records in files.items():
         if records:
             write_atomically(path, "[\n" + ",\n".join(records) + "\n]\n")
-            entries[path.stem] = _entry(path)
-        elif info.pop(path.stem, None):  # from an earlier run, whose rows are now on the other side of the split
+        else:  # an earlier run may have had rows on this side of the split
             path.unlink(missing_ok=True)
-    write_atomically(target / "dataset_info.json", json.dumps(info | entries, indent=2, ensure_ascii=False) + "\n")
     write_atomically(target / f"{settings.name}.md", data_card(settings, exported, entries))
     return summary
+
+
+def _files(settings: ExportSettings) -> dict[str, Path]:
+    """Return the file of each side of the split."""
+    return {side: settings.target / f"{settings.name}{end}.json" for side, end in (("train", ""), ("eval", "_eval"))}
 
 
 def _entry(path: Path) -> dict[str, Any]:
     return {"file_name": path.name, "columns": _COLUMNS}
 
 
-def _read_info(info_path: Path, files: Iterable[Path]) -> dict[str, Any]:
-    """Return the content of dataset_info.json, and check that the names of our files are not used for other data."""
+def check_target(settings: ExportSettings) -> dict[str, Any]:
+    """Return the content of dataset_info.json, and check that the export will not overwrite what others wrote.
+
+    Raises:
+        CurationError: dataset_info.json is broken, or has an entry of this name that is not ours, or a file of this
+            name is there without an entry.
+    """
+    info_path, files = settings.target / "dataset_info.json", _files(settings).values()
     try:
         info = json.loads(info_path.read_text(encoding="utf-8")) if info_path.is_file() else {}
     except ValueError as error:
@@ -73,6 +85,10 @@ def _read_info(info_path: Path, files: Iterable[Path]) -> dict[str, Any]:
         if path.stem in info and info[path.stem] != _entry(path):
             what = f"{path.stem} is another data set ({info[path.stem]})"
             raise CurationError(f"{info_path}: {what}; give another name=, or take the entry and its file away.")
+    if not any(path.stem in info for path in files):
+        for path in (*files, settings.target / f"{settings.name}.md"):
+            if path.exists():
+                raise CurationError(f"{path}: the data set would overwrite this file; give another name= or output=.")
     return info
 
 

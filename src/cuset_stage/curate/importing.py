@@ -198,7 +198,7 @@ def run_import(settings: ImportSettings) -> Summary:
         CurationError: there is nothing at the path, or the format, the preset or a field is unknown.
     """
     path = settings.path
-    source_format = settings.format or readers.guess_format(path)
+    source_format = settings.format or readers.guess_format(path, settings.folder)
     preset = settings.preset or ("cuset" if source_format in ("tasks", "robust-kbench") else None)
     columns, suffixes = settings.columns, settings.suffixes
     if preset == "kernelbench" and source_format == "tree":  # a clone of KernelBench's repository
@@ -216,7 +216,7 @@ def run_import(settings: ImportSettings) -> Summary:
     return run_stage(
         settings.folder,
         "import",
-        readers.read(path, source_format, suffixes),
+        readers.read(path, source_format, suffixes, settings.folder),
         partial(import_row, settings=resolved_settings, column_map=column_map),
         name=settings.label,
         settings=resolved_settings.model_dump(mode="json"),

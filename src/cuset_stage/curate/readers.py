@@ -36,8 +36,8 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*\n', re.MULT
 _TASK_FILES = {"prompt": "prompt.md", "intro": "intro.md", "reference": "reference.py", "solution": "kernel.cu"}
 
 
-def guess_format(path: Path) -> str:
-    """Return the format of a file by its name, or of a folder by the files in it.
+def guess_format(path: Path, without: Path | None = None) -> str:
+    """Return the format of a file by its name, or of a folder by the files in it, except those in `without`.
 
     Raises:
         CurationError: there is nothing at `path`, or the file's suffix is unknown.
@@ -45,7 +45,7 @@ def guess_format(path: Path) -> str:
     if path.is_dir():
         if next(path.glob("*/task.json"), None):
             return "tasks"
-        suffixes = {file.suffix.lower() for file in _files(path)}
+        suffixes = {file.suffix.lower() for file in _files(path, without)}
         kinds = {_KINDS.get(suffix) for suffix in suffixes}
         return "tree" if ".cu" in suffixes else next((kind for kind in SHARDED if kind in kinds), "tree")
     if not path.is_file():
@@ -56,13 +56,14 @@ def guess_format(path: Path) -> str:
     return kind
 
 
-def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterator[Row]:
+def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",), without: Path | None = None) -> Iterator[Row]:
     """Return an iterator over the rows of a source.
 
     Args:
         path: a data file, a folder of shards (rows are numbered from 1 in each), a source tree or a folder of tasks.
         kind: the format: a key of READERS or an entry of FOLDERS.
         suffixes: suffixes of the source files in a tree.
+        without: a folder that is left out, namely the curation's own.
 
     Raises:
         CurationError: the format does not fit the path, or there is nothing to read in the folder.
@@ -80,7 +81,7 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
         wanted, files = ["*/task.json"], filter(is_regular, task_files)
     else:
         wanted = [suffix for suffix, suffix_kind in _KINDS.items() if suffix_kind == kind] or suffixes
-        files = (file for file in _files(path) if file.suffix.lower() in wanted)
+        files = (file for file in _files(path, without) if file.suffix.lower() in wanted)
     first = next(files, None)
     if first is None:
         counts = Counter("".join(file.suffixes[-2:]) or file.name for file in path.rglob("*") if file.is_file())
@@ -95,8 +96,10 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
     return _read_folder(path, files, partial(_source, root=path) if kind == "tree" else _task)
 
 
-def _files(root: Path) -> Iterator[Path]:
-    """Yield every regular file below a folder in a fixed order. Links are not followed, and hidden files are left out.
+def _files(root: Path, without: Path | None) -> Iterator[Path]:
+    """Yield every regular file below a folder in a fixed order, except those in the folder `without`.
+
+    Links are not followed, and hidden files are left out.
 
     Raises:
         OSError: a folder cannot be read.
@@ -106,6 +109,9 @@ def _files(root: Path) -> Iterator[Path]:
         raise error
 
     for folder, folders, files in os.walk(root, onerror=stop):
+        if without and without.exists() and without.samefile(folder):
+            folders.clear()
+            continue
         hidden = (".", "node_modules", "__pycache__")
         folders[:] = sorted(name for name in folders if not name.startswith(hidden))
         for path in (Path(folder, file) for file in sorted(files) if not file.startswith(".")):

@@ -38,6 +38,7 @@ from .rows import CurationError, Dropped, NotSettled, Row, RowError, line_of
 from .settings import StageSettings
 
 
+FILES = ("rows", "dropped", "unsettled")
 REPORTED = 20  # unsettled rows that a summary names
 Work = Callable[[Row], list[Row]]
 
@@ -130,14 +131,16 @@ def run_stage(
         (folder / "summary.json").unlink(missing_ok=True)
         with ExitStack() as stack:
             files = {
-                file: stack.enter_context((folder / f"{file}.jsonl").open("w", encoding="utf-8"))
-                for file in ("rows", "dropped", "unsettled")
+                file: stack.enter_context((folder / f"{file}.jsonl.part").open("w", encoding="utf-8"))
+                for file in FILES
             }
             bar = stack.enter_context(Progress(desc=name or stage, unit="row", total=getattr(rows, "total", None)))
             for file, lines, kept, account in take(partial(_outcome, work), rows, workers or cpu_count()):
                 bar.update()
                 files[file].write(lines)
                 summary.add(file, kept, account)
+        for file in FILES:  # not before, because `input` may name the rows of an earlier run
+            (folder / f"{file}.jsonl.part").replace(folder / f"{file}.jsonl")
         summary.reasons = dict(Counter(summary.reasons).most_common())
         summary.seconds = round(time.perf_counter() - started, 3)
         write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2, default=str) + "\n")
