@@ -83,16 +83,21 @@ OutputFile = Annotated[Path, AfterValidator(_no_folder)]
 """A file to write."""
 
 
-def check_writable(key: str, path: Path) -> None:
+def check_writable(key: str, path: Path, *inputs: Path | str | None) -> None:
     """Make the folder of a file that a command will write, and check that it is writable before the work begins.
 
     Args:
         key: the key that names the file, for messages.
         path: the file.
+        inputs: what the command reads, which the file must not be. What is no file is ignored.
 
     Raises:
-        SettingsError: if no file can be written there. The message names the key, the file and the reason.
+        SettingsError: if no file can be written there, or it is one of the inputs. The message names the key, the file
+            and the reason.
     """
+    for file in inputs:
+        if file and path.exists() and Path(file).exists() and path.samefile(file):
+            raise SettingsError(f"{key}={path}: the command reads this file; give another one.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent):

@@ -255,4 +255,4 @@ def test_the_command(tmp_path):
         cuset(*command, "strict=true", part)
     assert [json.loads(line).get("task") for line in output.read_text().splitlines()] == [None, "double"]
     refused = cuset("audit-tasks", tasks, f"output={tasks}", exit_code=2)
-    assert "this is the task file; findings go to another one" in refused
+    assert "the command reads this file; give another one" in refused

@@ -139,7 +139,7 @@ def test_bad_files(run, tmp_path):
     ):
         assert says in run(answers, code=2)[0]
     output = f"output={tmp_path / 'answers.jsonl'}"
-    assert "this is the answers file" in run([answer_row("one", 0)], output, code=2)[0]
+    assert "the command reads this file; give" in run([answer_row("one", 0)], output, code=2)[0]
 
 
 def test_infra_errors_end_with_3_and_are_judged_again(run, cache, tmp_path, monkeypatch):

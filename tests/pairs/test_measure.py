@@ -52,3 +52,10 @@ def test_what_is_recorded(record, tiny_model):
 def test_errors_name_the_key(arguments, message, pair_file, tiny_model):
     filled = [one.format(model=tiny_model, pairs=pair_file) for one in arguments]
     assert message in cuset("pairs", *filled, "device=cpu", exit_code=2)
+
+
+def test_the_pairs_are_not_overwritten(tiny_model, tmp_path):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("mine")
+    assert "the command reads this file" in cuset("pairs", file, f"models={tiny_model}", output=file, exit_code=2)
+    assert file.read_text() == "mine"

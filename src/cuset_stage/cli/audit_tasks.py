@@ -8,8 +8,8 @@ from typing import ClassVar
 import typer
 from pydantic import Field, PositiveInt
 
-from ..settings import OutputFile
-from ._app import TaskSettings, app, command, fail
+from ..settings import OutputFile, check_writable
+from ._app import TaskSettings, app, command
 
 
 class AuditSettings(TaskSettings):
@@ -43,8 +43,7 @@ def audit_tasks(settings: AuditSettings) -> None:
     from ..tasks import load_tasks
 
     tasks, output = settings.tasks, settings.output
-    if output.exists() and tasks.exists() and output.samefile(tasks):
-        raise fail(f"output={output}: this is the task file; findings go to another one.")
+    check_writable("output", output, tasks)
     task_set = load_tasks(tasks, format=settings.format, **settings.chosen)
     chosen = task_set.tasks
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)

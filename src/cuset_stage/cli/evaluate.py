@@ -10,7 +10,7 @@ import typer
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from ..judge.judge_spec import EvaluationSpec
-from ..settings import OutputFile
+from ..settings import OutputFile, check_writable
 from ._app import TaskSettings, app, command, fail
 
 
@@ -54,8 +54,7 @@ def evaluate(settings: EvaluateSettings) -> None:
     from ..tasks.answers_file import read_answers
 
     answers, output = settings.answers, settings.output
-    if output.exists() and answers.exists() and output.samefile(answers):
-        raise fail(f"output={output}: this is the answers file; results go to another one.")
+    check_writable("output", output, answers, settings.tasks)
     tasks = load_tasks(settings.tasks, format=settings.format)
     loaded = read_answers(answers)
     if not loaded:

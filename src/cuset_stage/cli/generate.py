@@ -7,7 +7,7 @@ import typer
 from pydantic import Field
 
 from ..generate import BackendSettings
-from ..settings import OutputFile
+from ..settings import OutputFile, check_writable
 from ._app import TaskSettings, app, command
 
 
@@ -34,6 +34,7 @@ def generate(settings: GenerateSettings) -> None:
     from ..tasks.prompt_file import read_prompts
 
     output, samples = settings.output, settings.samples
+    check_writable("output", output, settings.tasks)
     task_set = load_tasks(settings.tasks, format=settings.format, **settings.chosen)
     prompts = settings.prompts and read_prompts(settings.prompts)
     wording = (prompts.label if prompts else EDITIONS[-1]) if task_set.format == "cudabench" else None

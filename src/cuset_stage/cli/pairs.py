@@ -16,7 +16,7 @@ def pairs(settings: PairsSettings) -> None:
 
     This takes only forward passes, without sampling and without the sandbox.
     """
-    check_writable("output", settings.output)  # before torch is imported
+    check_writable("output", settings.output, settings.pairs, settings.tasks)  # before torch is imported
     from ..pairs.measure import measure
     from ..pairs.summary import print_tables
 
