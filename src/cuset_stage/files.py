@@ -126,12 +126,21 @@ def whole_checkpoints(model: Path) -> list[Path]:
     Args:
         model: the run's output folder.
     """
-    whole = []
-    for path in model.glob("checkpoint-*"):
-        with suppress(OSError, ValueError):
-            json.loads((path / "trainer_state.json").read_bytes())  # the file of a checkpoint that is written last
-            whole.append(path)
-    return sorted(whole, key=lambda path: int(path.name.rpartition("-")[2]))
+    return [path for path in _checkpoints(model) if is_whole(path)]
+
+
+def is_whole(checkpoint: Path) -> bool:
+    """Return whether a checkpoint was written to its end."""
+    with suppress(OSError, ValueError):
+        json.loads((checkpoint / "trainer_state.json").read_bytes())  # the file of a checkpoint that is written last
+        return True
+    return False
+
+
+def _checkpoints(model: Path) -> list[Path]:
+    """Return the trainer's checkpoint folders. Others of a similar name, such as checkpoint-best, are the user's."""
+    steps = {path: path.name.removeprefix("checkpoint-") for path in model.glob("checkpoint-*") if path.is_dir()}
+    return sorted((path for path in steps if steps[path].isdecimal()), key=lambda path: int(steps[path]))
 
 
 def drop_torn_checkpoints(model: Path) -> None:
@@ -143,7 +152,7 @@ def drop_torn_checkpoints(model: Path) -> None:
         model: the run's output folder.
     """
     whole = whole_checkpoints(model)
-    for path in {*model.glob("checkpoint-*")}.difference(whole) if whole else (model,):
+    for path in set(_checkpoints(model)).difference(whole) if whole else (model,):
         shutil.rmtree(path, ignore_errors=True)
 
 

@@ -371,6 +371,11 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
         choose_checkpoint(args, "cuset")
         assert args.resume_from_checkpoint == (start and str(tmp_path / start))
     assert "not written to its end" in said[0] and ("another output_dir" in said[-1]) == bool(start)
+    (tmp_path / "checkpoint-best").mkdir()  # the user's copy
+    (tmp_path / "checkpoint-best" / "trainer_state.json").write_text(json.dumps(by("cuset")))
+    args.resume_from_checkpoint = f"{tmp_path}/checkpoint-best"
+    choose_checkpoint(args, "cuset")
+    assert args.resume_from_checkpoint.endswith("checkpoint-best")
 
 
 def test_a_checkpoint_that_is_half_overwritten_is_not_taken_for_the_earlier_run_s(tmp_path, monkeypatch):

@@ -47,8 +47,11 @@ def test_a_checkpoint_whose_writing_was_stopped_is_no_start(tmp_path):
     for name, whole in (("checkpoint-5", True), ("checkpoint-10", False)):
         (tmp_path / "model" / name).mkdir(parents=True)
         (tmp_path / "model" / name / "trainer_state.json").write_text("{}" if whole else '{"epoch"')
+    best = tmp_path / "model" / "checkpoint-best"  # the user's
+    best.mkdir()
     drop_torn_checkpoints(tmp_path / "model")
-    assert [path.name for path in (tmp_path / "model").iterdir()] == ["checkpoint-5"]
+    assert {path.name for path in (tmp_path / "model").iterdir()} == {"checkpoint-5", "checkpoint-best"}
+    best.rmdir()
     (tmp_path / "model" / "checkpoint-5" / "trainer_state.json").unlink()
     drop_torn_checkpoints(tmp_path / "model")
     assert not (tmp_path / "model").exists()

@@ -21,7 +21,7 @@ from transformers.trainer_callback import ExportableState
 from transformers.trainer_utils import get_last_checkpoint
 
 from .. import attention
-from ..files import whole_checkpoints
+from ..files import is_whole, whole_checkpoints
 from ..objective.statistics import LOG_PREFIX
 from ..settings import check_datasets
 from ..text import InputError
@@ -155,7 +155,7 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
         return
     checkpoint, whole = Path(last), whole_checkpoints(output)
     is_in_output = checkpoint.resolve().parent == output.resolve()
-    if is_in_output and checkpoint.name not in (path.name for path in whole):
+    if is_in_output and not is_whole(checkpoint):
         logger.warning_rank0(f"{checkpoint}: this checkpoint was not written to its end.")
         training_args.resume_from_checkpoint = str(whole[-1]) if whole else None
         if not whole:
