@@ -16,7 +16,7 @@ from loss_cases import assert_same, make_case
 from cuset_stage.objective import ObjectiveSettings, cuset, engine
 from cuset_stage.objective.cuset import SupervisedTokens
 from cuset_stage.objective.engine import chunk_step
-from cuset_stage.objective.rules import MEASURED
+from cuset_stage.objective.rules import MEASURED, rule
 
 
 pytest.importorskip("triton")
@@ -216,6 +216,18 @@ def test_the_whole_head(kernels, objective, trained):
     case = make_case((1, 7, 7, 130), bias=True, trained=trained)
     settings = ObjectiveSettings(objective=objective, window=4)
     assert_same(case.fused(settings, backend="triton", chunk_rows=3), case.dense(settings), 2e-5)
+
+
+@rule("samples of mean weight 1", sample_weight=lambda region: (1 - region) / (1 - region).mean())
+def weighs_together(tokens):
+    return torch.ones_like(tokens.nll)
+
+
+@interpreted
+def test_a_rule_that_combines_samples_gets_them_alone(kernels):
+    case = make_case((2, 9, 7, 130), trained=("hidden",))
+    settings = ObjectiveSettings(f"{__name__}:weighs_together", window=4)
+    assert_same(case.fused(settings, backend="triton"), case.dense(settings), 2e-5)
 
 
 @interpreted

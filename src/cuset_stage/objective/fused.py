@@ -37,6 +37,7 @@ from .engine import (
     rows_per_chunk,
     run_head,
 )
+from .rules import region_weight
 from .settings import ObjectiveSettings
 
 
@@ -201,6 +202,10 @@ def fused_objective(
         if not weighs_early:
             weights = settings.weigh(observed)
         sample, region = functions.weigh_regions(observed.confidence, tokens, settings)  # Eq. 5 to 7
+        if settings.rule.sample_weight not in (None, region_weight):
+            # A rule of the user's may combine the samples of a batch. For it the host waits to know how many there are.
+            first_tokens, sample = torch.unique(sample, return_inverse=True)
+            region = region[first_tokens]
         sample_weight = settings.sample_weight(region)  # Eq. 8
         token_columns = nll, observed.confidence, weights, tokens.is_cuda, tokens.row
         terms = TokenTerms(*token_columns, sample, region, sample_weight, penalty, tokens.given_weight)
