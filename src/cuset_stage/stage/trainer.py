@@ -318,6 +318,12 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             self._said_padding_free = True
         return loss
 
+    def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Move a batch to the device. Under DeepSpeed the Trainer rounds floats to bf16, which the weights must not be."""
+        weights = inputs.get(WEIGHTS)
+        prepared = super()._prepare_inputs(inputs)
+        return prepared if weights is None else {**prepared, WEIGHTS: weights.to(self.args.device)}
+
     def _loss_of(
         self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool, num_items_in_batch: Any
     ) -> Any:
