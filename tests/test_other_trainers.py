@@ -214,6 +214,19 @@ def test_names_in_place_of_a_list_of_them_are_refused(loaded):
         BatchLabeller(loaded[1], "kernel_body", (), "cuda")
 
 
+@pytest.mark.parametrize("name", ["normalization", "label_smoothing_factor", "output_router_logits"])
+def test_a_setting_without_effect_is_refused(page, loaded, model, texts, tmp_path, name):
+    objective, options = "cuset", {}
+    if name == "normalization":
+        objective = ObjectiveSettings(normalization="samples")
+    elif name == "label_smoothing_factor":
+        options = {name: 0.5}
+    else:
+        model.config.output_router_logits = True
+    with pytest.raises(ValueError, match=f"{name}: this trainer does not add it to the loss"):
+        trained(page, model, loaded[1], texts, tmp_path, objective, **options)
+
+
 def test_trl_warns_of_data_without_cuda(page, loaded, model, texts, tmp_path, caplog):
     plain = [{**row, "completion": "No kernel."} for row in texts]
     trained(page, model, loaded[1], plain, tmp_path, per_device_train_batch_size=4, max_steps=1)

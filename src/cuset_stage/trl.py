@@ -56,8 +56,8 @@ class CusetTrainer(SFTTrainer):
         kwargs: SFTTrainer's keyword arguments.
 
     Raises:
-        ValueError: if the output layer cannot compute the loss, or if the objective compares with a base model and
-            there is no adapter to turn off.
+        ValueError: if the output layer cannot compute the loss, if the objective compares with a base model and there
+            is no adapter to turn off, or if a setting would have no effect.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class CusetTrainer(SFTTrainer):
         labeller = BatchLabeller(tokenizer, kinds, aliases, language)
         self.data_collator = partial(labelled_batch, self.data_collator, labeller)
         model = self.accelerator.unwrap_model(self.model)
+        self._check_settings(model)
         check_base_model(model, self.objective)
         self.fused_head = FusedHead(model, self.objective)
         self._check_head()
@@ -112,6 +113,16 @@ class CusetTrainer(SFTTrainer):
         self._check_head()
         self._meter.update(self.fused_head.terms, self.objective.tau)
         return loss
+
+    def _check_settings(self, model: torch.nn.Module) -> None:
+        """Raise ValueError for a setting that would have no effect."""
+        without_effect = {
+            "ObjectiveSettings.normalization": self.objective.normalization != "tokens",
+            "label_smoothing_factor": bool(self.args.label_smoothing_factor),
+            "model.config.output_router_logits": getattr(model.config, "output_router_logits", False),
+        }
+        for name in (name for name, is_set in without_effect.items() if is_set):
+            raise ValueError(f"{name}: this trainer does not add it to the loss; leave it at its default.")
 
     def _check_head(self) -> None:
         """Raise ValueError where the output layer cannot compute the loss."""

@@ -1,10 +1,13 @@
 """`cuset_pairs` in a recipe: what is logged is what the model's own differences say, however the run is made."""
 
+from types import SimpleNamespace
+
 import pytest
 from features import deepspeed
 
 from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.pairs.likelihood import differences
+from cuset_stage.pairs.metric import PairsMetric
 from cuset_stage.pairs.rows import read_pairs
 from cuset_stage.pairs.summary import summarise
 
@@ -40,6 +43,16 @@ def test_it_is_logged_at_each_evaluation(llamafactory, pair_file, expected, keys
     run = llamafactory({**KEYS, **keys, "cuset_pairs": str(pair_file)}, **launch)
     logged = [entry["cuset/pairs_accuracy"] for entry in run.evaluations]
     assert logged == [pytest.approx(expected)] * 2
+
+
+def test_the_best_checkpoint_is_measured_again(pair_file, monkeypatch):
+    """The Trainer loads it at the end of training, at the same step."""
+    metric, measured = PairsMetric(str(pair_file), None), []
+    monkeypatch.setattr(metric, "_measure", lambda trainer: measured.append(trainer) or len(measured))
+    trainer = SimpleNamespace(state=SimpleNamespace(global_step=4), is_in_train=True)
+    assert [metric(trainer), metric(trainer)] == [{"cuset/pairs_accuracy": 1}] * 2
+    trainer.is_in_train = False
+    assert metric(trainer) == {"cuset/pairs_accuracy": 2}
 
 
 @pytest.mark.slow

@@ -376,6 +376,25 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
     args.resume_from_checkpoint = f"{tmp_path}/checkpoint-best"
     choose_checkpoint(args, "cuset")
     assert args.resume_from_checkpoint.endswith("checkpoint-best")
+    for step in (20, 30):
+        shutil.rmtree(tmp_path / f"checkpoint-{step}")
+    args.resume_from_checkpoint = True
+    choose_checkpoint(args, "cuset")
+    assert args.resume_from_checkpoint == (start and str(tmp_path / start))
+
+
+def test_weights_are_not_rounded_as_deepspeed_has_other_floats_rounded(monkeypatch):
+    import torch
+    from transformers import Trainer
+
+    from cuset_stage.stage.trainer import CusetTrainer
+
+    monkeypatch.setattr(Trainer, "_prepare_inputs", lambda self, batch: {key: batch[key].bfloat16() for key in batch})
+    trainer = CusetTrainer.__new__(CusetTrainer)
+    trainer.args = SimpleNamespace(device="cpu")
+    weights = torch.tensor([1.003, 65505.0])
+    batch = trainer._prepare_inputs({"token_weights": weights, "other": torch.ones(1)})
+    assert batch["token_weights"].equal(weights) and batch["other"].dtype == torch.bfloat16
 
 
 def test_a_checkpoint_that_is_half_overwritten_is_not_taken_for_the_earlier_run_s(tmp_path, monkeypatch):

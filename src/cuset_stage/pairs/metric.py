@@ -35,13 +35,14 @@ class PairsMetric:
 
     def __init__(self, name: str, count: int | None) -> None:
         self.pairs = evenly([pair for pair in read_pairs(name) if not pair.is_floor], count)
-        # (step, result) of the last call. With several evaluation sets, one step calls the metric several times.
-        self._known: tuple[int, dict[str, float]] | None = None
+        # The last result, and when it was made. With several evaluation sets, one step calls the metric several times.
+        self._known: tuple[tuple[int, bool], dict[str, float]] | None = None
 
     def __call__(self, trainer: Any) -> dict[str, float]:
-        step = trainer.state.global_step
-        if self._known is None or self._known[0] != step:
-            self._known = step, {NAME: self._measure(trainer)}
+        # At the end of training, the Trainer may put the best checkpoint in the place of the last one.
+        moment = trainer.state.global_step, trainer.is_in_train
+        if self._known is None or self._known[0] != moment:
+            self._known = moment, {NAME: self._measure(trainer)}
         return self._known[1]
 
     def _measure(self, trainer: Any) -> float:

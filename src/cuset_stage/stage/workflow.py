@@ -153,6 +153,7 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
         last = get_last_checkpoint(output) if output.is_dir() else None
     if not last or not Path(last).is_dir():  # what is missing the Trainer names, as under SFT
         return
+    training_args.resume_from_checkpoint = last  # its name, also where the recipe says `true`
     checkpoint, whole = Path(last), whole_checkpoints(output)
     is_in_output = checkpoint.resolve().parent == output.resolve()
     if is_in_output and not is_whole(checkpoint):
