@@ -264,6 +264,10 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
             "row 1: 'system', the system column, is 5; expected text",
         ),
         (
+            '[{"messages": [{"role": "user", "content": "a"}], "tools": [{}]}]',
+            "row 1: 'tools' is [{}]; expected that as text",
+        ),
+        (
             '[{"messages": [{"role": "user", "content": [{"text": "a"}]}]}]',
             "row 1: entry 1 of 'messages' is {'role': ",
         ),

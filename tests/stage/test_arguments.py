@@ -144,6 +144,12 @@ def test_wrong_values_and_combinations_are_refused(parse, change, message):
         run_sft(*parse(**change))
 
 
+def test_an_adapter_that_holds_a_part_of_the_base_model_is_no_base_without_one(parse, tmp_path):
+    (tmp_path / "adapter_config.json").write_text('{"init_lora_weights": "pissa_niter_16"}')
+    with pytest.raises(ValueError, match=r"init_lora_weights: pissa_niter_16\) takes a part of the model's weights"):
+        run_sft(*parse(cuset_objective="asft", adapter_name_or_path=str(tmp_path)))
+
+
 @pytest.mark.parametrize("name", ["USE_MCA", "USE_MEGATRON_BRIDGE"])
 def test_a_trainer_that_the_environment_chooses_is_refused(monkeypatch, name):
     monkeypatch.setenv(name, "1")

@@ -368,10 +368,11 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
         raise ValueError(
             f"cuset_normalization: samples belongs to Eq. 9 of CuSeT; cuset_objective: {objective} is divided by tokens."
         )
-    if needs_base and getattr(args, "pissa_init", False) and args.ref_model is None:
+    residual_by = "pissa_init: true" if getattr(args, "pissa_init", False) else _continued_residual(model_args, args)
+    if needs_base and residual_by and args.ref_model is None:
         raise ValueError(
-            "pissa_init: true takes a part of the model's weights into the adapter, so that without it the model is not the base "
-            f"model that cuset_objective: {objective} reads. Name that model as ref_model, or remove pissa_init."
+            f"{residual_by} takes a part of the model's weights into the adapter, so that without it the model is not the base "
+            f"model that cuset_objective: {objective} reads. Name that model as ref_model, or begin with a plain adapter."
         )
 
     notes = []
@@ -393,6 +394,19 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
             "fall on ranks."
         )
     return notes
+
+
+def _continued_residual(model_args: Any, args: Any) -> str | None:
+    """Return the adapter that training goes on with, if it was begun from a part of the base model's weights."""
+    if not model_args.adapter_name_or_path or getattr(args, "create_new_adapter", False):
+        return None
+    adapter = model_args.adapter_name_or_path[-1]
+    try:
+        config = json.loads((Path(adapter) / "adapter_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # an adapter on the Hub, or one that LLaMA-Factory will complain of
+        return None
+    begun = str(config.get("init_lora_weights"))
+    return f"{adapter} (init_lora_weights: {begun})" if begun.startswith(("pissa", "olora", "corda")) else None
 
 
 def check_layout(parallelism: Any) -> None:

@@ -26,6 +26,9 @@ def check_texts(row: dict[str, Any], names: Mapping[str, Any]) -> None:
         column = names.get(role)
         if column and not isinstance(row.get(column), str | None):
             raise InputError(f"{column!r}, the {role} column, is {shown(row[column])}; expected text.")
+    tools = names.get("tools")
+    if tools and names["formatting"] != "openai" and not isinstance(row.get(tools), str | None):
+        raise InputError(f"{tools!r} is {shown(row[tools])}; expected that as text (`json.dumps`).")
     column = names.get("history") if alpaca else names["messages"]
     if not column or (alpaca and row.get(column) is None):
         return

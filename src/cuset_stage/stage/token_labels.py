@@ -288,7 +288,7 @@ class LabellingTemplate:
         except (RuntimeError, KeyError, TypeError, AttributeError) as error:  # LLaMA-Factory checks little before
             raise InputError(
                 f"the row whose prompt is {shown(messages[0]['content'], 80)} cannot be encoded ({type(error).__name__}: {one_line(error)}); "
-                'expected tools as a JSON list of objects with a "name", tool calls as JSON with "name" and "arguments", else text.'
+                'expected tools as text, a JSON list of objects with a "name", tool calls as JSON with "name" and "arguments", else text.'
             ) from error
         for response, (source_ids, target_ids) in zip(responses, pairs, strict=True):
             prompt = self._passages.add(row.weight, response.turn) << PASSAGE_SHIFT
