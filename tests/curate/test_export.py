@@ -127,6 +127,13 @@ def test_a_file_that_the_export_has_not_written_stays(tmp_path, name):
     assert [file.name for file in folder.iterdir()] == [name] and (folder / name).read_text() == "mine"
 
 
+def test_a_file_of_the_user_s_stays_beside_an_earlier_export(tmp_path):
+    export(tmp_path, rows(4), validation=0.0)
+    (tmp_path / "dataset" / "curated_eval.json").write_text("mine")
+    with pytest.raises(CurationError, match="curated_eval.json: the data set would overwrite this file"):
+        export(tmp_path, rows(4), validation=0.0)
+
+
 def test_the_card_counts_rows_families_licences_and_lengths(tmp_path):
     _, folder = export(tmp_path, rows(4), validation=0.25, cutoff_len=50)
     card = (folder / "curated.md").read_text()

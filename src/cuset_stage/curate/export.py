@@ -85,10 +85,10 @@ def check_target(settings: ExportSettings) -> dict[str, Any]:
         if path.stem in info and info[path.stem] != _entry(path):
             what = f"{path.stem} is another data set ({info[path.stem]})"
             raise CurationError(f"{info_path}: {what}; give another name=, or take the entry and its file away.")
-    if not any(path.stem in info for path in files):
-        for path in (*files, settings.target / f"{settings.name}.md"):
-            if path.exists():
-                raise CurationError(f"{path}: the data set would overwrite this file; give another name= or output=.")
+    is_ours = {path: path.stem in info for path in files}
+    is_ours[settings.target / f"{settings.name}.md"] = any(is_ours.values())
+    for path in (path for path in is_ours if path.exists() and not is_ours[path]):
+        raise CurationError(f"{path}: the data set would overwrite this file; give another name= or output=.")
     return info
 
 

@@ -124,9 +124,8 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
             has_output = record.exists() or any(Path(job.settings["output_dir"]).glob("checkpoint-*"))
         else:
             output = Path(job.settings["output"])
-            has_lines = (
-                output.is_file() and output.stat().st_size > 0
-            )  # sampling makes the file before it loads the model
+            # Sampling makes the file before it loads the model.
+            has_lines = output.is_file() and output.stat().st_size > 0
             has_output = has_lines or (record.exists() and output.exists())
         if not file.exists() or not (is_running or has_output):
             continue
