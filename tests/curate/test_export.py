@@ -130,7 +130,7 @@ def test_a_file_that_the_export_has_not_written_stays(tmp_path, name):
 def test_a_file_of_the_user_s_stays_beside_an_earlier_export(tmp_path):
     export(tmp_path, rows(4), validation=0.0)
     (tmp_path / "dataset" / "curated_eval.json").write_text("mine")
-    with pytest.raises(CurationError, match="curated_eval.json: the data set would overwrite this file"):
+    with pytest.raises(CurationError, match=r"curated_eval\.json: the data set would overwrite this file"):
         export(tmp_path, rows(4), validation=0.0)
 
 
