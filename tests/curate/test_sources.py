@@ -78,6 +78,8 @@ def test_a_curation_in_its_source_does_not_read_itself(tmp_path):
     put(tmp_path / "rows.jsonl", [{"text": KERNEL}])
     for _ in range(2):
         assert read_in(tmp_path / "work", tmp_path).kept == 1
+    with pytest.raises(CurationError, match="the curation would write into its source; give the curation another"):
+        read_in(tmp_path, tmp_path)
 
 
 def test_an_arrow_stream_is_read_with_its_decimals_up_to_where_it_breaks_off(tmp_path):

@@ -195,9 +195,12 @@ def run_import(settings: ImportSettings) -> Summary:
     """Read a source and write its rows to `folder`/import/<name>/.
 
     Raises:
-        CurationError: there is nothing at the path, or the format, the preset or a field is unknown.
+        CurationError: there is nothing at the path, it is the curation's own folder, or the format, the preset or a
+            field is unknown.
     """
     path = settings.path
+    if path.exists() and settings.folder.exists() and path.samefile(settings.folder):
+        raise CurationError(f"{path}: the curation would write into its source; give the curation another folder.")
     source_format = settings.format or readers.guess_format(path, settings.folder)
     preset = settings.preset or ("cuset" if source_format in ("tasks", "robust-kbench") else None)
     columns, suffixes = settings.columns, settings.suffixes
