@@ -36,7 +36,8 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     lines = [text] if isinstance(text, str) else text
     if path.exists() and not path.is_file():
         with errors_name(path), path.open("w", encoding="utf-8", newline="\n") as stream:
-            return stream.writelines(lines)
+            stream.writelines(lines)
+        return
     path = path.resolve() if path.is_symlink() else path
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:

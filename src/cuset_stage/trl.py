@@ -121,8 +121,9 @@ class CusetTrainer(SFTTrainer):
             "label_smoothing_factor": bool(self.args.label_smoothing_factor),
             "model.config.output_router_logits": getattr(model.config, "output_router_logits", False),
         }
-        for name in (name for name, is_set in without_effect.items() if is_set):
-            raise ValueError(f"{name}: this trainer does not add it to the loss; leave it at its default.")
+        for name, is_set in without_effect.items():
+            if is_set:
+                raise ValueError(f"{name}: this trainer does not add it to the loss; leave it at its default.")
 
     def _check_head(self) -> None:
         """Raise ValueError where the output layer cannot compute the loss."""

@@ -128,7 +128,7 @@ def test_a_task_that_was_never_answered_is_of_its_own_family(write):
     known = collect([write("new", verdicts, tasks={**asked, "families": dict.fromkeys("abc", "f")}, change=family)])
     assert [task.family for task in known.tasks] == ["f", "f", "f"]
     old = collect([write("old", verdicts, tasks=asked, change=family)])
-    assert old.tasks[2].family == "unknown" and "older version, do not say: 1." in loud(old)
+    assert old.tasks[2].family == "unknown" and "The family of 1 task without an answer is not known" in loud(old)
 
 
 @pytest.mark.parametrize(("digest", "task"), [("2", "a"), ("1", "d")])

@@ -203,7 +203,7 @@ def fused_objective(
             weights = settings.weigh(observed)
         sample, region = functions.weigh_regions(observed.confidence, tokens, settings)  # Eq. 5 to 7
         if settings.rule.sample_weight not in (None, region_weight):
-            # A rule of the user's may combine the samples of a batch. For it the host waits to know how many there are.
+            # A user's rule may combine the samples of a batch, so the host waits to learn how many there are.
             first_tokens, sample = torch.unique(sample, return_inverse=True)
             region = region[first_tokens]
         sample_weight = settings.sample_weight(region)  # Eq. 8

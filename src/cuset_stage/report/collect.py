@@ -12,7 +12,7 @@ from ..judge.results import read_results
 from ..progress import Progress
 from ..text import nearest
 from .collection import Collection, Note, ReportError, Run, TaskInfo
-from .notes import notes_on
+from .notes import counted, notes_on
 
 
 def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | None = None) -> Collection:
@@ -48,7 +48,7 @@ def collect(paths: Sequence[Path], *, only: Sequence[str] = (), limit: int | Non
         name, family = line.get("name") or task, line.get("family") or families.get(task) or "unknown"
         tasks.append(TaskInfo(task, name, family, tuple(dict.fromkeys(findings[task]))))
     if 0 < (unknown := sum(task.family == "unknown" for task in tasks)) < len(tasks):
-        text = f"tasks without an answer whose family these files, of an older version, do not say: {unknown}. Intervals take them as one family. Run `cuset evaluate` again, which judges nothing twice."
+        text = f"The family of {counted(unknown, 'task')} without an answer is not known (results of an older version), so intervals take them as one family. Run `cuset evaluate` again; it judges nothing twice."
         notes.append(Note(text, loud=True))
     audited = max(min(run.header.get("audited") or 0 for run in runs), sum(bool(task.findings) for task in tasks))
     runs = [replace(run, tasks=tuple(tasks)) for run in runs]

@@ -67,8 +67,8 @@ def run_job(name: str) -> int:
     """Run a job of the study in the current folder, and return the exit status of its command.
 
     A negative status is the number of the signal that ended the command. A job that has a record already is not run
-    again. A judging job has also ended if the judge itself failed on some samples (status 3). Its record then has
-    `infra_error`, and the status is 0.
+    again. A judging job has also ended if the judge itself failed on some samples (status 3). Its record then says
+    so (`infra_error`), and the status is 0.
     """
     study = json.loads(Path("study.json").read_text(encoding="utf-8"))
     job, root = study["jobs"][name], Path.cwd()
@@ -95,7 +95,7 @@ def run_job(name: str) -> int:
     infra_error = kind == "evaluate" and code == 3
     if code == 0 or infra_error:
         duration = {"job": name, "seconds": round(time.time() - began, 1), "gpus": job["shares"] / SHARES}
-        write_atomically(record, json.dumps(duration | ({"infra_error": True} if infra_error else {})) + "\n")
+        write_atomically(record, json.dumps({**duration, "infra_error": infra_error}) + "\n")
         return 0
     if code < 0:
         why = " (often for want of memory)" if -code == signal.SIGKILL else ""

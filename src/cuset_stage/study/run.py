@@ -57,7 +57,7 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
 
 
 def jobs_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs that are not done, and those that judge again because the judge itself failed."""
+    """Return the jobs that are not done, and judging jobs in which the judge itself failed."""
     done = records_of(settings, jobs)
     return [job for job in jobs if _is_left(done.get(job.name))]
 
@@ -208,7 +208,7 @@ def prepare(settings: StudySettings, every: Sequence[Job]) -> None:
     earlier = {job.name for job in every if _record(settings, job).exists()}
     done, chosen = records_of(settings, every), {job.name for job in wanted(settings, every)}
     for job in every:
-        # Verdicts that may be better when judged again count until then, also in a run of other jobs (`only`).
+        # Where the judge failed, the other verdicts count while this run (`only`) does not judge again.
         is_stale = job.name not in done or (job.name in chosen and _is_left(done[job.name]))
         if job.name in earlier and is_stale:
             _record(settings, job).unlink(missing_ok=True)
