@@ -60,3 +60,10 @@ def test_command_refuses_with_a_sentence(command, adapter, tmp_path, options, me
     given = [option.replace("ADAPTER", str(adapter)).replace("EMPTY", str(tmp_path)) for option in options]
     said = command(*given, exit_code=2)
     assert message in said and "Traceback" not in said
+
+
+def test_the_tasks_are_not_overwritten(command, tmp_path):
+    file = tmp_path / "tasks.jsonl"
+    file.write_text("mine")
+    assert "the command reads this file" in command(f"tasks={file}", f"output={file}", exit_code=2)
+    assert file.read_text() == "mine"

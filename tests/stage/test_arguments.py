@@ -1,5 +1,6 @@
 """The recipe's keys: they reach the labels and the objective, and wrong ones are refused before anything is loaded."""
 
+import json
 import pickle
 
 import pytest
@@ -144,9 +145,10 @@ def test_wrong_values_and_combinations_are_refused(parse, change, message):
         run_sft(*parse(**change))
 
 
-def test_an_adapter_that_holds_a_part_of_the_base_model_is_no_base_without_one(parse, tmp_path):
-    (tmp_path / "adapter_config.json").write_text('{"init_lora_weights": "pissa_niter_16"}')
-    with pytest.raises(ValueError, match=r"init_lora_weights: pissa_niter_16\) takes a part of the model's weights"):
+@pytest.mark.parametrize("begun", ["pissa_niter_16", "olora", "corda"])
+def test_an_adapter_that_holds_a_part_of_the_base_model_is_no_base_without_one(parse, tmp_path, begun):
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"init_lora_weights": begun}))
+    with pytest.raises(ValueError, match=rf"init_lora_weights: {begun}\) takes a part of the model's weights"):
         run_sft(*parse(cuset_objective="asft", adapter_name_or_path=str(tmp_path)))
 
 
