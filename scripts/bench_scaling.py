@@ -25,9 +25,9 @@ import argparse
 import itertools
 import json
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +72,12 @@ def run(
     return result
 
 
-def summarize(runs: list[dict]) -> dict[str, Any]:
+def over_turns(ratios: Sequence[float]) -> dict[str, float]:
+    """Return the mean of the turns' ratios and its interval, as `bench_chain.ratio` does."""
+    return ratio(list(ratios), [1.0] * len(ratios))
+
+
+def summarize(runs: list[dict]) -> dict[str, list[dict]]:
     """Return `rows`, `compared`, `overall` and `missing` of the JSON, computed from its `runs`."""
     frame = pd.DataFrame(runs).reindex(columns=[*KEY, "turn", *KEPT])
     frame["rate"] = frame.tokens / frame.step_s.map(sum)
@@ -86,9 +91,10 @@ def summarize(runs: list[dict]) -> dict[str, Any]:
     ).round(4)
     steps = frame.pivot(index=[*KEY[:3], "turn"], columns="stage", values="step_s").reindex(columns=STAGES).dropna()
     medians = steps.apply(lambda turn: statistics.median(np.divide(turn.sft, turn.cuset)), axis=1)
+    overall = [{"turns": len(medians), **over_turns(medians)}] if len(medians) else []
     compared = []
     for key, ratios in medians.groupby(KEY[:3], sort=False):
-        comparison = {**dict(zip(KEY, key, strict=False)), **ratio(list(ratios), [1.0] * len(ratios))}
+        comparison = {**dict(zip(KEY, key, strict=False)), **over_turns(ratios)}
         for stage in STAGES:
             if (one := (*key[:2], 1, stage)) in rows.index:
                 comparison[f"efficiency_{stage}"] = rows.tokens_s[(*key, stage)] / key[2] / rows.tokens_s[one]
@@ -98,10 +104,10 @@ def summarize(runs: list[dict]) -> dict[str, Any]:
     tables = {
         "rows": rows.reset_index(),
         "compared": pd.DataFrame(compared).round(4),
+        "overall": pd.DataFrame(overall),
         "missing": pd.DataFrame(missing),
     }
-    summary = {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
-    return {**summary, "overall": {"turns": len(medians), **ratio(list(medians), [1.0] * len(medians))}}
+    return {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
 
 
 def main() -> None:

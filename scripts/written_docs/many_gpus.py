@@ -32,7 +32,7 @@ def page() -> str:
         f"{model}, {KINDS[packed]}: {', '.join(map(str, sorted(of.ranks)))}"
         for (model, packed), of in missing.groupby(["model", "packed"])
     ]
-    overall = scaling["overall"]
+    [overall] = scaling["overall"]
     note = f"Over all {overall['turns']} turns, cuset / sft is {between(overall['ratio'], overall['low'], overall['high'], '.2f')}."
     if left:
         note += f" Not measured, by numbers of GPUs: {'; '.join(left)}."
