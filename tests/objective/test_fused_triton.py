@@ -166,19 +166,18 @@ def test_targets_far_below_the_largest_logits(kernels, dtype, size):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_sure_tokens_have_no_loss_below_0(kernels, dtype):
     """Rounding gives sure tokens neither a negative loss nor a wrong gradient: it is softmax minus one-hot in float64."""
-    for seed in range(2):
-        buffer, base, target = inputs(rows=24, vocab_size=140, dtype=dtype, seed=seed)
-        place = torch.arange(24)
-        buffer[place, target] = torch.linspace(4, 60, 24).to(dtype)
-        base[:, :140] = buffer[:, :140] * (1 + 1e-4)
-        expected = buffer[:, :140].double().softmax(-1)
-        expected[place, target] -= 1
-        for options in ({"single_read": True}, {"single_read": False}, {"want_gradient": False}):
-            nll, _, gradient = run(kernels.chunk_step, buffer, None, target, **options)
-            assert (nll >= 0).all() and (-nll).exp().le(1).all()
-            if "single_read" in options:
-                torch.testing.assert_close(gradient.double(), expected, rtol=TOLERANCE[dtype], atol=1e-5)
-        assert (run(kernels.chunk_step, buffer, base, target, want_gradient=False)[1] >= 0).all()
+    buffer, base, target = inputs(rows=16, vocab_size=140, dtype=dtype)
+    place = torch.arange(16)
+    buffer[place, target] = torch.linspace(4, 60, 16).to(dtype)
+    base[:, :140] = buffer[:, :140] * (1 + 1e-4)
+    expected = buffer[:, :140].double().softmax(-1)
+    expected[place, target] -= 1
+    for options in ({"single_read": True}, {"single_read": False}, {"want_gradient": False}):
+        nll, _, gradient = run(kernels.chunk_step, buffer, None, target, **options)
+        assert (nll >= 0).all() and (-nll).exp().le(1).all()
+        if "single_read" in options:
+            torch.testing.assert_close(gradient.double(), expected, rtol=TOLERANCE[dtype], atol=1e-5)
+    assert (run(kernels.chunk_step, buffer, base, target, want_gradient=False)[1] >= 0).all()
 
 
 @interpreted
