@@ -5,7 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from llamafactory.data.template import TEMPLATES
 
+from cuset_stage.answers import read_answer
 from cuset_stage.spans import KINDS as ALL_KINDS
 from cuset_stage.spans import find_spans, tokenizers
 from cuset_stage.spans.tokenizers import AlignmentError, TokenAligner
@@ -181,3 +183,9 @@ def test_a_token_carries_the_number_of_its_narrowest_kind(byte_level):
         before = len(byte_level.encode(text[: start + len(inside) // 2], add_special_tokens=False)) - 1
         assert numbers[before] == 1 + list(ALL_KINDS).index(kind), kind
     assert numbers[0] == 0 and set(numbers) == {0, 1, 2, 6}
+
+
+def test_the_reasoning_of_every_chat_template_is_known():
+    for name, template in TEMPLATES.items():
+        thought = "a".join(template.thought_words)
+        assert read_answer(f"{thought}b").reasoning == [(0, len(thought.rstrip()))], name
