@@ -23,6 +23,7 @@ KERNELS = {
     "explicit instantiation": "template __global__ void k<float>(float *);\nvoid f() { g(); }",
     "comment between": "__global__ /* { */ void k(int a /* } */) // {\n«{ f(a); }»",
     "braces in literals": "__global__ void k() «{ char c = '}'; char d = '\\''; const char *s = \"}\\\"}\"; f(); }»",
+    "a quote around raw code": 'w(path="k.cu", code="__global__ void k(int *a) «{\n printf("}");\n}»\n")',
     "raw string": '__global__ void k() «{ g(R"x(} )" })x"); }»',
     "digit separators": "__global__ void k() «{ f(1'000'000, '}', 0xFF'FF); }»",
     "inline asm": '__global__ void k() «{ asm volatile("{ .reg .b32 r; mov.b32 %0, r; " : "=r"(x)); }»',

@@ -27,7 +27,12 @@ DIRECTIVE = re.compile(r"#(?!\{)[ \t]*(\w*)[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]
 
 
 def blank(match: re.Match[str]) -> str:
-    """Return as many spaces as the match has characters, for `re.sub`."""
+    """Return as many spaces as the match has characters, for `re.sub`.
+
+    A quote that its line does not close stands around raw code, as in the tool calls of LFM2, and is left as it is.
+    """
+    if match[0][0] == '"' != match[0][-1] and match.end() < len(match.string):
+        return match[0]
     return " " * (match.end() - match.start())
 
 
