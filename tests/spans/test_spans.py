@@ -135,6 +135,7 @@ LAUNCHES = {
     "macro argument": "CHECK((k«<<<g, b>>>»(a)));",
     "call result": "get(k)«<<<g, b>>>»(a); fs[0]«<<<g, b>>>»(a);",
     "after else": "if (x) f«<<<1, 2>>>»(a); else k«<<<g, b>>>»(a);",
+    "in a diff": "-  k«<<<g, b>>>»(a);\n+\tk<T, 1>«<<<g, 2>>>»(a);\n- the k<<<g, b>>>",
     "macro arguments": "k«<<<g, b>>>»ARGUMENTS;",
     "in a comment": "// k<<<g, b>>>(a);\nint x;",
     "in a string": 'printf("k<<<g, b>>>(a);");',

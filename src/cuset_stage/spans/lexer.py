@@ -49,8 +49,9 @@ OPENING = re.compile(r"<(?<!<<)[\s\\]*<[\s\\]*<(?![\s\\]*<)")  # some formatters
 _CONFIG = re.compile(r"[()\[\]{};<>](?:(?<=<)[<=]+|(?<=>)(?:[\s\\]*>)+)?")
 _AFTER_CONFIG = re.compile(r"[\s\\]*(?:[(#\w]|\Z)")
 _CONFIG_LIMIT = 8192  # characters; real configurations are far shorter, and the bound keeps a stray <<< cheap
-_STATEMENT_END = re.compile(r"[\n;{}]")
-_BREAK = re.compile(r"[\n;{}(),=?:&|!]")
+# A diff marks its lines by + or -, and the line itself is indented.
+_STATEMENT_END = re.compile(r"\n[+-](?=\t|  )|[\n;{}]")
+_BREAK = re.compile(r"\n[+-](?=\t|  )|[\n;{}(),=?:&|!]")
 _NO_PROSE = frozenset({"else", "do", "return", "co_await", "template"})
 
 
