@@ -11,7 +11,7 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 
 from ..row_checks import Object, RowModel, Text, Truth, wrong_value
 from ..settings import read_yaml
-from ..text import nearest
+from ..text import nearest, shown
 from . import licences, readers
 from .licences import UNKNOWN
 from .rows import CurationError, Row, RowError
@@ -94,11 +94,13 @@ def _last_turn(given: Mapping[str, Any]) -> Mapping[str, Any]:
     Turns are {role, content} or {from, value}.
 
     Raises:
-        RowError: there is no column with a conversation, or it contains no answer.
+        RowError: there is no column with a conversation, it is no list, or it contains no answer.
     """
     if not given.keys() & {"messages", "conversations"}:
         raise RowError("missing_column", f"there is no column messages or conversations; there are: {_names(given)}")
     turns = given.get("messages") or given.get("conversations") or []
+    if not isinstance(turns, list):
+        raise RowError("wrong_type", f"the conversation is {shown(turns)}; expected a list of turns")
     spoken = [
         (str(turn.get("role") or turn.get("from")), _text_of(turn.get("content") or turn.get("value")))
         for turn in turns
