@@ -15,7 +15,7 @@ from task_factory import write_lines
 
 from cuset_stage.judge.results import ResultsWriter, describe_run
 from cuset_stage.report import build_report, collect
-from cuset_stage.report.collection import NOT_JUDGED, Collection, ReportError
+from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED, Collection, ReportError
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
 from cuset_stage.tasks import choose_tasks, load_tasks
@@ -144,6 +144,15 @@ def test_what_an_earlier_split_left_half_done_is_charged_to_nobody(tmp_path: Pat
     assert "Not finished" not in loud(collection) and collection.runs[0].verdict("t1", 1) == NOT_JUDGED
     estimate = build_report(collection, ks=(2,)).rates["SFT", Rule.FIRST, 2, "passed"]
     assert (estimate.value, estimate.tasks, estimate.left_out) == (1.0, 2, 1)
+
+
+def test_only_counts_no_line_of_an_earlier_split_as_planned(tmp_path: Path) -> None:
+    """One run was asked for a and c, which has no answer, and has a line of b left; only= makes the two compare."""
+    part = {"tasks": {"sha256": "1", "ids": ["a", "c"]}, "answers": {"count": 2, "levels": {"1": 1}}}
+    whole = write_results(tmp_path / "w.jsonl", "SFT", {"a": [P], "b": [P], "c": [P]}, tasks={"sha256": "1"})
+    path = write_results(tmp_path / "r.jsonl", "CuSeT", {"a": [P], "b": [P]}, **part)
+    collection = collect([whole, path], only=["a", "b", "c"])
+    assert collection.runs[1].missing == 0 and collection.runs[1].verdict("c", 0) == NO_ANSWER
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def _of_tasks(runs: Sequence[Run], only: Sequence[str], limit: int | None) -> It
     for run in runs:
         header = {**run.header, "tasks": {**(run.told("tasks") or {}), **task_keys}}
         samples = {key: line for key, line in run.samples.items() if key[0] in wanted}
-        planned = run.planned and len(samples) + run.missing
+        planned = run.planned and sum(task in run.asked for task, _ in samples) + run.missing
         yield replace(run, header=header, samples=samples, asked=run.asked & wanted, planned=planned)
 
 
