@@ -183,4 +183,5 @@ def test_scores_without_spread_prove_nothing():
         assert found.p_value == 1 and found.equivalence_p(0.05) == 1
         exact = stats.binomtest(equal, equal).proportion_ci(0.95, method="exact")
         assert found.rate_interval() == pytest.approx((exact.low, exact.high))
+    assert crossed(np.full((3, 4), 0.1)).se == 0  # though their mean is rounded to another number
     assert crossed(np.full((2, 3), np.nan)) is None

@@ -299,6 +299,7 @@ def crossed(scores: ArrayLike) -> Crossed | None:
     rest = scores - value - by_task - by_seed
     degrees = np.maximum([tasks - 1, seeds - 1, (tasks - 1) * (seeds - 1)], 1)
     mean_squares = np.array([seeds * (by_task**2).sum(), tasks * (by_seed**2).sum(), (rest**2).sum()]) / degrees
+    mean_squares *= np.ptp(scores) > 1e-12  # equal scores differ by rounding alone
     variance = max(mean_squares @ [1, 1, -1], mean_squares[2])
     spread = float((mean_squares**2 / degrees).sum())
     df = float(variance**2 / spread) if spread else float(degrees[0])
