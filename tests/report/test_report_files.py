@@ -78,11 +78,14 @@ def test_the_code_written_last_counts(write: Any, tmp_path: Path) -> None:
 
 def test_files_joined_by_hand_count_together(write: Any, tmp_path: Path) -> None:
     """Parts that two machines judged, one of them not to its end; never two methods."""
-    second = {"verdicts": {"b": [P, None]}, "answers": {"levels": {"1": 2}, "count": 2}}
-    joined, first = tmp_path / "joined.jsonl", write("one", {"a": [P], "c": []}).read_text()
+    second = {"verdicts": {"b": [P, None]}, "answers": {"levels": {"1": 2}, "count": 2}, "audited": 1}
+    weak = {"findings": {"a": ["zeros pass"]}, "audited": 2}
+    joined, first = tmp_path / "joined.jsonl", write("one", {"a": [P], "c": []}, **weak).read_text()
     joined.write_text(first + write_results(tmp_path / "second.jsonl", "one", **second).read_text())
-    (run,) = collect([joined]).runs
+    collection = collect([joined])
+    (run,) = collection.runs
     assert (run.asked, run.planned, run.missing) == ({"a", "b", "c"}, 3, 1)
+    assert collection.tasks[0].findings == ("zeros pass",) and collection.audited == 3
     joined.write_text(first + first)
     assert collect([joined]).runs[0].planned == 1
     joined.write_text(first + write("other", {"b": [P]}).read_text())

@@ -187,6 +187,8 @@ def _joined(run: Mapping[str, Any], part: Mapping[str, Any], where: str) -> dict
             "count": len(every),
         },
         "answers": {**answers[1], "levels": dict(levels[0] + levels[1])},
+        "findings": (run.get("findings") or {}) | (part.get("findings") or {}),
+        "audited": (run.get("audited") or 0) + (part.get("audited") or 0),
     }
 
 
