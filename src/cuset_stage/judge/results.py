@@ -36,7 +36,8 @@ from .pipeline import Job, Pipeline
 
 logger = logging.getLogger(__name__)
 FORMAT = 1
-_JUDGED = ("flags", "compile_only", "thorough", "require_gpu")  # keys of a header on which verdicts depend
+# Keys of a header on which verdicts depend.
+_JUDGED = ("flags", "compile_only", "thorough", "require_gpu", "extract", "isolation", "limits")
 GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
 
 
