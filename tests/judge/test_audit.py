@@ -13,7 +13,7 @@ from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row, write_
 
 from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit
 from cuset_stage.judge.oracle import CaseCache
-from cuset_stage.judge.wrong_outputs import CHUNK, Output
+from cuset_stage.judge.wrong_outputs import CHUNK, Output, constants
 from cuset_stage.sandbox import Finished
 from cuset_stage.tasks import Tensor, load_tasks
 
@@ -225,6 +225,12 @@ def test_profiles_and_fills_of_more_than_a_chunk(tmp_path):
         output.write(tmp_path / "z", given)
         written = np.fromfile(tmp_path / "z", np.int32)
         assert written.shape == values.shape and (written == expected).all()
+
+
+def test_the_middle_of_the_largest_integers_is_one(tmp_path):
+    np.full(4, 2**63 - 1).tofile(tmp_path / "y.bin")
+    output = Output(Tensor("y", "int64", (4,)), tmp_path / "y.bin", None)
+    assert constants([output], alone=False)[0].values(output, slice(0, 4)) == 2**63 - 1
 
 
 def test_audits_are_kept_by_content(tmp_path):

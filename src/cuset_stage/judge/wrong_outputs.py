@@ -261,7 +261,9 @@ def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
             middles[name], commonest[name] = middle, seen.mean
         else:
             values, counts = np.unique(output.right[:CHUNK], return_counts=True)
-            middles[name], commonest[name] = round(middle), values[counts.argmax()]
+            # The profile's float64 may round up past the largest integer.
+            middles[name] = min(round(middle), np.iinfo(output.dtype).max)
+            commonest[name] = values[counts.argmax()]
 
     def constant(what: str, values: Mapping[str, float]) -> Candidate:
         def fits(output: Output) -> bool:
