@@ -103,6 +103,8 @@ def test_clusters_are_drawn_whole():
     assert estimate_means(outcomes, clusters=np.arange(40)) == [alone]
     (equal,) = estimate_means(np.ones((200, 1)), clusters=sizes)
     assert equal.low == pytest.approx(0.025 ** (1 / 40))
+    (thirds,) = estimate_means([[2 / 3 - 1 / 3], [1 / 3], [1 - 2 / 3]], bounds=(-1, 1))  # equal but for rounding
+    assert thirds.low < 0 < thirds.value < thirds.high
 
 
 def test_one_seed_gives_one_result_and_columns_do_not_disturb_each_other():

@@ -126,7 +126,7 @@ def estimate_means(
         if not len(known_scores := column[~np.isnan(column)]):
             continue
         mean = float(known_scores.mean())
-        if known_scores.min() == known_scores.max():
+        if np.ptp(known_scores) < 1e-12:  # equal scores differ by rounding alone
             unseen = 1 - TAIL ** (1 / len(np.unique(clusters[~np.isnan(column)])))
             low, high = mean - unseen * (mean - bounds[0]), mean + unseen * (bounds[1] - mean)
         results[m] = Estimate(mean, float(low), float(high), len(known_scores), len(column) - len(known_scores))
