@@ -139,7 +139,8 @@ def test_nothing_to_label(text):
 
 
 @pytest.mark.parametrize(
-    "marker", ["<|im_end|>", "<|im_end|>\n", "<|eot_id|>", "</s>", "<end_of_turn>\n", "<｜end▁of▁sentence｜>"]
+    "marker",
+    ["<|im_end|>", "<|im_end|>\n", "<|eot_id|>", "</s>", "<end_of_turn>\n", "<｜end▁of▁sentence｜>", "<eod>", "[e~["],
 )
 @pytest.mark.parametrize("fence", ["", "```cuda\n"])
 def test_no_span_reaches_into_an_end_of_turn_marker(marker, fence):

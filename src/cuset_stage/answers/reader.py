@@ -14,7 +14,7 @@ _MARKS = re.compile(r"[ \t>]*+")
 _QUOTED_BLANKS = re.compile(r"(?:[ \t]*+(?:>[ \t]?)++)?+\s*+")
 _ENDS_CODE = re.compile(r"[;}]|\bclass\s++ModelNew\b")
 _END_OF_TURN = re.compile(
-    r"(?:\s*(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<eos>|<end_of_turn>|<turn\|>|\[/?INST\]|<\|im_end))+\s*\Z"
+    r"(?:\s*(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<eo[sd]>|<end_of_(?:turn|sentence)>|<t(?:urn|ool)\|>|\[/?INST\]|\[e~\[|<\|im_end))+\s*\Z"
 )
 
 
@@ -24,7 +24,7 @@ def read_answer(text: str) -> Answer:
     Markers that end a turn are left out.
     """
     tail = text[-400:]
-    marker = _END_OF_TURN.search(tail) if tail.rstrip().endswith((">", "]", "<|im_end")) else None
+    marker = _END_OF_TURN.search(tail) if tail.rstrip().endswith((">", "]", "[e~[", "<|im_end")) else None
     end = len(text) - (len(tail) - marker.start() if marker else 0)
     reader = _Reader(text, end)
     reader.read()
