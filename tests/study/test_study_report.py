@@ -131,8 +131,9 @@ def test_the_unit_is_cudabenchs_operation():
     assert by_operation.loc[1].to_dict() == {"a": 1, "b": 1}
     only_compiled = rows.assign(verdict="compiled", compiled=True)
     one_fails = only_compiled.assign(verdict=["compile_error", *only_compiled["verdict"][1:]])
-    for none_ran in (only_compiled, one_fails):
-        assert score_table(none_ran, "passed", 1)["m", "sft"].isna().all(None)
+    nothing_compiles = pd.concat([only_compiled, rows.assign(method="dft", verdict="compile_error")])
+    for none_ran in (only_compiled, one_fails, nothing_compiles):
+        assert all(scores.isna().all(None) for scores in score_table(none_ran, "passed", 1).values())
     assert (score_table(only_compiled, "compiled", 1)["m", "sft"] == 1).all(None)
 
 

@@ -95,9 +95,8 @@ def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[Run, pd.Data
         A data frame [seeds, tasks] per (model, method), or [seeds, operations] for CUDABench. Unknown scores are NaN.
     """
     scored_rows = rows.assign(score=rows[criterion].astype(float).where(rows["verdict"] != "infra_error"))
-    if criterion == "passed":  # unknown where programs were only compiled (compile_only), also of those that did not
-        only_compiled = (rows["verdict"] == "compiled").groupby([rows["model"], rows["method"]]).transform("any")
-        scored_rows["score"] = scored_rows["score"].mask(only_compiled)
+    if criterion == "passed" and (rows["verdict"] == "compiled").any():
+        scored_rows["score"] = np.nan  # compile_only holds for a whole study, also where nothing compiled
     scores = {}
     for key, of_method in scored_rows.groupby(["model", "method"], sort=False):
         by_sample = of_method.pivot(index=["seed", "task"], columns="sample", values="score")
