@@ -135,17 +135,18 @@ def test_the_output_is_tried_out_before_the_model_is_loaded(run, models, tmp_pat
 @pytest.mark.parametrize(
     ("said", "given", "expected"),
     [
-        ({}, {}, (0.1, 1.0, 256, ("kernel_body", "launch_config"))),
-        ({"cuset_objective": "sft", "cuset_tau": "0.3"}, {}, (0.1, 1.0, 256, ("kernel_body", "launch_config"))),
+        ({}, {}, (0.1, 1.0, 256, ("kernel_body", "launch_config"), ())),
+        ({"cuset_objective": "sft", "cuset_tau": "0.3"}, {}, (0.1, 1.0, 256, ("kernel_body", "launch_config"), ())),
         (
             {"cuset_objective": "cuset", "cuset_tau": "0.3", "cuset_lambda": "2.0", "cuset_sensitive_kinds": "atomic"},
             {"tau": 0.2},
-            (0.2, 2.0, 256, ("atomic",)),
+            (0.2, 2.0, 256, ("atomic",), ()),
         ),
         (
-            {"cuset_objective": "cuset", "cuset_confidence_mask": "false", "cuset_cuda_mask": "false"},
+            {"cuset_objective": "cuset", "cuset_confidence_mask": "false", "cuset_cuda_mask": "false"}
+            | {"cuset_kernel_aliases": "KERNEL,GLOBAL"},
             {},
-            (0.0, 0.0, 256, ("kernel_body", "launch_config")),
+            (0.0, 0.0, 256, ("kernel_body", "launch_config"), ("KERNEL", "GLOBAL")),
         ),
     ],
 )
@@ -154,7 +155,7 @@ def test_the_mask_is_the_one_that_trained(models, tmp_path, said, given, expecte
     (tmp_path / "model" / "README.md").write_text("".join(f"| `{key}` | {value} |\n" for key, value in said.items()))
     given |= {"model": tmp_path / "model", "dataset": "rows", "output": tmp_path / "page.html"}
     settings = HeatmapSettings.read([f"{key}={value}" for key, value in given.items()]).as_trained()
-    assert (settings.tau, settings.lam, settings.window, settings.kinds) == expected
+    assert (settings.tau, settings.lam, settings.window, settings.kinds, settings.aliases) == expected
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from llamafactory.train.sft import run_sft
 from cuset_stage.stage.arguments import (
     check_combination,
     check_layout,
+    hyper_parameters,
     labelling_settings,
     objective_settings,
     unused_keys_note,
@@ -61,6 +62,7 @@ def test_keys_reach_the_labels(parse):
     *_, args, _ = parse(**keys, cuset_language=["cuda", "triton"])
     expected = {"kinds": ("kernel_body", "shared_memory"), "aliases": ("MY_KERNEL", "OTHER")}
     assert labelling_settings(args) == {**expected, "language": "cuda,triton"}
+    assert hyper_parameters(args)["cuset_kernel_aliases"] == "MY_KERNEL,OTHER"  # the model card, for `cuset heatmap`
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ MASK_KEYS = {
     "lam": "cuset_lambda",
     "window": "cuset_window",
     "kinds": "cuset_sensitive_kinds",
+    "aliases": "cuset_kernel_aliases",
     "language": "cuset_language",
 }
 
@@ -104,10 +105,7 @@ class HeatmapSettings(RowSettings):
     numbers: bool = Field(False, description="write the numbers as JSON beside the page")
 
     def trained_mask(self) -> dict[str, str]:
-        """Return the settings of the mask that the model trained with, as its model card states them.
-
-        These are tau, lam, window, kinds and language, as far as the card has them. Empty if the card names no mask.
-        """
+        """Return those of `MASK_KEYS` that the trained model's card states; none if it names no mask."""
         card = trained_keys(self.adapter or self.model)
         if card.get("cuset_objective") != "cuset":
             return {}

@@ -291,6 +291,7 @@ def hyper_parameters(args: Any) -> dict[str, str]:
     if args.cuset_objective == "cuset":
         labels = labelling_settings(args)
         values |= {"cuset_sensitive_kinds": ",".join(labels["kinds"]), "cuset_language": labels["language"]}
+        values |= {"cuset_kernel_aliases": ",".join(labels["aliases"])} if labels["aliases"] else {}
     if args.cuset_think_weight != 1.0:
         values["cuset_think_weight"] = args.cuset_think_weight
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
