@@ -16,10 +16,10 @@ class Stream(io.StringIO):
         self.isatty = lambda: is_terminal
 
 
-def written(monkeypatch, is_terminal: bool) -> str:
+def written(monkeypatch, is_terminal: bool, total: int | None = 3) -> str:
     stream = Stream(is_terminal)
     monkeypatch.setattr(sys, "stderr", stream)
-    with Progress(total=3, unit="row", desc="labels", leave=False) as bar:
+    with Progress(total=total, unit="row", desc="labels", leave=False) as bar:
         for _ in range(3):
             bar.update()
     return stream.getvalue()
@@ -30,6 +30,12 @@ def test_a_log_gets_whole_lines_with_a_total_and_a_rate(monkeypatch):
     lines = written(monkeypatch, is_terminal=False).splitlines(keepends=True)
     assert lines[-1].startswith("labels: 3 of 3 rows in 00:00, 00:00 left, ") and "row/s" in lines[-1]
     assert all(line.endswith("\n") and line.strip() and "\r" not in line for line in lines)
+
+
+def test_a_log_tells_no_time_left_where_the_total_is_not_known(monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    last = written(monkeypatch, is_terminal=False, total=None).splitlines()[-1]
+    assert last.startswith("labels: 3 rows in 00:00, ") and "left" not in last
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])

@@ -14,16 +14,15 @@ LINE = "{desc}: {n_fmt} of {total_fmt} {unit}s in {elapsed}, {remaining} left, {
 
 
 class Progress(tqdm):
-    """A tqdm bar on standard error. Where that is not a terminal, it writes lines instead of redrawing a bar.
-
-    The arguments are tqdm's. `total`, `unit` and `desc` should be given.
-    """
+    """A tqdm bar on standard error, or lines where that is not a terminal. Give tqdm's `unit` and `desc`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.as_lines = not sys.stderr.isatty()
         if self.as_lines:
             kwargs |= dict(mininterval=LINE_SECONDS, delay=LINE_SECONDS, miniters=1, bar_format=LINE, leave=True)
         super().__init__(*args, **{"file": sys.stderr, "dynamic_ncols": True, **kwargs})
+        if self.as_lines and self.total is None:
+            self.bar_format = LINE.replace(" of {total_fmt}", "").replace(" {remaining} left,", "")
 
     def display(self, msg: str | None = None, pos: int | None = None) -> bool:
         if not self.as_lines:
