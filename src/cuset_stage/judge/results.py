@@ -127,7 +127,7 @@ def read_results(path: Path) -> Results:
     try:
         lines = list(read_objects(Path(path)))
     except LinesError as error:
-        fix = "Give a file that `cuset evaluate` wrote; without a line that is broken its sample is judged again."
+        fix = "Give a file that `cuset evaluate` wrote. Remove a broken line, and its sample is judged again."
         raise ResultsError(f"{error} {fix}") from None
     for number, record in lines:
         if record.get("type") == "run":
