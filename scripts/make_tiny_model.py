@@ -16,7 +16,9 @@ from typing import Any
 import build_data
 
 
-CHAT_TEMPLATE = (
+CHAT_TEMPLATE = (  # what LLaMA-Factory's template qwen writes
+    "{% if messages[0]['role'] != 'system' %}<|im_start|>system\n"
+    "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n{% endif %}"
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )

@@ -173,7 +173,7 @@ def test_judging_alone_needs_no_model(study, tmp_path):
 
 def test_prompts_are_read_before_a_job_starts_and_sampled_with(study, tmp_path):
     file = study(prompts=str(tmp_path))
-    assert f"prompts: prompts={tmp_path}:" in run(file, "dry_run=true")
+    assert f"prompts={tmp_path}:" in run(file, "dry_run=true")
     (tmp_path / "prompt.py").write_text("SYSTEM_PROMPT = 'a'\nPROMPT = '{task_description}'\n")
     assert "prompts" not in run(file, "dry_run=true")
     jobs = jobs_of(StudySettings.read([str(file)]))

@@ -9,6 +9,7 @@ import importlib
 import io
 import platform
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -45,8 +46,8 @@ class Finding:
     fix: str = ""
 
 
-def examine() -> list[Finding]:
-    """Run all checks and return their findings.
+def examine() -> Iterator[Finding]:
+    """Run all checks and yield their findings, each as soon as it is made.
 
     The order is that in which problems would show up in a training run. The later checks import LLaMA-Factory and
     torch, and are left out if an earlier one failed.
@@ -54,9 +55,10 @@ def examine() -> list[Finding]:
     findings = [_package("cuset-stage"), Finding("ok", "Python", platform.python_version())]
     findings += [_package(name) for name in (*PACKAGES, *OPTIONAL)]
     findings.append(_hook())
+    yield from findings
     if all(finding.state != "fail" for finding in findings):
-        findings += [_patches(), _device(), _attention(), _compiler()]
-    return findings
+        for check in (_patches, _device, _attention, _compiler):  # the first imports LLaMA-Factory, which takes long
+            yield check()
 
 
 def _package(name: str) -> Finding:
@@ -141,15 +143,17 @@ def _compiler() -> Finding:
     return Finding("ok", "nvcc", f"{toolkit.version} in {toolkit.folder}")
 
 
-def print_findings(findings: list[Finding]) -> None:
-    """Print the findings, each with its fix, and a last line with the overall result."""
+def print_findings(findings: Iterable[Finding]) -> bool:
+    """Print the findings, each with its fix, and a last line with the overall result. Return whether none failed."""
     console = Console()
     marks = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "bold red")}
+    failed = 0
     for finding in findings:
+        failed += finding.state == "fail"
         line = Text.assemble(marks[finding.state], "  ", (finding.subject, "bold"), "  ", finding.result)
         console.print(line, soft_wrap=True)
         if finding.fix:
             console.print(Text(f"      {finding.fix}"), soft_wrap=True)
-    failed = sum(finding.state == "fail" for finding in findings)
     verdict = f"stage: cuset does not work here: {failed} to put right." if failed else "stage: cuset works here."
     console.print(Text(verdict, style="bold red" if failed else "bold green"))
+    return not failed

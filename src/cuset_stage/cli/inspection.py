@@ -26,12 +26,13 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
 
     from ..analysis.doctor import examine, print_findings
 
-    findings = examine()
     if as_json:
+        findings = list(examine())
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+        works = all(finding.state != "fail" for finding in findings)
     else:
-        print_findings(findings)
-    if any(finding.state == "fail" for finding in findings):
+        works = print_findings(examine())
+    if not works:
         raise typer.Exit(1)
 
 

@@ -162,5 +162,5 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
     for options in task_options.values():
         check("tasks: ", load_tasks, settings.tasks, **{**options, "only": split_names(options.get("only", ()))})
     if settings.prompts is not None:
-        check("prompts: ", read_prompts, settings.prompts)
+        check("", read_prompts, settings.prompts)
     return list(problems)
