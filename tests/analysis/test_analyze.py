@@ -155,6 +155,13 @@ def test_rows_of_a_data_set_are_those_of_training(models):
         mask = np.array(training["cuda_mask"], dtype=bool)
         assert ((row.kinds & eq3) != 0)[supervised].tolist() == mask[supervised].tolist()
     assert any((row.kinds & KIND_BITS["thread_indexing"]).any() for row in rows)
+    # A template for images and text has the same responses, and asks for no processor.
+    of_images = open_rows(
+        tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), **options | {"template": "qwen2_vl"}
+    ).tokens()
+    for row, training in zip(of_images, plain, strict=True):
+        ours, theirs = ([label for label in each["labels"] if label != -100] for each in (row, training))
+        assert ours[:300] == theirs[:300]
 
 
 def test_code_as_an_answer_to_a_prompt(models, tmp_path):

@@ -20,6 +20,7 @@ from datasets import concatenate_datasets
 from datasets.utils import logging as datasets_logging
 from llamafactory.data import get_template_and_fix_tokenizer
 from llamafactory.data.loader import _get_merged_dataset
+from llamafactory.data.mm_plugin import get_mm_plugin
 from llamafactory.data.template import TEMPLATES
 from llamafactory.extras import logging
 from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArguments
@@ -300,7 +301,8 @@ def open_rows(
     """
     names, folder = ",".join(dataset), str(bundled.found(Path(dataset_dir)))
     data_args = DataArguments(dataset=names, dataset_dir=folder, **options)
-    fixed = open_template(tokenizer, data_args)
+    template = copy.copy(open_template(tokenizer, data_args))
+    template.mm_plugin = get_mm_plugin(name="base")  # the rows are text, and a plugin for images asks for a processor
     model_args = ModelArguments(model_name_or_path=model_path)
     try:
         with quiet(), labelling(rules):
@@ -308,7 +310,7 @@ def open_rows(
     except Exception as error:
         fault = find_fault(data_args) or one_line(error.__cause__ or error)
         raise ValueError(f"dataset={names}: its rows cannot be read: {fault}") from error
-    return LabelledRows(concatenate_datasets(parts), LabelledProcessor(fixed, tokenizer, None, data_args, rules))
+    return LabelledRows(concatenate_datasets(parts), LabelledProcessor(template, tokenizer, None, data_args, rules))
 
 
 @contextlib.contextmanager
