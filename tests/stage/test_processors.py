@@ -94,6 +94,13 @@ def test_a_row_that_the_template_cannot_encode_is_named(processor, rows, tools):
         processor(template="qwen3").preprocess_dataset(rows(["Hi.", "Hello."]) | {"_tools": [tools]})
 
 
+def test_a_row_whose_calls_the_template_has_no_form_for_is_named(processor, rows):
+    examples = rows(["Hi.", '[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]'])
+    examples["_response"][0][0]["role"] = "function"
+    with pytest.raises(InputError, match=r"whose prompt is 'Hi\.' cannot be encoded \(ValueError: GLM-4 does not"):
+        processor(template="glm4").preprocess_dataset(examples)
+
+
 def test_rows_with_nothing_to_learn_are_left_out_and_counted(processor, rows, answers, monkeypatch):
     from cuset_stage.stage import processors
 

@@ -285,7 +285,10 @@ class LabellingTemplate:
         tagged = []
         try:
             pairs = template.encode_multiturn(self._tokenizer, messages, *args, **kwargs)
-        except (RuntimeError, KeyError, TypeError, AttributeError) as error:  # LLaMA-Factory checks little before
+        except InputError:
+            raise
+        except (RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
+            # LLaMA-Factory checks little before.
             raise InputError(
                 f"the row whose prompt is {shown(messages[0]['content'], 80)} cannot be encoded ({type(error).__name__}: {one_line(error)}); "
                 'expected tools as text, a JSON list of objects with a "name", tool calls as JSON with "name" and "arguments", else text.'
