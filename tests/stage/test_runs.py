@@ -144,6 +144,14 @@ def test_asft_keeps_a_frozen_copy_under_full_fine_tuning(llamafactory):
     assert asft.losses[1] > dft.losses[1]
 
 
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_base_model_apart_gets_the_added_tokens(llamafactory, tiny_model, is_named):
+    keys = {"ref_model": str(tiny_model)} if is_named else {"finetuning_type": "full"}
+    keys |= {"add_tokens": "<kernel>,<launch>", "add_special_tokens": "<mark>", "resize_vocab": True}
+    run = llamafactory({**keys, "stage": "cuset", "cuset_objective": "asft", "max_steps": 1, "max_samples": 4})
+    assert "Created reference model" in run.output
+
+
 @pytest.mark.slow
 def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
     """When the loss is computed, ZeRO-3 has already released the weights of the reference's head.

@@ -215,6 +215,9 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
     Returns:
         The reference model, or None if it is `model` with its adapters off.
     """
+    model_args = copy.copy(model_args)
+    for key in ("add_tokens", "add_special_tokens"):  # LLaMA-Factory has split these texts, and will do so once more
+        setattr(model_args, key, ",".join(getattr(model_args, key) or ()) or None)
     if finetuning_args.ref_model is None:
         if hasattr(model, "disable_adapter"):
             return None
@@ -222,7 +225,7 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
             "The objective keeps a frozen copy of the model as its base model: twice the memory of the weights."
         )
         # When a model is only evaluated, its adapters are merged into its weights. So the base is loaded without them.
-        model_args = type(model_args).copyfrom(model_args, adapter_name_or_path=None)
+        model_args.adapter_name_or_path = None
         finetuning_args = copy.copy(finetuning_args)
         finetuning_args.finetuning_type = "full"  # makes LLaMA-Factory load a copy
     return create_ref_model(model_args, finetuning_args)
