@@ -132,6 +132,8 @@ def test_a_wrong_message_is_named(chat, said, problem):
         ({"columns": {"messages": "m", "spans_tag": "w"}}, "'spans_tag' stands under columns of .*belongs under tags"),
         ({"columns": {"prompt": "instruction"}, "spans": "w"}, "'spans' stands beside columns and tags of .*under columns"),
         ({"columns": {"prompt": "instruction"}, "tags": {"loss_weight_tag": "w"}}, "name the columns `weight` and `spans`"),
+        ({"columns": {"weight": "w"}}, "mine.json does not name response: "),
+        ({"formatting": "sharegpt", "tags": {"role_tag": "from", "loss_weight_tag": "w"}}, "not name content_tag, user_tag, assistant_tag"),
     ],
 )  # fmt: skip
 def test_a_wrong_name_in_dataset_info_is_an_error(names, entry, problem):

@@ -131,6 +131,13 @@ class GivingAttr(DatasetAttr):
                 f"dataset_info.json: {self} has rows of the form alpaca, which have no messages: name the columns `weight` and `spans` "
                 "in place of tags."
             )
+        tags = ("messages", "role_tag", "content_tag", "user_tag", "assistant_tag")
+        needed = ("response",) if self.formatting == "alpaca" else tags
+        if self.gives and (missing := [key for key in needed if getattr(self, key) is None]):
+            raise InputError(
+                f"dataset_info.json: {self} does not name {', '.join(missing)}: once there are `columns` or `tags`, LLaMA-Factory has no "
+                "defaults for what they leave out."
+            )
 
     @property
     def gives(self) -> bool:
