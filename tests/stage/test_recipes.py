@@ -126,6 +126,7 @@ def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):
     ("wrong", "message"),
     [
         ({"stage": "cusset"}, "stage: cusset: no such stage; did you mean cuset"),
+        ({"stage": "CUSET"}, "stage: CUSET: no such stage; did you mean cuset"),
         ({"stage": "cuset", "cuset_tua": 0.2}, "cuset_tua: no such key in a recipe; did you mean cuset_tau"),
         ({"cuset_lamda": 2}, "cuset_lamda: no such key in a recipe; did you mean cuset_lambda"),
         ({"stage": "cuset", "learning_rat": 1}, "learning_rat: no such key in a recipe; did you mean learning_rate"),

@@ -48,7 +48,7 @@ def check_spelling(args: dict[str, Any], known: set[str]) -> None:
         ValueError: names the key, and what to write instead.
     """
     stage = args.get("stage", "sft")
-    if stage != STAGE and isinstance(stage, str) and get_close_matches(stage, [STAGE]):
+    if stage != STAGE and isinstance(stage, str) and get_close_matches(stage.lower(), [STAGE]):
         raise ValueError(f"stage: {stage}: no such stage; did you mean {STAGE}?")
     check_retired(args)
     ours = [name for name in known if name.startswith(f"{STAGE}_")]
