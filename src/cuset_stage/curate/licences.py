@@ -176,11 +176,11 @@ def identify(text: str, *, title_within: int = _TITLE_WITHIN) -> str:
     If several licences match, the one that comes first is taken, because licence texts name other licences further on.
 
     Args:
-        text: a licence text, a notice, or source code. An SPDX-License-Identifier line takes precedence.
+        text: a licence text, a notice, or source code. SPDX-License-Identifier lines take precedence, and all apply.
         title_within: the number of characters at the beginning in which a licence's title counts.
     """
-    if header := _SPDX.search(text[:8192]):
-        return spdx(header[1])
+    if headers := _SPDX.findall(text):
+        return all_of({spdx(name) for name in headers} - {UNKNOWN})
     plain = " ".join(re.sub(r"[*/#=]+", " ", text[:32768].lower()).split())
     candidates = [
         (plain.index(phrases[0]), name)
@@ -196,8 +196,8 @@ def identify(text: str, *, title_within: int = _TITLE_WITHIN) -> str:
 
 
 def of_source(code: str) -> str:
-    """Return the licence that a source file states in its first 8192 characters: by an SPDX line, or in a comment."""
-    return identify(code[:8192], title_within=8192)
+    """Return the licence that a source file and its inlined headers state: by SPDX lines, or in a comment at its start."""
+    return identify(code, title_within=8192)
 
 
 def of_folder(folder: Path) -> tuple[str, str] | None:
