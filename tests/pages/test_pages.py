@@ -22,6 +22,7 @@ def test_the_heat_map_is_readable(browser, heat_map):
         # A macro's line: words and spaces that are wider than the page.
         tab.evaluate("""() => document.querySelectorAll(".panel pre i:first-child").forEach(token => {
             token.textContent = "x".repeat(300) + " ".repeat(300) + "\\\\"; })""")
+        tab.evaluate("document.querySelector('h2').textContent += 'x'.repeat(90)")  # of a question that begins so
         assert faults(tab) == []
 
 
