@@ -104,11 +104,12 @@ def test_what_the_code_of_a_row_says_of_itself_is_not_overruled(tmp_path):
     mit = f"// SPDX-License-Identifier: MIT\n{KERNEL}"
     rows = [{"code": GPL + KERNEL}, {"code": GPL + KERNEL, "licence": "MIT"}, {"code": KERNEL, "functional_code": GPL}]
     rows.append({"code": mit + "//\n" * 5000 + GPL})  # a header that was inlined
+    rows.append({"answer": f"Under the Apache License, Version 2.0:\n```cuda\n{GPL}{KERNEL}```"})
     path = put(tmp_path / "rows.jsonl", [*rows, {"code": KERNEL}, {"code": mit, "licence": "MIT"}])
     both = ("GPL-3.0-only AND MIT", "row, code")
     gpl = ("GPL-3.0-only", "code")
     inlined = ("GPL-3.0-only AND MIT", "code")
-    assert imported(tmp_path, path, licence="MIT") == [gpl, both, gpl, inlined, ("MIT", "user"), ("MIT", "row")]
+    assert imported(tmp_path, path, licence="MIT") == [gpl, both, gpl, inlined, gpl, ("MIT", "user"), ("MIT", "row")]
     assert len(imported(tmp_path / "mit", path, licence="MIT", allow=("MIT",))) == 2
 
 

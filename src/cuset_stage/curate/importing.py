@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
+from ..answers import extract_code
 from ..row_checks import Object, RowModel, Text, Truth, wrong_value
 from ..settings import read_yaml
 from ..text import nearest, shown
@@ -283,7 +284,8 @@ def _licence(
     """
     stated = row.get("licence", column_map.licence) or UNKNOWN
     stated = licences.all_of(map(str, stated if isinstance(stated, list) else [stated]))
-    in_code = {licences.of_source(str(row[key])) for key in _CODE if row.get(key)} - {UNKNOWN}
+    answer = extract_code(row.get("answer", ""), language="python" if "module_code" in row else "cuda")
+    in_code = {licences.of_source(code) for code in (answer, *map(row.get, _CODE)) if code} - {UNKNOWN}
     if stated != UNKNOWN:
         by = "row" if "licence" in row else "data set"
         return licences.all_of([stated, *in_code]), by if in_code <= {stated} else f"{by}, code"
