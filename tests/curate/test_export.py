@@ -91,6 +91,13 @@ def test_an_answer_that_shows_other_code_first_is_dropped(tmp_path):
     assert summary.reasons == {"not_read_back": 1} and len(exported(folder)) == 1
 
 
+def test_an_answer_with_half_a_character_costs_itself_alone(tmp_path):
+    given = rows(2, 1)
+    given[0]["program"] += "// \ud83d\n"
+    summary, folder = export(tmp_path, given, validation=0.0)
+    assert summary.reasons == {"not_utf8": 1} and len(exported(folder)) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "entry", "said"),
     [

@@ -47,6 +47,11 @@ def test_broken_lines_are_named_and_kept(tmp_path):
     assert found == [("src:000001", "MIT"), ("src:000008", "MIT")]
 
 
+def test_half_a_character_in_any_key_of_a_task_drops_it(tmp_path):
+    path = put(tmp_path / "tasks.jsonl", [{"id": "a", "prompt": "p", "reference": "r", "system": "\ud800"}])
+    assert take_in(tmp_path, path, preset="cuset", licence="MIT").reasons == {"not_utf8": 1}
+
+
 @pytest.mark.parametrize("ends", ["", ",\n", ', {"te', ', {"text": "]', '] {"text": 1}', "]" + " " * 5000 + "[1]"])
 def test_a_json_list_that_does_not_end_as_it_should_is_not_read_by_halves(tmp_path, ends):
     path = tmp_path / "rows.json"

@@ -17,7 +17,7 @@ from ..files import write_atomically
 from ..jsonl import read_objects
 from ..pages import template
 from .funnel import pass_rates, read_funnel, sentences
-from .rows import CurationError, Row, RowError
+from .rows import CurationError, Row, RowError, is_utf8
 from .settings import ExportSettings
 from .stage import Summary, input_rows, run_stage
 from .training_rows import answer_text, is_read_back, length_report, prompt_text, row_length, split_tasks, task_groups
@@ -102,7 +102,7 @@ def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
         side: "train" or "eval".
 
     Raises:
-        RowError: the row has no prompt, or the judge would extract another program from the answer.
+        RowError: the row has no prompt or is not UTF-8, or the judge would extract another program from the answer.
     """
     prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=settings.reasoning)
     if not prompt:
@@ -111,7 +111,7 @@ def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
         fix = "look for fences and tags in `intro` and `reasoning`"
         raise RowError("not_read_back", f"the judge would read another program from the answer; {fix}")
     verified = row.get("verified") or {}
-    return {
+    made = {
         "id": row["id"],
         "source": row["source"],
         "split": side,
@@ -126,6 +126,9 @@ def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
         "mutant": (verified.get("mutants") or {}).get("found"),
         "answered_by": _author(row),
     }
+    if not is_utf8(made):
+        raise RowError("not_utf8", "there is half a character in it (a lone surrogate), which UTF-8 cannot encode")
+    return made
 
 
 def _author(row: Row) -> str | None:

@@ -1,6 +1,5 @@
 """Stage `import`: read rows from any source, rename columns to our fields, and record their origin and licence."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +14,7 @@ from ..settings import read_yaml
 from ..text import nearest, shown
 from . import licences, readers
 from .licences import UNKNOWN
-from .rows import CurationError, Row, RowError
+from .rows import CurationError, Row, RowError, is_utf8
 from .settings import ImportSettings
 from .stage import Summary, run_stage
 from .store import stored
@@ -160,8 +159,8 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
     """Return a source's row with our field names. Columns that are missing, empty or null are left out.
 
     Raises:
-        RowError: a column has another type than its field or is not UTF-8, a needed column is missing, or no column
-            holds code or a task.
+        RowError: a column has another type than its field, a needed column is missing, or no column holds code or a
+            task.
     """
     if column_map.prepare:
         given = _PREPARE[column_map.prepare](given)
@@ -176,10 +175,6 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
     except ValidationError as error:
         column = columns[str(error.errors()[0]["loc"][0])]
         raise RowError("wrong_type", f"column {column!r}: {wrong_value(error, SourceRow, row)}") from None
-    try:
-        json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # the readers represent bytes that are not UTF-8 by lone surrogates
-        raise RowError("not_utf8", f"one of the columns {', '.join(map(columns.get, row))} is not UTF-8") from None
     missing = [columns[field] for field in column_map.needs if field not in row and field in columns]
     if missing:
         raise RowError("missing_column", f"column {missing[0]!r} is missing or empty; there are: {_names(given)}")
@@ -241,7 +236,7 @@ def import_row(read: Row, settings: ImportSettings, column_map: ColumnMap) -> li
         column_map: the map from the source's columns to our fields.
 
     Raises:
-        RowError: the row is broken, marked as incorrect by its source, or its licence is not allowed.
+        RowError: the row is broken, not UTF-8 or marked as incorrect by its source, or its licence is not allowed.
     """
     if "problem" in read:
         raise RowError(*read["problem"])
@@ -251,6 +246,8 @@ def import_row(read: Row, settings: ImportSettings, column_map: ColumnMap) -> li
         raise RowError("incorrect", "its source says that it is wrong")
     if settings.preset in ("cuset", "cudabench"):
         row["task"] = source_row
+    if not is_utf8(row):  # the readers represent bytes that are not UTF-8 by lone surrogates
+        raise RowError("not_utf8", f"one of the columns {_names(source_row)} is not UTF-8")
     licence, stated_by = _licence(row, column_map, read.get("stated", (UNKNOWN, None)), settings.licence)
     if not licences.is_allowed(licence, settings.allow, allow_unknown=settings.allow_unknown):
         if licences.is_known(licence):

@@ -82,6 +82,15 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, type(None))) else str(value)
 
 
+def is_utf8(row: Row) -> bool:
+    """Return whether UTF-8 can encode the texts of a row. It cannot encode lone surrogates, which JSON can escape."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def line_of(row: Row) -> str:
     """Return a row as a line of JSON.
 
