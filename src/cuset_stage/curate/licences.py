@@ -158,7 +158,7 @@ def is_known(licence: str) -> bool:
 
 # ------------------------------------------------------------------------------------------------------------ texts
 
-_SPDX = re.compile(r"SPDX-License-Identifier:\s*([A-Za-z0-9.+()\-/: ]+?)\s*(?:\*/|-->|$)", re.MULTILINE)
+_SPDX = re.compile(r"SPDX-License-Identifier:\s*+([A-Za-z0-9.+()\-/: ]{1,200}?)[ \t\r]*+(?:\*/|-->|$)", re.MULTILINE)
 _FILE = re.compile(r"(LICEN[CS]E|COPYING|UNLICENSE)(-[^.]*)?(\.(txt|md|rst))?", re.IGNORECASE)
 _TITLE_WITHIN = 500  # characters; further on, a licence text names other licences (MPL 2.0 the GPL, GPL 3 the AGPL)
 # Phrases that begin a licence text, or name the licence in a notice.
