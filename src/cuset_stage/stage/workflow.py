@@ -215,12 +215,12 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
     Returns:
         The reference model, or None if it is `model` with its adapters off.
     """
+    if finetuning_args.ref_model is None and hasattr(model, "disable_adapter"):
+        return None
     model_args = copy.copy(model_args)
     for key in ("add_tokens", "add_special_tokens"):  # LLaMA-Factory has split these texts, and will do so once more
         setattr(model_args, key, ",".join(getattr(model_args, key) or ()) or None)
     if finetuning_args.ref_model is None:
-        if hasattr(model, "disable_adapter"):
-            return None
         logger.info_rank0(
             "The objective keeps a frozen copy of the model as its base model: twice the memory of the weights."
         )
