@@ -25,6 +25,8 @@ def expected(pair_file, model, tokenizer, template):
 
 
 FULL = {"finetuning_type": "full"}
+BEST = {"metric_for_best_model": "pairs_accuracy", "load_best_model_at_end": True}
+BEST |= {"save_strategy": "steps", "save_steps": 1}
 PACKED = {"packing": True, "neat_packing": True, "cuset_fused": "off"}
 ONE_RANK = {"FORCE_TORCHRUN": "1", "NPROC_PER_NODE": "1"}  # on CPUs LLaMA-Factory starts no more under ZeRO-3
 
@@ -32,7 +34,7 @@ ONE_RANK = {"FORCE_TORCHRUN": "1", "NPROC_PER_NODE": "1"}  # on CPUs LLaMA-Facto
 @pytest.mark.parametrize(
     ("keys", "launch"),
     [
-        (FULL, {}),
+        ({**FULL, **BEST}, {}),
         pytest.param(PACKED, {"ranks": 2}, marks=pytest.mark.slow),
         pytest.param({**FULL, "deepspeed": deepspeed(2)}, {"ranks": 2}, marks=pytest.mark.slow),
         pytest.param({**FULL, "deepspeed": deepspeed(3)}, ONE_RANK, marks=pytest.mark.slow),
@@ -41,7 +43,7 @@ ONE_RANK = {"FORCE_TORCHRUN": "1", "NPROC_PER_NODE": "1"}  # on CPUs LLaMA-Facto
 )
 def test_it_is_logged_at_each_evaluation(llamafactory, pair_file, expected, keys, launch):
     run = llamafactory({**KEYS, **keys, "cuset_pairs": str(pair_file)}, **launch)
-    logged = [entry["cuset/pairs_accuracy"] for entry in run.evaluations]
+    logged = [entry["eval_pairs_accuracy"] for entry in run.evaluations]
     assert logged == [pytest.approx(expected)] * 2
 
 
@@ -50,9 +52,9 @@ def test_the_best_checkpoint_is_measured_again(pair_file, monkeypatch):
     metric, measured = PairsMetric(str(pair_file), None), []
     monkeypatch.setattr(metric, "_measure", lambda trainer: measured.append(trainer) or len(measured))
     trainer = SimpleNamespace(state=SimpleNamespace(global_step=4), is_in_train=True)
-    assert [metric(trainer), metric(trainer)] == [{"cuset/pairs_accuracy": 1}] * 2
+    assert [metric(trainer), metric(trainer)] == [{"eval_pairs_accuracy": 1}] * 2
     trainer.is_in_train = False
-    assert metric(trainer) == {"cuset/pairs_accuracy": 2}
+    assert metric(trainer) == {"eval_pairs_accuracy": 2}
 
 
 @pytest.mark.slow
@@ -60,7 +62,7 @@ def test_a_quantised_model_is_measured(llamafactory, pair_file):
     pytest.importorskip("bitsandbytes")
     keys = {"quantization_bit": 4, "cuset_pairs": str(pair_file), "cuset_pairs_samples": 6}
     (first, second) = llamafactory({**KEYS, **keys}).evaluations
-    assert first["cuset/pairs_accuracy"] == second["cuset/pairs_accuracy"] and 0 <= first["cuset/pairs_accuracy"] <= 1
+    assert first["eval_pairs_accuracy"] == second["eval_pairs_accuracy"] and 0 <= first["eval_pairs_accuracy"] <= 1
 
 
 def test_a_file_that_cannot_be_used_is_refused_before_the_model_loads(llamafactory, pair_file):

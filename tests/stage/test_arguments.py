@@ -103,6 +103,12 @@ def test_pairs_of_a_run_that_does_not_evaluate_are_said_to_be_ignored(parse, cha
     assert len(notes) == count and all("cuset_pairs has no effect" in note for note in notes)
 
 
+def test_a_number_of_pairs_without_pairs_is_said_to_be_ignored(parse):
+    model_args, _, training_args, args, _ = parse(cuset_pairs_samples=8)
+    (note,) = check_combination(model_args, training_args, args)
+    assert "cuset_pairs_samples has no effect without cuset_pairs" in note
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -118,6 +124,7 @@ def test_pairs_of_a_run_that_does_not_evaluate_are_said_to_be_ignored(parse, cha
         (dict(cuset_pairs=3), "pairs=3: no such file"),
         (dict(cuset_pairs_samples=1.5), "cuset_pairs_samples=1.5: expected a number of pairs, at least 1"),
         (dict(cuset_objective="dpo"), "cuset_objective='dpo': expected one of cuset, sft, dft"),
+        (dict(cuset_objective=["dft"]), r"cuset_objective=\['dft'\]: expected one of cuset, sft, dft"),
         (dict(cuset_confidence_mask="maybe"), "cuset_confidence_mask='maybe': expected true or false"),
         (dict(cuset_sensitive_kinds="kernel"), "cuset_sensitive_kinds='kernel': .*choose from kernel_body"),
         (dict(cuset_sensitive_kinds=""), "cuset_sensitive_kinds=''"),
@@ -200,6 +207,8 @@ def test_a_layout_that_splits_sequences_is_refused(parse, monkeypatch):
         (dict(cuset_objective="dft", cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), "cuset_tau has"),
         (dict(cuset_objective="asft", asft_alpha=0.5, eaft_alpha=2, cuset_window=8), "cuset_window, eaft_alpha have"),
         (dict(eaft_alpha=2.0), "eaft_alpha has"),
+        (dict(ref_model="base"), "ref_model has"),
+        (dict(cuset_objective="asft", ref_model="base"), None),
     ],
     ids=str,
 )

@@ -12,8 +12,8 @@ from cuset_stage.stage.artifacts import plot_run
     ("log", "height"),
     [
         ([{"step": 2, "train_runtime": 1.0}], None),
-        ([{"step": 2, "cuset/pairs_accuracy": 0.5}], 300),
-        ([{"step": 1, "cuset/nll": 1.0, "cuset/cuda_confidence": 0.5}, {"step": 2, "cuset/pairs_accuracy": 0.5}], 900),
+        ([{"step": 2, "eval_pairs_accuracy": 0.5}], 300),
+        ([{"step": 1, "cuset/nll": 1.0, "cuset/cuda_confidence": 0.5}, {"step": 2, "eval_pairs_accuracy": 0.5}], 900),
     ],
     ids=["nothing", "one panel", "three"],
 )

@@ -428,14 +428,14 @@ def test_every_row_of_the_model_cards_table_has_all_metrics(monkeypatch):
     """A run that goes on may have evaluated fewer before, and transformers' table takes no other metrics later."""
     from cuset_stage.stage.trainer import CusetTrainer
 
-    rows = [{"eval_loss": 2.0}, {"loss": 1.0}, {"eval_loss": 1.0, "cuset/pairs_accuracy": 0.7}]
+    rows = [{"eval_loss": 2.0}, {"loss": 1.0}, {"eval_loss": 1.0, "eval_pairs_accuracy": 0.7}]
     seen = []
     trainer = CusetTrainer.__new__(CusetTrainer)
     trainer.state = SimpleNamespace(log_history=rows)
     trainer.is_world_process_zero = lambda: False
     monkeypatch.setattr(CusetTrainer.__base__, "create_model_card", lambda self: seen.extend(self.state.log_history))
     trainer.create_model_card()
-    assert seen == [{"eval_loss": 2.0, "cuset/pairs_accuracy": ""}, {"loss": 1.0}, rows[2]]
+    assert seen == [{"eval_loss": 2.0, "eval_pairs_accuracy": ""}, {"loss": 1.0}, rows[2]]
     assert trainer.state.log_history is rows
 
 

@@ -198,9 +198,10 @@ def find_rule(name: str) -> Rule:
     Raises:
         InputError: there is no rule of that name, or its module cannot be imported.
     """
-    if name in RULES:
-        return RULES[name]
-    if name in GONE:
+    text = str(name)  # a recipe may give a list
+    if text in RULES:
+        return RULES[text]
+    if text in GONE:
         raise InputError(
             f"cuset_objective={name!r} is no longer built in. docs/objectives.md has it as a rule of your own in three lines: put it into a "
             f"file rules.py, set cuset_objective: rules.py:{name}, and remove cuset_options."

@@ -10,14 +10,13 @@ from accelerate.utils import gather_object
 from transformers.integrations import is_deepspeed_zero3_enabled
 
 from ..analysis.token_probabilities import token_log_probabilities
-from ..stage.artifacts import LOG_PREFIX
 from ..stage.head import evaluating
 from .likelihood import Row, differences
 from .rows import evenly, read_pairs
 from .summary import mean_over_tasks, preferences
 
 
-NAME = f"{LOG_PREFIX}pairs_accuracy"
+NAME = "eval_pairs_accuracy"  # so that `metric_for_best_model: pairs_accuracy` finds it
 
 
 class PairsMetric:

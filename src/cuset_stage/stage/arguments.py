@@ -164,7 +164,7 @@ def extend(base: type) -> type:
         )
         cuset_pairs: str | None = _argument(
             None,
-            "Log cuset/pairs_accuracy at each evaluation: a pair file of `cuset pairs`, or cuset_mini: the bundled one.",
+            "Log eval_pairs_accuracy at each evaluation: a pair file of `cuset pairs`, or cuset_mini: the bundled one.",
         )
         cuset_pairs_samples: int | None = _argument(None, "Only so many of these pairs, evenly over tasks.")
         prob_threshold: str | None = _argument(
@@ -389,6 +389,8 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
         notes.append(
             "cuset_pairs has no effect, because the run does not evaluate. Set eval_strategy: steps, and eval_dataset or val_size."
         )
+    if args.cuset_pairs_samples is not None and not args.cuset_pairs:
+        notes.append("cuset_pairs_samples has no effect without cuset_pairs, which names the pairs.")
     if not training_args.average_tokens_across_devices and training_args.world_size > 1:
         notes.append(
             "average_tokens_across_devices: false divides each rank's loss by its own tokens, so the result depends on how samples "
@@ -430,8 +432,10 @@ def check_layout(parallelism: Any) -> None:
 def unused_keys_note(args: Any) -> str | None:
     """Return a warning about keys that the recipe sets and its run does not read, or None if there are none."""
     if args.is_cuset:
-        used = objective_keys(objective_settings(args))
+        settings = objective_settings(args)
+        used = objective_keys(settings)
         keys = [key for rule in RULES.values() for key in rule.keys if key not in used]
+        keys += [] if settings.needs_reference else ["ref_model"]
         where = f"on the loss of cuset_objective: {args.cuset_objective}."
     else:
         keys = [f.name for f in fields(args) if f.name.startswith("cuset_") or f.name in RULES["profit"].keys]

@@ -21,13 +21,13 @@ PANELS = {
     "share of supervised tokens": ("confident_share", "cuda_share", "left_out_share"),
     "least confident window": ("region_confidence_mean", "region_confidence_min", "region_confidence_max"),
     "sample weight": ("sample_weight_mean", "sample_weight_min", "sample_weight_max"),
-    "share of right programs preferred": ("pairs_accuracy",),
+    "share of right programs preferred": ("eval_pairs_accuracy",),
 }
 
 
 def log_key(name: str) -> str:
     """Return the key in the training log of a curve in `PANELS`."""
-    return name if name.endswith("loss") else LOG_PREFIX + name
+    return name if name == "loss" or name.startswith("eval_") else LOG_PREFIX + name
 
 
 def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
