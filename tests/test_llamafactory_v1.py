@@ -14,6 +14,7 @@ from cuset_stage.objective import ObjectiveSettings, objective_loss
 from cuset_stage.spans import token_mask
 
 
+pytestmark = pytest.mark.slow
 KERNEL = "Here:\n```cuda\n__global__ void k{0}(float *x) {{ x[threadIdx.x] = {0}; }}\nint main() {{ k{0}<<<1, 32>>>(x); }}\n```\n"
 RATE = 1e-2
 
@@ -38,9 +39,7 @@ def train(tmp_path, recipe):
     return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
 
 
-@pytest.mark.parametrize(
-    "own", [{}, pytest.param({"objective": "dft", "kinds": ["launch_config"]}, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("own", [{}, {"objective": "dft", "kinds": ["launch_config"]}])
 def test_a_step_has_the_loss_of_the_equations(tmp_path, tiny_model, recipe, own):
     done = train(tmp_path, recipe | {"cuset": own})
     assert done.returncode == 0, done.stderr
@@ -69,7 +68,6 @@ def by_hand(tmp_path, tiny_model, settings, kinds):
     return total / count
 
 
-@pytest.mark.slow
 def test_what_cannot_be_is_refused(tmp_path, recipe):
     done = train(tmp_path, recipe | {"cuset": {"lambda": 2.0}})
     assert done.returncode and "cuset: no key lambda; expected some of objective, tau, lam" in done.stderr

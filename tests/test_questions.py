@@ -51,6 +51,7 @@ def train(play, tmp_path, llamafactory):
     return run
 
 
+@pytest.mark.slow
 def test_weights_beside_rows_and_messages_and_for_thoughts(train):
     run = train(WEIGHTS)
     assert len(run.steps) == 2
@@ -64,6 +65,7 @@ def test_a_loss_of_ones_own(train):
     assert all(step["loss"] < step["cuset/nll"] for step in run.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
 def test_a_reply_is_judged_and_made_ready_for_a_profiler(play, tmp_path):
     play(JUDGE)

@@ -47,6 +47,7 @@ sys.exit(f"right {right}, slow {seconds > 0.4}")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "said"),
     [

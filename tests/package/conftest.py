@@ -147,11 +147,11 @@ def write(folder: Path, files: dict[str, str], *, mode: int = 0o644) -> Path:
 
 
 def copy_checkout(to: Path) -> Path:
-    """Copy what a build reads to a new folder and return it, so that builds leave nothing in the checkout."""
+    """Copy what a build reads, and data that are built, to a new folder: builds leave nothing in the checkout."""
     to.mkdir()
     for part in PARTS:
         if (ROOT / part).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "cuset_*.json*")
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
             shutil.copytree(ROOT / part, to / part, ignore=ignored)
         elif (ROOT / part).exists():
             shutil.copy(ROOT / part, to / part)

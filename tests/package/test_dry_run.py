@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 from .conftest import write
 
 
+pytestmark = pytest.mark.slow
 # What people's environments differ in from the suite's.
 ENVIRONMENTS = {
     "the suite's": "",

@@ -19,9 +19,9 @@ fi
 """
 
 
-@pytest.fixture
-def checkout(tmp_path) -> Path:
-    return copy_checkout(tmp_path / "checkout")
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory) -> Path:
+    return copy_checkout(tmp_path_factory.mktemp("setup") / "checkout")
 
 
 def setup(checkout: Path, **variables: str) -> subprocess.CompletedProcess:
@@ -31,8 +31,7 @@ def setup(checkout: Path, **variables: str) -> subprocess.CompletedProcess:
 
 def test_refuses_without_a_recent_python(checkout, tmp_path):
     done = setup(checkout, CUSET_VENV=str(tmp_path / "venv"), CUSET_PYTHON="false")
-    assert done.returncode == 1
-    assert "3.11" in done.stderr and "CUSET_PYTHON=" in done.stderr
+    assert done.returncode == 1 and "3.11" in done.stderr and "CUSET_PYTHON=" in done.stderr
     assert not (tmp_path / "venv").exists()
 
 
@@ -40,8 +39,7 @@ def test_refuses_an_old_environment(checkout, tmp_path):
     old = "#!/bin/sh\n[ $1 = --version ] && echo Python 3.9.1\nexit 1\n"
     write(tmp_path / "venv" / "bin", {"python": old}, mode=0o755)
     done = setup(checkout, CUSET_VENV=str(tmp_path / "venv"))
-    assert done.returncode == 1
-    assert "holds Python 3.9.1" in done.stderr and "CUSET_VENV" in done.stderr
+    assert done.returncode == 1 and "holds Python 3.9.1" in done.stderr and "CUSET_VENV" in done.stderr
 
 
 def test_installs_once_and_again_when_something_changed(checkout, tmp_path, new_environment):

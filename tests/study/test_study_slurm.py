@@ -66,12 +66,11 @@ def snakemake_of_the_page():
     return StudySettings.read(shlex.split(command.replace("\\\n", ""))[3:]).snakemake
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "keys", "common", "cores", "minutes"),
     [
-        pytest.param(
-            ["--jobs", "20"], ["evaluate={jobs: 12}"], "", (64, 12), None, id="default", marks=pytest.mark.slow
-        ),
+        (["--jobs", "20"], ["evaluate={jobs: 12}"], "", (64, 12), None),
         (snakemake_of_the_page(), ["cores=20"], "-A lab -p gpu -t {} --mem-per-cpu 8000 ", (20, 16), (2880, 720)),
     ],
 )
