@@ -280,8 +280,8 @@ def crossed(scores: ArrayLike) -> Crossed | None:
     """Return the mean of scores over seeds and tasks, with its error over both.
 
     The variance of the mean is (MS_task + MS_seed - MS_rest) / (tasks x seeds), and at least MS_rest / (tasks x
-    seeds). The degrees of freedom are Satterthwaite's (1946). With one seed the error is over tasks alone, and with
-    one task over seeds alone.
+    seeds). The degrees of freedom are Satterthwaite's (1946), with all three mean squares in either case. With one seed
+    the error is over tasks alone, and with one task over seeds alone.
 
     Args:
         scores: [seeds, tasks]. A task with a NaN under any seed is left out.
