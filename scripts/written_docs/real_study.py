@@ -101,6 +101,11 @@ def differences(rows: pd.DataFrame, methods: list[str]) -> str:
     over_operations = crossed(paired(rows, "cuset", "sft").mean(axis=0, keepdims=True))
     interval = between(*(100 * end for end in (over_operations.value, *over_operations.interval())), "+.1f")
     note = f"With the operations alone taken as random, CuSeT minus SFT is {interval}, p {p_text(over_operations.p_value)}."
+    if over_operations.se > means["sft"].se:
+        note += (
+            "\nThis interval is the wider one, because the seeds agree more than chance would have them, "
+            "and the plan's formula\ncounts that as a smaller error."
+        )
     return f"{table(['', 'points (95 %)', 'each seed', *tested], cells)}\n\n{note}"
 
 
