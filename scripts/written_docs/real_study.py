@@ -103,8 +103,8 @@ def differences(rows: pd.DataFrame, methods: list[str]) -> str:
     note = f"With the operations alone taken as random, CuSeT minus SFT is {interval}, p {p_text(over_operations.p_value)}."
     if over_operations.se > means["sft"].se:
         note += (
-            "\nThis interval is the wider one, because the seeds agree more than chance would have them, "
-            "and the plan's formula\ncounts that as a smaller error."
+            "\nIt is the wider interval: the seeds agree more than chance would have them, "
+            "and the plan's formula counts that as a smaller error."
         )
     return f"{table(['', 'points (95 %)', 'each seed', *tested], cells)}\n\n{note}"
 
