@@ -21,8 +21,8 @@ from group import SLACK, Group
 
 
 # Pause between two looks at the processes. It is short at first, since most programs are short. It may become longer
-# where a control group holds the memory.
-SHORTEST_S, LONGEST_S, LONGEST_IN_GROUP_S = 0.002, 0.02, 0.05
+# where a control group holds the memory, and as long as the guard's while all processes sleep, as idle servers do.
+SHORTEST_S, LONGEST_S, LONGEST_IN_GROUP_S, LONGEST_ASLEEP_S = 0.002, 0.02, 0.05, 0.1
 GUARD_S = 0.1  # pause between two checks of the time and of the largest process's memory
 SET_UP_S = 60.0  # time that bubblewrap gets before the program begins
 # Counting files may take a twentieth of the time. It may take more if otherwise more than a second passed between
@@ -112,7 +112,7 @@ class Run:
         self.ended: dict[int, int] = {}  # pid -> wait status
         self.pid = self.report = -1
         self.begin = time.monotonic()
-        self.seconds = self.slowest_look = self.next_count = 0.0
+        self.seconds = self.slowest_look = self.next_count = self.cpu_seconds = 0.0
         self.in_flight = self.hidden_memory = 0.0
         self.ended_watch, self.overran = threading.Event(), None
         same_user, contained = request["uid"] is None, bool(request["prefix"])
@@ -191,6 +191,7 @@ class Run:
             signal.setitimer(signal.ITIMER_REAL, self.most["wall_s"], 1.0)
             pause, longest = SHORTEST_S, LONGEST_S if self.group is None else LONGEST_IN_GROUP_S
             while True:
+                cpu_before = self.cpu_seconds
                 tree.reap(self.ended)
                 if self.pid in self.ended:
                     break
@@ -202,7 +203,8 @@ class Run:
                 if self.stopped is not None:
                     break
                 signal.sigtimedwait([signal.SIGCHLD], pause)
-                pause = min(longest, pause * 1.5)
+                is_asleep = self.cpu_seconds == cpu_before
+                pause = min(LONGEST_ASLEEP_S if is_asleep else longest, pause * 1.5)
             # Still inside the try block: an alarm before this line is caught, and none can come after it.
             signal.signal(signal.SIGALRM, signal.SIG_IGN)
         except OutOfTime:
@@ -249,7 +251,8 @@ class Run:
         usage = tree.measure(pids)
         if usage.processes > self.processes or usage.threads > self.threads:
             return "processes"
-        if usage.cpu_seconds + _cpu_seconds() > most["cpu_s"]:
+        self.cpu_seconds = usage.cpu_seconds + _cpu_seconds()
+        if self.cpu_seconds > most["cpu_s"]:
             return "cpu"
         if self.memory(usage) > most["memory_bytes"]:
             return "memory"
