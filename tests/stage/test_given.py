@@ -184,6 +184,14 @@ def test_what_a_file_s_reader_finds_is_told(tmp_path, data_args, name, data, fau
     assert find_fault(args).startswith(f"{tmp_path / name}: ") and fault in find_fault(args)
 
 
+@pytest.mark.parametrize(
+    ("key", "form"), [("ranking", {"ranking": True}), ("kto_tag", {"columns": {"kto_tag": "label"}})]
+)
+def test_data_of_preferences_are_named(tmp_path, data_args, key, form):
+    args = data_args(**write_data_set(tmp_path, "mine", [row(label=True)], **form))
+    assert find_fault(args).startswith(f"dataset_info.json: mine has {key}, so its rows are preferences")
+
+
 SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # training drops such a row
 RIGHT = {"messages": {"messages": [ASKED, SILENT]}, "history": row(history=[["Hi.", "Hello."]])}
 

@@ -215,6 +215,11 @@ def find_fault(data_args: Any) -> str | None:
     """
     names = data_set_names(data_args)
     for name, attributes in zip(names, giving_dataset_list(names, data_args.dataset_dir), strict=True):
+        if attributes.ranking or attributes.kto_tag:
+            return (
+                f"dataset_info.json: {name} has {'ranking' if attributes.ranking else 'kto_tag'}, so its rows are preferences, for stage: dpo "
+                "or kto. Remove that, and name the answers to train on as `response`, or as the last of `messages`; or train on other data."
+            )
         if attributes.load_from != "file":
             continue
         path = Path(data_args.dataset_dir) / attributes.dataset_name
