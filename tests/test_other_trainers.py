@@ -214,13 +214,15 @@ def test_names_in_place_of_a_list_of_them_are_refused(loaded):
         BatchLabeller(loaded[1], "kernel_body", (), "cuda")
 
 
-@pytest.mark.parametrize("name", ["normalization", "label_smoothing_factor", "output_router_logits"])
+@pytest.mark.parametrize("name", ["normalization", "label_smoothing_factor", "loss_type", "output_router_logits"])
 def test_a_setting_without_effect_is_refused(page, loaded, model, texts, tmp_path, name):
     objective, options = "cuset", {}
     if name == "normalization":
         objective = ObjectiveSettings(normalization="samples")
     elif name == "label_smoothing_factor":
         options = {name: 0.5}
+    elif name == "loss_type":
+        options = {name: "dft"}
     else:
         model.config.output_router_logits = True
     with pytest.raises(ValueError, match=f"{name}: this trainer does not add it to the loss"):

@@ -119,11 +119,15 @@ class CusetTrainer(SFTTrainer):
         without_effect = {
             "ObjectiveSettings.normalization": self.objective.normalization != "tokens",
             "label_smoothing_factor": bool(self.args.label_smoothing_factor),
+            "loss_type": getattr(self.args, "loss_type", "nll") != "nll",
+            "compute_loss_func": self.compute_loss_func is not None,
             "model.config.output_router_logits": getattr(model.config, "output_router_logits", False),
         }
         for name, is_set in without_effect.items():
             if is_set:
-                raise ValueError(f"{name}: this trainer does not add it to the loss; leave it at its default.")
+                raise ValueError(
+                    f"{name}: this trainer does not add it to the loss, which `objective` names; leave it at its default."
+                )
 
     def _check_head(self) -> None:
         """Raise ValueError where the output layer cannot compute the loss."""
