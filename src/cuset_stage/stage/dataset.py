@@ -195,6 +195,11 @@ def fault_named(data_args: Any) -> Iterator[None]:
         yield
     except Exception as error:
         fault = find_fault(data_args)
+        if isinstance(error, StopIteration):
+            fault = fault or (
+                "no row of the data was read. With streaming: true, set dataloader_num_workers to 1 or more, since LLaMA-Factory cuts a file "
+                "into as many parts; and max_samples to 1 or more."
+            )
         if fault is None and "Cannot find valid samples" not in str(error):
             raise
         fault = fault or (
