@@ -192,6 +192,18 @@ def test_data_of_preferences_are_named(tmp_path, data_args, key, form):
     assert find_fault(args).startswith(f"dataset_info.json: mine has {key}, so its rows are preferences")
 
 
+def test_an_entry_or_a_folder_that_is_not_data_is_told(tmp_path, data_args):
+    assert "mine has formatting: alpacca; did you mean alpaca" in find_fault(
+        data_args(**write_data_set(tmp_path, "mine", [row()], formatting="alpacca"))
+    )
+    args = data_args(**write_data_set(tmp_path, "mine", [row()], file_name="folder"))
+    (tmp_path / "folder").mkdir()
+    assert "folder: expected one or more files of one type (arrow, csv, " in find_fault(args)
+    for name in ("a.json", "README.md"):
+        (tmp_path / "folder" / name).write_text("[]")
+    assert find_fault(args).endswith("; found README.md, a.json.")
+
+
 SILENT = {"role": "assistant", "content": None, "loss_weight": 1, "spans": []}  # training drops such a row
 RIGHT = {"messages": {"messages": [ASKED, SILENT]}, "history": row(history=[["Hi.", "Hello."]])}
 

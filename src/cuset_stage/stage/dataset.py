@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 from datasets import Dataset, load_dataset
 from llamafactory.data import get_dataset
+from llamafactory.data.converter import DATASET_CONVERTERS
 from llamafactory.extras import logging
 from llamafactory.extras.constants import FILEEXT2TYPE
 from llamafactory.extras.misc import has_tokenized_data
 
 from .. import bundled
 from ..jsonl import read_rows
-from ..text import InputError, one_line
+from ..text import InputError, nearest, one_line
 from .given import GivingAttr, giving_dataset_list, read_given
 from .processors import COLUMNS, WEIGHTS, LabelRules, labelling
 from .row_forms import check_texts
@@ -225,10 +226,17 @@ def find_fault(data_args: Any) -> str | None:
                 f"dataset_info.json: {name} has {'ranking' if attributes.ranking else 'kto_tag'}, so its rows are preferences, for stage: dpo "
                 "or kto. Remove that, and name the answers to train on as `response`, or as the last of `messages`; or train on other data."
             )
+        if attributes.formatting not in DATASET_CONVERTERS:
+            return f"dataset_info.json: {name} has formatting: {attributes.formatting}; {nearest(str(attributes.formatting), DATASET_CONVERTERS)}"
         if attributes.load_from != "file":
             continue
         path = Path(data_args.dataset_dir) / attributes.dataset_name
-        for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        types = {FILEEXT2TYPE.get(file.suffix[1:]) for file in files}
+        if path.exists() and (len(types) != 1 or None in types):
+            found = ", ".join(file.name for file in files) or "none"
+            return f"{path}: expected one or more files of one type ({', '.join(FILEEXT2TYPE)}); found {found}."
+        for file in files:
             try:
                 if file.suffix[1:] in FILEEXT2TYPE:
                     _check_rows(file, name, attributes)
