@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 from pydantic import Field, FilePath, model_validator
 
-from cuset_stage.settings import Names, Numbers, Settings, SettingsError, read_yaml
+from cuset_stage.settings import Names, Numbers, Settings, SettingsError, check_datasets, read_yaml
 
 
 class Example(Settings):
@@ -103,3 +103,14 @@ def test_every_key_is_described():
         ("ratio", "number", "", "a share"),
         ("fresh", "true or false", "false", "from the beginning"),
     ]
+
+
+def test_an_entry_of_a_data_set_that_names_no_file_is_shown(tmp_path):
+    (tmp_path / "dataset_info.json").write_text(
+        '{"right": {"file_name": "a"}, "wrong": {"filename": "a"}, "text": "a"}'
+    )
+    check_datasets(["right"], str(tmp_path))
+    with pytest.raises(SettingsError, match=r"json is \{'filename': 'a'\}; expected an object with file_name"):
+        check_datasets(["right", "wrong"], str(tmp_path))
+    with pytest.raises(SettingsError, match=r"dataset=text: its entry in .* is 'a'; expected"):
+        check_datasets(["text"], str(tmp_path))

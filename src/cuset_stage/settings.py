@@ -107,6 +107,10 @@ def check_writable(key: str, path: Path, *inputs: Path | str | None) -> None:
         raise SettingsError(f"{key}={path}: {reason}; give a file in a folder of yours.") from None
 
 
+# The keys that say where the rows of a data set are, by LLaMA-Factory's names.
+SOURCES = {"file_name", "script_url", "cloud_file_name", "hf_hub_url", "ms_hub_url", "om_hub_url"}
+
+
 def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
     """Check that dataset_info.json has all the names, before anything heavy is imported.
 
@@ -117,7 +121,8 @@ def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
         dataset_dir: the folder with dataset_info.json, on its own or as one that comes with the package.
 
     Raises:
-        SettingsError: if a name is not there. The message names the data set, the file and the nearest name in it.
+        SettingsError: if a name is not there. The message names the data set, the file and the nearest name in it, or
+            what its entry lacks.
     """
     file = bundled.found(Path(str(dataset_dir))) / "dataset_info.json"
     try:
@@ -127,6 +132,10 @@ def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
     for name in names:
         if name not in info:
             raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, info)}")
+        if not isinstance(info[name], dict) or not info[name].keys() & SOURCES:
+            raise SettingsError(
+                f"dataset={name}: its entry in {file} is {shown(info[name])}; expected an object with file_name."
+            )
 
 
 # The commands have different keys for "only the first so many tasks or rows". Key -> its names in other commands.
