@@ -58,12 +58,13 @@ def load(tiny_model, folder, data_args):
     It returns the tokenizer, the data sets and the logged summaries.
     """
 
-    def run(dataset, *, rules=None, predict=False, **options):
+    def run(dataset, *, rules=None, predict=False, evaluate=True, **options):
         tokenizer = open_tokenizer(str(tiny_model))
         known = {"dataset_dir": str(folder), "cutoff_len": 128, "overwrite_cache": True}
         args = data_args(dataset=dataset, **{**known, **options})
         training = OneProcess(seed=1, dataloader_num_workers=1, should_log=True)
         training.should_save, training.predict_with_generate = True, predict
+        training.do_eval, training.do_predict = evaluate, False
         model = SimpleNamespace(cache_dir=None, hf_hub_token=None)
         summaries = []
         own = (rules or LabelRules(("kernel_body",)), summaries)
@@ -116,6 +117,15 @@ def test_a_saved_data_set_keeps_its_weights_and_other_rules_are_refused(load, tm
     assert len(summaries) == 2
     with pytest.raises(ValueError, match=r"labelled by other rules \(think_weight: 1.0 there, 0.2 here\)"):
         load("rows,plain", rules=LabelRules(("kernel_body",), think_weight=0.2), **saved)
+
+
+@pytest.mark.parametrize("predict", [False, True])
+def test_saved_evaluation_rows_of_the_other_kind_are_refused_only_where_they_are_needed(load, tmp_path, predict):
+    saved = {"eval_dataset": "rows", "tokenized_path": str(tmp_path / "tokenized")}
+    load("plain", predict=predict, **saved)
+    assert len(load("plain", predict=not predict, evaluate=False, **saved)[2]) == 1
+    with pytest.raises(ValueError, match=f"was written with{'' if predict else 'out'} predict_with_generate"):
+        load("plain", predict=not predict, **saved)
 
 
 def test_another_column_is_not_answered_from_the_cache(load):

@@ -27,6 +27,7 @@ from .row_forms import check_texts
 logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
 
 RULES_FILE = "cuset_labels.json"  # holds the labelling rules of the data set in tokenized_path
+ANEW = "Give another tokenized_path, or delete this folder to have it written anew."
 
 
 def labelled_dataset(
@@ -45,7 +46,7 @@ def labelled_dataset(
         training_args: the Trainer's arguments.
 
     Raises:
-        ValueError: the data set in `tokenized_path` was made by other rules.
+        ValueError: the data set in `tokenized_path` was made by other rules, or its rows are not what is evaluated.
         InputError: data cannot be read, or no row of them can be used. The message names the fault.
     """
     path = data_args.tokenized_path
@@ -65,7 +66,15 @@ def labelled_dataset(
 
     for name, dataset in _splits(module):
         # predict_with_generate evaluates on prompts, which carry no labels
-        if name != "training" and training_args.predict_with_generate:
+        is_prompts = name != "training" and training_args.predict_with_generate
+        if was_saved_before and name != "training" and is_prompts == (COLUMNS[0] in dataset.column_names):
+            if training_args.do_eval or training_args.do_predict:
+                raise ValueError(
+                    f"tokenized_path: {path} was written {'without' if is_prompts else 'with'} predict_with_generate, so its evaluation rows are "
+                    f"{'no ' if is_prompts else ''}prompts. {ANEW}"
+                )
+            continue
+        if is_prompts:
             continue
         if training_args.should_log:
             summaries.extend(report_labels(dataset, name))
@@ -99,26 +108,25 @@ def check_saved_rules(path: Path, rules: LabelRules, edition: int | None) -> Non
             written by `stage: cuset`.
     """
     file = path / RULES_FILE
-    fix = "Give another tokenized_path, or delete this folder to have it written anew."
     if not file.exists():
         raise ValueError(
-            f"tokenized_path: {path} was not written by stage: cuset ({RULES_FILE} is missing), so it has no CUDA labels. {fix}"
+            f"tokenized_path: {path} was not written by stage: cuset ({RULES_FILE} is missing), so it has no CUDA labels. {ANEW}"
         )
     try:
         saved = dict(json.loads(file.read_text(encoding="utf-8")))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{file} is damaged ({error}), so nobody knows how its data were labelled. {fix}") from None
+        raise ValueError(f"{file} is damaged ({error}), so nobody knows how its data were labelled. {ANEW}") from None
     saved_edition = saved.get(bundled.KERNELS, 1)
     if edition and saved_edition != edition:
         raise ValueError(
             f"tokenized_path: {path} was made of edition {saved_edition} of {bundled.KERNELS}, and this is edition {edition}, which has other rows "
-            f"(edition 1 is {bundled.KERNELS}_hard now). {fix}"
+            f"(edition 1 is {bundled.KERNELS}_hard now). {ANEW}"
         )
     expected = json.loads(json.dumps(asdict(rules)))
     changed = [key for key in expected if saved.get(key) != expected[key]]
     if changed:
         details = "; ".join(f"{key}: {saved.get(key)} there, {expected[key]} here" for key in changed)
-        raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {fix}")
+        raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {ANEW}")
 
 
 def report_labels(dataset: Any, name: str) -> list[str]:
