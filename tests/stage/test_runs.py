@@ -152,6 +152,12 @@ def test_a_base_model_apart_gets_the_added_tokens(llamafactory, tiny_model, is_n
     assert "Created reference model" in run.output
 
 
+def test_a_base_model_that_cannot_be_loaded_is_named(llamafactory):
+    run = llamafactory({"stage": "cuset", "cuset_objective": "asft", "ref_model": "/nothing"}, check=False)
+    assert run.returncode != 0
+    assert "ref_model: /nothing: expected a model's folder or Hub name; " in run.output.strip().splitlines()[-1]
+
+
 @pytest.mark.slow
 def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
     """When the loss is computed, ZeRO-3 has already released the weights of the reference's head.

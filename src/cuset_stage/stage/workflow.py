@@ -24,7 +24,7 @@ from .. import attention
 from ..files import is_whole, whole_checkpoints
 from ..objective.statistics import LOG_PREFIX
 from ..settings import check_datasets
-from ..text import InputError
+from ..text import InputError, one_line
 from . import proof
 from .arguments import check_combination, hyper_parameters, labelling_settings, objective_settings
 from .artifacts import plot_run
@@ -228,4 +228,10 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
         model_args.adapter_name_or_path = None
         finetuning_args = copy.copy(finetuning_args)
         finetuning_args.finetuning_type = "full"  # makes LLaMA-Factory load a copy
-    return create_ref_model(model_args, finetuning_args)
+    try:
+        return create_ref_model(model_args, finetuning_args)
+    except OSError as error:  # LLaMA-Factory says neither which model nor why
+        reason = one_line(error.__cause__ or error)
+        raise InputError(
+            f"ref_model: {finetuning_args.ref_model}: expected a model's folder or Hub name; {reason}"
+        ) from error
