@@ -183,7 +183,7 @@ run = object.__new__(loop.Run)
 run.stdout = run.stderr = loop.CappedFile("/tmp", 9)
 run.most, run.ended, run.pid, run.begin, run.stopped = {{"wall_s": 1, "memory_bytes": 100}}, {{}}, child.pid, time.monotonic(), None
 run.group, run.processes, run.ended_watch, run.overran = None, 1, threading.Event(), None
-run.slowest_look = 0
+run.slowest_look = run.cpu_seconds = 0
 loop.tree.measure = lambda pids: types.SimpleNamespace(largest={largest})
 run.look = lambda: ({look}, None)[1]
 arm = loop.signal.setitimer  # one alarm more comes as the clock is stopped
