@@ -95,9 +95,14 @@ def test_values_of_a_key_have_a_table_and_those_that_are_numbers_a_picture(study
     assert list(lines["m"]) == [0.1, 0.5, 0.9]  # the first is the method's own
     listed = study.ablations.model_copy(update={"runs": {"tau": [0.5, 0.9]}})
     named = study.sweeps.model_copy(update={"runs": {"tau": ["a", None]}})
+    (study.output / "report").mkdir()
+    (study.output / "report" / "mine.csv").touch()
+    report(study)  # leaves nothing of its own to the reports that follow
     for varied in ({"ablations": listed, "sweeps": None}, {"sweeps": named}):
         written = report(study.model_copy(update=varied))
         assert [path.name for path in written if path.suffix == ".png"] == []
+        assert (study.output / "report" / "sweeps_m.csv") not in written
+        assert study.output / "report" / "mine.csv" in written
         if varied["sweeps"] is None:
             assert list(read(study.output / "report/ablations_m.csv")) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
 

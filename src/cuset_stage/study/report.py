@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,6 +42,10 @@ def write_report(settings: StudySettings, records: Records) -> list[Path]:
     rows = collect(settings, records)
     folder = settings.output / "report"
     folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "report.html"
+    for key in re.findall(r'<section id="(.+?)">', page.read_text(encoding="utf-8")) if page.exists() else ():
+        for suffix in (".csv", ".png"):  # what the earlier report had may no longer apply; files of others stay
+            (folder / f"{key}{suffix}").unlink(missing_ok=True)
     sections = [Section(table.key, table.title, [table]) for table in tables_of(settings, records, rows)]
     for key in settings.sweeps.runs if settings.sweeps else ():
         if lines := sweep_lines(settings, rows, key):
@@ -48,7 +53,7 @@ def write_report(settings: StudySettings, records: Records) -> list[Path]:
             sections.append(Section(key, f"Pass@1 over {key}", pictures={f"Pass@1 over {key}": picture}))
     title, summary = settings.title or settings.output.name, _summary(settings, records, rows)
     write_atomically(folder / "report.md", render_markdown(title, summary, sections))
-    write_atomically(folder / "report.html", render_page(title, summary, sections))
+    write_atomically(page, render_page(title, summary, sections))
     for table in (table for section in sections for table in section.tables):
         write_atomically(folder / f"{table.key}.csv", table_frame(table).to_csv(index=False))
     return [settings.output / "results.jsonl", *sorted(folder.iterdir())]
