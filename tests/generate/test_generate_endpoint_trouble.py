@@ -93,9 +93,16 @@ def test_server_that_breaks_down_ends_the_run_and_loses_nothing(server, fill, tm
     assert len(read_answers(tmp_path / "answers.jsonl")) == 3
 
 
-@pytest.mark.parametrize(("status", "message"), [(401, "the API key is missing"), (404, "there is no such model")])
-def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, message):
-    server.always = sends({"error": {"message": f"{KEY} is no good"}}, status)
+@pytest.mark.parametrize(
+    ("status", "message", "headers"),
+    [
+        (401, "the API key is missing", {}),
+        (404, "there is no such model", {}),
+        (308, r"another address; .* \(308: https://there/v1/chat", {"Location": "https://there/v1/chat/completions"}),
+    ],
+)
+def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, message, headers):
+    server.always = sends({"error": {"message": f"{KEY} is no good"}}, status, **headers)
     with pytest.raises(GenerationError, match=message) as error:
         fill(samples=9, api_key=KEY)
     assert len(server.bodies) == 1

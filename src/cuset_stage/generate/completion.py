@@ -98,11 +98,11 @@ def retry_after(response: httpx.Response) -> float:
 
 
 def excerpt(response: httpx.Response) -> str:
-    """Return the server's message on one line, with the request's API key removed.
+    """Return the server's message, or where it redirects to, on one line, with the request's API key removed.
 
     If the message repeats the key in another encoding (`repeats_key`), the whole message is left out.
     """
-    text = response.text
+    text = response.headers.get("location", response.text)
     with suppress(ValueError, AttributeError, RecursionError):  # the body is no such object
         error = json.loads(text)
         error = error.get("error", error.get("detail", error))

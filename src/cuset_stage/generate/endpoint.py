@@ -35,6 +35,7 @@ FATAL = {
     401: "the API key is missing or wrong, see api_key_env",
     403: "the API key may not use it, see api_key_env",
     404: "there is no such model or path",
+    **dict.fromkeys((301, 302, 303, 307, 308), "it sends requests to another address; give that one as endpoint"),
 }
 LONGEST_PAUSE_S = 60.0  # longest pause of our own between two tries
 LONGEST_WAIT_S = 600.0  # longest wait that is granted when a server asks for one
