@@ -46,6 +46,8 @@ def test_the_device_decides_how_many_are_written_at_a_time(device, size, tiny_mo
         (["endpoint=localhost:8000"], "expected an address such as"),
         (["endpoint=http://localhost:1/v1", "adapter=a"], "adapter is not for an endpoint"),
         (["endpoint=http://localhost:1/v1", "extra_body={temperature: 1}"], "'temperature' is not for it"),
+        (["endpoint=http://localhost:1/v1", "extra_body={a: .nan}"], "no JSON (Out of range float"),
+        (["endpoint=http://localhost:1/v1", "extra_body={a: 2026-01-01}"], "no JSON (Object of type date"),
         (["endpoint=http://localhost:1/v1", "api_key_env=NO_SUCH_KEY"], "NO_SUCH_KEY: this environment variable"),
         (["model=/nowhere/model"], "model=/nowhere/model: there is no such folder"),
         (["model=ADAPTER"], "this is an adapter; give its base as model=... and this as adapter"),

@@ -3,6 +3,7 @@
 Of large packages it imports only pydantic, because the command line reads the settings whenever it starts.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -25,6 +26,10 @@ BODY_KEYS = frozenset(
 def _leaves_the_rest_alone(body: dict[str, Any] | None) -> dict[str, Any] | None:
     if decided := BODY_KEYS & (body or {}).keys():
         raise ValueError(f"{min(decided)!r} is not for it; the other settings decide it")
+    try:
+        json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"no JSON ({error}); expected text, finite numbers, lists and mappings") from None
     return body
 
 
