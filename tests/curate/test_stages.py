@@ -72,6 +72,7 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
     one, two = sources(tmp_path)
     work, recipe = tmp_path / "work", tmp_path / "curate.yaml"
     run("import", work, two, "name=two", "columns=code=text", "licence=MIT")
+    put(work / "import" / "killed" / "rows.jsonl.part", [])
     renamed = one.rename(tmp_path / "one.txt")
     other = put(tmp_path / "three.jsonl", [{"code": KERNEL, "license": "ISC"}])
     source = f"{{path: {renamed}, name: one, columns: {{code: text}}, format: jsonl, revision: abc}}"

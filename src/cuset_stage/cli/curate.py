@@ -95,10 +95,10 @@ def _check(settings: RunSettings) -> None:
 
 def _import_all(settings: RunSettings) -> None:
     """Import every source."""
-    # Only the rows of these sources may go on to the next stage, so remove all rows that were imported before. Sources
-    # that are still listed are imported again.
-    for rows in settings.folder.glob("import/*/rows.jsonl"):
-        shutil.rmtree(rows.parent)
+    # Only the rows of these sources may go on to the next stage, so remove all that was imported before, also in part.
+    # Sources that are still listed are imported again.
+    for folder in {rows.parent for rows in settings.folder.glob("import/*/rows.jsonl*")}:
+        shutil.rmtree(folder)
     common = {"folder": settings.folder, "workers": settings.workers}
     _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
 
