@@ -96,6 +96,7 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
         (("sources=One=one.jsonl",), "name='One': expected"),
         ((), "sources: missing"),
         (("one.jsonl", "against=bench=gone"), "bench: there is nothing at gone"),
+        (("mine/curated.json", "output=mine"), "mine/curated.json: the data set would overwrite this source; give"),
         (("one.jsonl", "columns=text"), "write ours=theirs, such as code=cuda_code"),
         (("one.jsonl", "validation=1"), "validation='1': expected less than 1"),
         (("one.jsonl", "--per-gpu", "4"), "so: per_gpu=4"),

@@ -86,7 +86,7 @@ def _check(settings: RunSettings) -> None:
     from ..generate.backend import choose_backend
 
     read_benchmarks(settings.against)
-    check_target(settings.of(ExportSettings))
+    check_target(settings.of(ExportSettings), (source.path for source in settings.sources))
     if settings.write and settings.write.endpoint:
         choose_backend(settings.write.backend)
     if settings.answer and settings.answer.model:

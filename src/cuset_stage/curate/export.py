@@ -7,7 +7,7 @@ Other entries of dataset_info.json stay as they are.
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -69,19 +69,22 @@ def _entry(path: Path) -> dict[str, Any]:
     return {"file_name": path.name, "columns": _COLUMNS}
 
 
-def check_target(settings: ExportSettings) -> dict[str, Any]:
-    """Return the content of dataset_info.json, and check that the export will not overwrite what others wrote.
+def check_target(settings: ExportSettings, sources: Iterable[Path] = ()) -> dict[str, Any]:
+    """Return the content of dataset_info.json, and check that the export overwrites neither a source nor another's file.
 
     Raises:
         CurationError: dataset_info.json is broken, or has an entry of this name that is not ours, or a file of this
-            name is there without an entry.
+            name is there without an entry, or is one of the `sources`.
     """
     info_path, files = settings.target / "dataset_info.json", _files(settings).values()
     try:
         info = json.loads(info_path.read_text(encoding="utf-8")) if info_path.is_file() else {}
     except ValueError as error:
         raise CurationError(f"{info_path}: not JSON ({error}); correct it, or give another output=.") from None
+    read = {source.resolve() for source in sources}
     for path in files:
+        if path.resolve() in read:
+            raise CurationError(f"{path}: the data set would overwrite this source; give another name= or output=.")
         if path.stem in info and info[path.stem] != _entry(path):
             what = f"{path.stem} is another data set ({info[path.stem]})"
             raise CurationError(f"{info_path}: {what}; give another name=, or take the entry and its file away.")
