@@ -171,7 +171,7 @@ def test_local_headers_of_a_tree_come_with_the_file_that_includes_them(tmp_path)
 
 
 TREE = {"k.cu": "__global__ void k() {}"}
-TASK = {"task.json": "{}", "prompt.md": "Add.", "reference.py": "x"}
+TASK = {"task.json": "{}", "prompt.md": "\ufeffAdd.", "reference.py": "x"}
 
 
 @pytest.mark.parametrize(
@@ -190,6 +190,7 @@ def test_links_in_a_clone_are_not_followed(tmp_path, kind, files, links):
     (tmp_path / "clone" / "linked").symlink_to(task)
     read = list(readers.read(tmp_path / "clone", kind))
     assert len(read) == 1 and "problem" not in read[0] and "secret" not in str(read)
+    assert r"\ufeff" not in str(read)  # the byte-order mark that Windows writes is no text
 
 
 def test_no_identifier_of_a_task_begins_with_a_dash():

@@ -90,8 +90,8 @@ def test_a_folder_says_the_same_as_its_row(tmp_path):
     folder.mkdir(parents=True)
     meta = {key: row[key] for key in ("family", "split", "inputs", "outputs", "cases")}
     (folder / "task.json").write_text(json.dumps(meta))
-    (folder / "prompt.md").write_text("Double x.")
-    (folder / "reference.py").write_text(DOUBLE)
+    (folder / "prompt.md").write_text("Double x.", encoding="utf-8-sig")
+    (folder / "reference.py").write_text(DOUBLE, encoding="utf-8-sig")
     (folder / "kernel.cu").write_text("int main() {}")
     from_folder = load_tasks(tmp_path / "kernels").by_id("double")
     assert from_folder.fingerprint == load_row(tmp_path, row).fingerprint

@@ -317,7 +317,7 @@ def _task(path: Path, name: str) -> Row:
     row = _object(path, "bad_task") | {"id": name}
     for key, other in _TASK_FILES.items():
         if is_regular(path.with_name(other)):
-            row[key] = path.with_name(other).read_text(encoding="utf-8")
+            row[key] = path.with_name(other).read_text(encoding="utf-8-sig")
         elif key in ("prompt", "reference"):
             raise RowError("bad_task", f"{other} is missing")
     return row

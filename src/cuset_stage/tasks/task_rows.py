@@ -93,7 +93,7 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
 def read_text(path: Path) -> str:
     """Return the text of a file in UTF-8. Raises TaskError if it is missing or cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise TaskError(f"{path}: missing") from None
     except (OSError, UnicodeDecodeError) as error:
