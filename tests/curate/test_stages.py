@@ -96,6 +96,8 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
         (("sources=One=one.jsonl",), "name='One': expected"),
         ((), "sources: missing"),
         (("one.jsonl", "against=bench=gone"), "bench: there is nothing at gone"),
+        (("one.jsonl", "output=file"), "output=file: this is a file; give a folder"),
+        (("one.jsonl", "output=list"), "list/dataset_info.json: []; expected an object with an entry for"),
         (("mine/curated.json", "output=mine"), "mine/curated.json: the data set would overwrite this source; give"),
         (("one.jsonl", "columns=text"), "write ours=theirs, such as code=cuda_code"),
         (("one.jsonl", "validation=1"), "validation='1': expected less than 1"),
@@ -108,6 +110,8 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
 )
 def test_what_is_wrong_with_a_run_is_said_before_it_begins(tmp_path, monkeypatch, given, said):
     monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    put(Path("list", "dataset_info.json"), [[]])
     assert said in run("run", "work", *given, exit_code=2) and not (tmp_path / "work").exists()
 
 

@@ -16,6 +16,7 @@ from .. import __version__
 from ..files import write_atomically
 from ..jsonl import read_objects
 from ..pages import template
+from ..text import shown
 from .funnel import pass_rates, read_funnel, sentences
 from .rows import CurationError, Row, RowError, is_utf8
 from .settings import ExportSettings
@@ -77,10 +78,14 @@ def check_target(settings: ExportSettings, sources: Iterable[Path] = ()) -> dict
             name is there without an entry, or is one of the `sources`.
     """
     info_path, files = settings.target / "dataset_info.json", _files(settings).values()
+    if settings.target.is_file():
+        raise CurationError(f"output={settings.target}: this is a file; give a folder.")
     try:
         info = json.loads(info_path.read_text(encoding="utf-8")) if info_path.is_file() else {}
     except ValueError as error:
         raise CurationError(f"{info_path}: not JSON ({error}); correct it, or give another output=.") from None
+    if not isinstance(info, dict):
+        raise CurationError(f"{info_path}: {shown(info)}; expected an object with an entry for each data set.")
     read = {source.resolve() for source in sources}
     for path in files:
         if path.resolve() in read:
