@@ -41,7 +41,8 @@ def test_a_stage_takes_what_the_one_before_it_left_and_not_while_that_is_at_work
     with locked(tmp_path / "select"), pytest.raises(CurationError, match="another process"):
         select(tmp_path)
     assert select(tmp_path, tmp_path / "select" / "rows.jsonl").kept == 2  # its own rows of the time before
-    (tmp_path / "prove" / "summary.json").unlink()  # as while it runs, or when it was stopped
+    (tmp_path / "prove" / "summary.json").write_text("{")  # copied in part; it is missing while the stage runs
+    assert [step["stage"] for step in read_funnel(tmp_path)] == ["select"]
     with pytest.raises(CurationError, match="has not run there to its end; run `cuset curate prove` first"):
         select(tmp_path)
     (tmp_path / "part.jsonl").write_text("")

@@ -1,6 +1,5 @@
 """Statistics of a curation: rows kept per stage, reasons for dropped rows, and how often a model solved each task."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from ..jsonl import read_objects
 from ..report.cells import Table, number_column, print_table, text_column
 from .rows import CurationError
 from .settings import STAGE_SETTINGS
+from .store import stored
 
 
 Step = dict[str, Any]
@@ -27,9 +27,9 @@ def read_funnel(folder: Path) -> list[Step]:
     steps: list[Step] = []
     for stage in STAGE_SETTINGS:
         paths = sorted(folder.glob(f"{'import/*' if stage == 'import' else stage}/summary.json"))
-        if not paths:
+        summaries = list(filter(None, map(stored, paths)))
+        if not summaries:
             continue
-        summaries = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
         reasons = sum((Counter(summary["reasons"]) for summary in summaries), Counter())
         steps.append(
             {

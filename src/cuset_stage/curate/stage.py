@@ -36,6 +36,7 @@ from ..sandbox import SandboxError
 from .parallel import cpu_count, in_processes, in_threads
 from .rows import CurationError, Dropped, NotSettled, Row, RowError, line_of
 from .settings import StageSettings
+from .store import stored
 
 
 FILES = ("rows", "dropped", "unsettled")
@@ -241,12 +242,11 @@ def input_rows(settings: StageSettings, before: str) -> StageRows:
     if settings.input:
         return StageRows(settings.input)
     folders = sorted(settings.folder.glob("import/*" if before == "import" else before))
-    ended = [path / "summary.json" for path in folders if (path / "summary.json").is_file()]
+    ended = {path: summary for path in folders if (summary := stored(path / "summary.json"))}
     if not ended or len(ended) < len(folders):
         what = f"the stage `{before}` has not run there to its end; run `cuset curate {before}` first"
         raise CurationError(f"{settings.folder}: {what}.")
-    kept = sum(json.loads(path.read_text(encoding="utf-8"))["kept"] for path in ended)
-    return StageRows([path.with_name("rows.jsonl") for path in ended], kept)
+    return StageRows([path / "rows.jsonl" for path in ended], sum(summary["kept"] for summary in ended.values()))
 
 
 @contextmanager
