@@ -191,6 +191,11 @@ def test_links_in_a_clone_are_not_followed(tmp_path, kind, files, links):
     read = list(readers.read(tmp_path / "clone", kind))
     assert len(read) == 1 and "problem" not in read[0] and "secret" not in str(read)
     assert r"\ufeff" not in str(read)  # the byte-order mark that Windows writes is no text
+    broken = task / {"tree": "k.ref.py", "tasks": "intro.md"}[kind]
+    broken.unlink()
+    broken.write_bytes(b"\xff")
+    (row,) = readers.read(tmp_path / "clone", kind)
+    assert row["problem"][1].startswith(f"{broken}: cannot be read: 'utf-8' codec")
 
 
 def test_no_identifier_of_a_task_begins_with_a_dash():

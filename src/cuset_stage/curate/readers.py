@@ -20,6 +20,7 @@ from typing import Any
 
 from ..files import is_regular
 from ..tasks import robust_kbench
+from ..tasks.task_rows import read_text
 from ..text import one_line
 from .licences import UNKNOWN, of_folder
 from .rows import CurationError, Row, RowError, parse_json, plain
@@ -265,7 +266,7 @@ def _source(path: Path, name: str, root: Path) -> Row:
         raise RowError("not_utf8", f"{error}; convert it or its headers, as with iconv -t utf-8") from None
     declared, reference = path.with_suffix(".json"), path.with_suffix(".ref.py")
     if is_regular(reference):
-        row["reference"] = reference.read_text(encoding="utf-8-sig")
+        row["reference"] = read_text(reference)
     return (_object(declared, "bad_declaration") if is_regular(declared) else {}) | row
 
 
@@ -317,7 +318,7 @@ def _task(path: Path, name: str) -> Row:
     row = _object(path, "bad_task") | {"id": name}
     for key, other in _TASK_FILES.items():
         if is_regular(path.with_name(other)):
-            row[key] = path.with_name(other).read_text(encoding="utf-8-sig")
+            row[key] = read_text(path.with_name(other))
         elif key in ("prompt", "reference"):
             raise RowError("bad_task", f"{other} is missing")
     return row
