@@ -149,8 +149,6 @@ class Keys(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    retired: ClassVar[Mapping[str, str]] = {}
-    """Keys of earlier versions, each with what became of it and what to use instead."""
 
     @model_validator(mode="before")
     @classmethod
@@ -159,8 +157,6 @@ class Keys(BaseModel):
         for key in values if isinstance(values, dict) else ():
             if key in cls.model_fields:
                 continue
-            if key in cls.retired:
-                raise ValueError(f"{key}: no longer a key: {cls.retired[key]}. Leave it out")
             for other in SAME_ELSEWHERE.get(key, ()):
                 if other in cls.model_fields:
                     raise ValueError(f"{key}: no such key; {other}= takes the first so many")

@@ -15,7 +15,6 @@ from cuset_stage import _compatibility, attention
 from cuset_stage.analysis import doctor
 from cuset_stage.analysis.requests import AnalyzeSettings, HeatmapSettings
 from cuset_stage.cli import app
-from cuset_stage.cli._app import GONE
 from cuset_stage.curate.importing import MAPS
 from cuset_stage.generate import BackendSettings
 from cuset_stage.report.cells import Cell, Column, Table, print_table, text_column
@@ -164,7 +163,6 @@ def test_the_mask_is_the_one_that_trained(models, tmp_path, said, given, expecte
         ({"model": "no/such/folder"}, "model='no/such/folder': there is no such folder"),
         ({"adapter": "{models}/before"}, "no adapter_config.json"),
         ({"adapter": "{models}/adapter"}, "does not fit the model"),
-        ({"compare": "false"}, "compare: no longer a key: the model before training"),
         ({"dataset": "kernels"}, "dataset=kernels: not in .*dataset_info.json; did you mean cuset_kernels"),
         ({"dataset": ","}, "dataset=.*at least 1 item"),
         ({"language": "cobol"}, "heatmap: language='cobol': 'cobol' is no language"),
@@ -230,9 +228,3 @@ def test_doctor_on_cudnn_attention(monkeypatch):
     assert "export TORCH_CUDNN_SDPA_DEPRIORITIZED=1" in finding.fix
     monkeypatch.setenv(attention.VARIABLE, "1")
     assert doctor._attention().result.startswith("is on: ")
-
-
-def test_a_command_that_is_gone_says_what_takes_its_place():
-    for name, said in GONE.items():
-        done = CliRunner().invoke(app, [name, "data", "x=y"])
-        assert done.exit_code == 2 and said in done.stderr

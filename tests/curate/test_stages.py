@@ -104,8 +104,6 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
         (("one.jsonl", "validation=1"), "validation='1': expected less than 1"),
         (("one.jsonl", "--per-gpu", "4"), "so: per_gpu=4"),
         (("one.jsonl", "workers=0"), "workers='0': expected greater than 0"),
-        (("one.jsonl", "executor=ray"), "executor: no longer a key: curation runs on this machine, and Ray is gone"),
-        (("one.jsonl", "write={json_mode: true}"), "json_mode: no longer a key: replies are fenced blocks"),
         (("one.jsonl", "write=m"), "write='m': expected a valid dictionary"),
     ],
 )

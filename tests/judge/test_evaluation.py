@@ -118,7 +118,6 @@ def test_another_models_results_are_not_written_over_and_more_answers_of_one_are
         (["thorough=true"], "thorough and no_gpu contradict each other"),
         (["split=test"], "no task of split 'test'; splits: eval, train"),
         (["flags='"], 'flags="\'": No closing quotation'),
-        (["ray=true"], "ray: no longer a key: judging runs on this machine"),
         ([], "no NVIDIA GPU here, or no driver: compile_only=true"),
     ],
 )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from loss_cases import assert_same, make_case, weights_of
 
 from cuset_stage.objective import ObjectiveSettings, Tokens, rule
-from cuset_stage.objective.rules import GONE, INTEGERS, STATISTICS, MadeUpTokens
+from cuset_stage.objective.rules import INTEGERS, STATISTICS, MadeUpTokens
 from cuset_stage.text import InputError
 
 
@@ -63,14 +63,6 @@ def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
     torch.testing.assert_close(found[1][2].weight, (1 - found[1][2].confidence) ** 1.5)
     terms = found[2][2]
     assert terms.penalty is not None and (terms.sample_weight == (terms.region_confidence < 0.9)).all()
-
-
-@pytest.mark.parametrize("name", GONE)
-@pytest.mark.parametrize("options", [{}, {"alpha": 2}])
-def test_an_objective_that_went_says_how_to_write_it(name, options):
-    assert f"def {name}(tokens):" in PAGE
-    with pytest.raises(InputError, match=rf"'{name}' is no longer .* docs/objectives\.md .* rules\.py:{name}, "):
-        ObjectiveSettings(objective=name, options=options)
 
 
 def deft_loss(p, base, y):

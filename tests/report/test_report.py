@@ -357,7 +357,6 @@ def test_markdown_names_what_a_paper_has_to(write):
     ("options", "message"),
     [
         (["k=0"], "k[0]='0'"),
-        (["format=md"], "format: no longer a key: all formats are written"),
         (["baseline=EAFT"], "one of SFT"),
         (["none.jsonl"], "none.jsonl"),
         (["output=/dev/null/r"], "report: /dev/null/r/csv: Not a directory."),

@@ -130,9 +130,6 @@ def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):
         ({"stage": "cuset", "cuset_tua": 0.2}, "cuset_tua: no such key in a recipe; did you mean cuset_tau"),
         ({"cuset_lamda": 2}, "cuset_lamda: no such key in a recipe; did you mean cuset_lambda"),
         ({"stage": "cuset", "learning_rat": 1}, "learning_rat: no such key in a recipe; did you mean learning_rate"),
-        ({"cuset_confidence_file": "p.arrow"}, "cuset_confidence_file: .* Set cuset_confidence: base"),
-        ({"stage": "cuset", "cuset_confidence": "file"}, "cuset_confidence: file: .* Set cuset_confidence: base"),
-        ({"stage": "cuset", "cuset_analyze_steps": 0}, "cuset_analyze_steps: .* Remove the key.* `cuset analyze`"),
         ({"stage": "sft", "learning_rat": 1}, "Some keys are not used by the HfArgumentParser"),  # LLaMA-Factory's own
     ],
 )

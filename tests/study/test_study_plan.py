@@ -97,7 +97,6 @@ def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(study):
         ({"ablations": {"of": "cust", "runs": {"a": {}}}}, "of: cust: no method that trains; did you mean cuset"),
         ({"ablations": {"of": "vanilla", "runs": {"a": {}}}}, "of: vanilla: no method that trains; known are cuset, sft"),
         ({"ablations": {"models": ["n"], "runs": {"a": {}}}}, "models: n: not in the study"),
-        ({"of_model": {"methods": ["sft"]}}, "models: m: methods: no longer a key: all models have the study's; give this one its own study"),
         ({"ablations": {"runs": {"sft": {}}}}, "sft: two methods of this name"),
         ({"methods": {"a/b": {}}}, "'a/b': a name has letters"),
         ({"sweeps": {"runs": {"dataset": ["a/b"]}}}, "'cuset_dataset=a/b': a name has letters"),

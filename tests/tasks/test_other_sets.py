@@ -145,7 +145,3 @@ def test_a_folder_of_nothing_and_a_format_that_is_no_file(tmp_path):
     path = write_lines(tmp_path / "problems.jsonl", computeeval_row())
     with pytest.raises(TaskError, match=r"the first row has the keys .*; expected those of a file's format"):
         load_tasks(path, format="robust-kbench")
-    for folder in ("prompt_generators", "reference/activation"):
-        (tmp_path / folder).mkdir(parents=True)
-    with pytest.raises(TaskError, match=r"no longer read. Use KernelBench, or .* format=kernelbench"):
-        load_tasks(tmp_path)

@@ -3,9 +3,8 @@
 This module imports nothing heavier than pydantic, so that `cuset --help` stays fast.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
@@ -75,8 +74,6 @@ class RowSettings(Settings):
 
 
 class LabelSettings(RowSettings):
-    retired: ClassVar[Mapping[str, str]] = {"examples": "the page shows five"}
-
     output: OutputFile | None = Field(None, description="an HTML page to write")
     numbers: Path | None = Field(None, description="a JSON file to write; - is standard output")
     max_samples: int | None = Field(None, description="only so many rows of each data set", ge=1)
@@ -84,10 +81,6 @@ class LabelSettings(RowSettings):
 
 
 class HeatmapSettings(RowSettings):
-    retired: ClassVar[Mapping[str, str]] = {
-        "compare": "the model before training is shown where before= or adapter= names it"
-    }
-
     model: Model = Field(description="the trained model, or with an adapter its base: a folder or a name on the Hub")
     output: OutputFile = Field(description="the HTML page to write")
     before: Model | None = Field(
@@ -128,11 +121,6 @@ class HeatmapSettings(RowSettings):
 class ModelRequest(Settings):
     """A model to read with."""
 
-    retired: ClassVar[Mapping[str, str]] = {
-        "endpoint": "models are read here, in 4 bits where no more fits: name a folder or a Hub name",
-        "tokenizer": "it lies beside the model",
-    }
-
     model: Model = Field(description="a model's folder or its name on the Hub")
     adapter: Adapter | None = Field(None, description="a LoRA adapter on the model")
     quantization_bit: QuantizationBit = None
@@ -170,12 +158,6 @@ def _named_models(value: Any) -> Any:
 class ModelsSettings(Settings):
     """The models to read with, and how their weights are loaded."""
 
-    retired: ClassVar[Mapping[str, str]] = {
-        "concurrency": "models are read here",
-        "api_key_env": "models are read here",
-        "batch_tokens": "8192 tokens are read at a time, and fewer where memory runs out",
-    }
-
     models: Annotated[dict[str, ModelRequest], BeforeValidator(_named_models), Field(min_length=1)] = Field(
         description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
         + ", ".join(ModelRequest.model_fields)
@@ -195,12 +177,6 @@ class ModelsSettings(Settings):
 
 
 class AnalyzeSettings(ModelsSettings):
-    retired: ClassVar[Mapping[str, str]] = {
-        **ModelsSettings.retired,
-        "save_confidence": "no recipe reads its files any more; set cuset_confidence: base in the recipe",
-        "suffixes": "of folders .cu and .cuh files are read; name others one by one",
-    }
-
     code: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         (), description="files of code, or folders of them; instead of dataset"
     )

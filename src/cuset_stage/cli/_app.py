@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
-from pydantic import BeforeValidator, Field, PositiveInt
+from pydantic import Field, PositiveInt
 from typer.core import TyperGroup
 
 from ..settings import Names, Settings, SettingsError
@@ -18,25 +18,15 @@ from ..text import InputError
 S = TypeVar("S", bound=Settings)
 
 
-def _still_read(value: Any) -> Any:
-    """Refuse the name of a format that earlier versions could read, with a message that says what to do instead."""
-    if value == "multikernelbench":
-        from ..tasks import MULTIKERNELBENCH
-
-        raise ValueError(MULTIKERNELBENCH + ".")
-    return value
-
-
 class TaskSettings(Settings):
     """The task set that a command works on, and the choice of tasks from it."""
 
     tasks: Path = Field(
         description="the task set: your copy of CUDABench, KernelBench, ComputeEval or robust-kbench, or our own format"
     )
-    format: Annotated[
-        Literal["auto", "cudabench", "cuset", "kernelbench", "computeeval", "robust-kbench"],
-        BeforeValidator(_still_read),
-    ] = Field("auto", description="the task set's format")
+    format: Literal["auto", "cudabench", "cuset", "kernelbench", "computeeval", "robust-kbench"] = Field(
+        "auto", description="the task set's format"
+    )
     split: str | None = Field(None, description="only the tasks of this split")
     only: Names = Field((), description="only these tasks, by id or name")
     limit: PositiveInt | None = Field(None, description="only the first so many tasks")
@@ -51,13 +41,6 @@ COMMANDS: dict[str, type[Settings]] = {}
 """The settings class of every command, such as "report" or "curate prove". The documentation is generated from it."""
 
 
-GONE = {
-    "miniature": "miniature went after version 0.1; commit 0d53fef0 has it (docs/methods.md, Small models from nothing).",
-    "version": "version went after version 0.1; `cuset --version` prints it.",
-}
-"""Commands of earlier versions, and what to use instead."""
-
-
 class Group(TyperGroup):
     """A group that lists every command with the whole first sentence of its help.
 
@@ -65,10 +48,7 @@ class Group(TyperGroup):
     """
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a sub-command, or end with a hint if it is a command of an earlier version."""
         subcommand = super().get_command(ctx, cmd_name)
-        if subcommand is None and cmd_name in GONE:
-            raise fail(GONE[cmd_name])
         if subcommand is not None and subcommand.help and not subcommand.short_help:
             sentence = " ".join(subcommand.help.split("\n\n")[0].split()).partition(". ")[0]
             subcommand.short_help = sentence.removesuffix(".") + "."

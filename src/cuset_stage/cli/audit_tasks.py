@@ -14,10 +14,6 @@ from ._app import TaskSettings, app, command
 
 class AuditSettings(TaskSettings):
     positional: ClassVar[tuple[str, ...]] = ("tasks",)
-    retired: ClassVar[dict[str, str]] = {
-        "again": "delete the folder audit below CUSET_CACHE",
-        "notes": "the file that is written has them",
-    }
 
     output: OutputFile = Field(
         Path("audit.jsonl"), description="the file of findings (JSONL), which `cuset evaluate` notes in its results"

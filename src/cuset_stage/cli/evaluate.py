@@ -28,10 +28,6 @@ class _Samples(TaskSettings):
 
 class EvaluateSettings(EvaluationSpec, _Samples):
     positional: ClassVar[tuple[str, ...]] = ("answers",)
-    retired: ClassVar[dict[str, str]] = {
-        **EvaluationSpec.retired,
-        "ray": "judging runs on this machine, and Ray is gone; judge a part of the answers on each machine",
-    }
 
     jobs: PositiveInt | None = Field(None, description="compilations at a time; without it one a CPU")
     retry_infra: NonNegativeInt = Field(2, description="further tries when the judge's own side fails")

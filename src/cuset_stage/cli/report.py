@@ -1,6 +1,5 @@
 """`cuset report`: write a report of judged runs as Markdown, CSV and one HTML page."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -13,14 +12,6 @@ from ._app import app, command, fail
 
 class ReportSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("results",)
-    retired: ClassVar[Mapping[str, str]] = {
-        "audit": "`cuset evaluate` notes in its results what `cuset audit-tasks` found; run both again, which judges nothing anew",
-        "intersect": "runs on different task sets are reported apart",
-        "format": "all formats are written",
-        "confidence": "`cuset analyze` writes a page of its own",
-        "seed": "the bootstrap's is always 0",
-        "pairs": "`cuset pairs` prints a table of its own; `cuset study` has them beside its rates",
-    }
 
     results: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         description="results files of `cuset evaluate`, one a method", min_length=1

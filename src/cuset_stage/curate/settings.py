@@ -7,7 +7,6 @@ The command line imports this module for every --help, so it must not import any
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -57,24 +56,6 @@ def _not_the_list(name: str) -> str:
     return name
 
 
-_RETIRED = {
-    "concur": "per_task keeps the best answers to a task",
-    "drop_long": "LLaMA-Factory cuts rows at its cutoff_len; the data card says how many are longer",
-    "executor": "curation runs on this machine, and Ray is gone; give each machine a part of the rows with input=",
-    "formats": "alpaca files are written, which LLaMA-Factory reads as well as others",
-    "fresh": "stages are done anew each time; delete `proofs`, `replies` or samples-*.jsonl to make what they keep again",
-    "json_mode": "replies are fenced blocks, which every chat model writes",
-    "most_cost": "most_tokens is the ceiling",
-    "per_family": "take as many rows of each family as you like from the exported files, which name it",
-    "near_code": "kernels and modules count as a benchmark's from a similarity of 0.6",
-    "near_prompt": "prompts count as a benchmark's from a similarity of 0.7",
-    "prices": "most_tokens is the ceiling",
-    "retries": "a request that fails is tried five times more",
-    "reward": "per_task ranks by measured speed-up",
-    "tokenizer": "tokens are estimated, at 3 bytes each; `cuset label` counts those of a data set",
-}
-
-
 class _SourceKeys(Settings):
     preset: str | None = Field(
         None,
@@ -112,7 +93,6 @@ class Source(_SourceKeys):
 
 class _Stage(Settings):
     positional: ClassVar[tuple[str, ...]] = ("folder",)
-    retired: ClassVar[Mapping[str, str]] = _RETIRED
 
     folder: Path = Field(description="the folder of this curation; each stage has a folder in it")
 
@@ -186,8 +166,6 @@ class ProofSettings(JudgeSpec):
 
 class Writing(Settings):
     """The model that writes tasks from kernels, and how it is asked."""
-
-    retired: ClassVar[Mapping[str, str]] = _RETIRED
 
     model: str | None = Field(None, description="the name it is served by; without it no tasks are written of kernels")
     endpoint: str | None = Field(None, description="an OpenAI-compatible server; without it kept replies are used")

@@ -4,8 +4,7 @@ Of large packages it imports only pydantic, because the command line reads the s
 """
 
 import json
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, model_validator
 
@@ -67,12 +66,6 @@ class Sampling(Settings):
 
 class BackendSettings(Sampling):
     """The model that answers, and how it is asked: the settings of every command that samples."""
-
-    retired: ClassVar[Mapping[str, str]] = {
-        "gpu": "prompts speak of the task set's GPU",
-        "retries": "a request that fails is tried five times more",
-        "tokenizer": "tokens that the endpoint does not count are not recorded",
-    }
 
     endpoint: str | None = Field(None, description="an OpenAI-compatible server, such as http://localhost:8000/v1")
     samples: PositiveInt = Field(1, description="answers to each task")

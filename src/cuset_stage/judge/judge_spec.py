@@ -33,9 +33,6 @@ Gibibytes = Annotated[float, Field(ge=1 / 1024, le=2**20)]
 class JudgeSpec(Settings):
     """How answers are judged."""
 
-    retired: ClassVar[dict[str, str]] = {
-        "cache_gib": "a quarter of the disk stays free; CUSET_CACHE names another disk"
-    }
     needs_gpus: ClassVar[tuple[str, ...]] = ("gpus", "thorough")
 
     arch: str | None = Field(None, description="nvcc's -arch; without it that of the GPUs, else sm_90")

@@ -58,8 +58,6 @@ CUSET_KEYS = {  # fields of `ObjectiveSettings` that define CuSeT's own loss -> 
     "region_scope": "cuset_region_scope",
     "normalization": "cuset_normalization",
 }
-GONE = ("power", "prift_prob", "prift_mass")
-"""Objectives of version 0.1 that were removed. docs/objectives.md shows each as a rule that users write themselves."""
 
 
 class Tokens:
@@ -198,14 +196,8 @@ def find_rule(name: str) -> Rule:
     Raises:
         InputError: there is no rule of that name, or its module cannot be imported.
     """
-    text = str(name)  # a recipe may give a list
-    if text in RULES:
-        return RULES[text]
-    if text in GONE:
-        raise InputError(
-            f"cuset_objective={name!r} is no longer built in. docs/objectives.md has it as a rule of your own in three lines: put it into a "
-            f"file rules.py, set cuset_objective: rules.py:{name}, and remove cuset_options."
-        )
+    if str(name) in RULES:  # a recipe may give a list
+        return RULES[name]
     if not is_function_name(name):
         raise InputError(
             f"cuset_objective={name!r}: expected one of {', '.join(RULES)} "

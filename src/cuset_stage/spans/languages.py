@@ -20,7 +20,6 @@ from .triton import triton
 KEY = "cuset_language"
 CUDA = ("cuda", "hip")  # both are read by the same lexer
 NAMES = (*CUDA, "triton", "auto")
-_GONE = frozenset({"cute", "tilelang", "opencl", "metal"})
 # A text without a match of `_HINT` cannot hold Triton, so it is not read at all. `_SIGN` matches what only Triton has,
 # and `auto` reads a text as Triton only where it matches.
 _HINT = re.compile(r"jit\b|\[")
@@ -48,11 +47,6 @@ def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
         return (language.strip(),)
     names = tuple(dict.fromkeys(name.strip() for name in language.split(",") if name.strip()))
     for name in names:
-        if name in _GONE:
-            raise InputError(
-                f"{key}={language!r}: {name} is no longer built in. Name a function of your own, my_module:find_spans; "
-                "docs/labels.md has one to start from."
-            )
         if name not in NAMES:
             what = f"{name!r} is no language, nor a function (my_module:find_spans)"
             raise InputError(f"{key}={language!r}: {what}; {nearest(name, NAMES)}")

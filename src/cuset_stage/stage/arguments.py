@@ -21,7 +21,6 @@ from ..spans.kinds import KINDS, check_aliases, check_kinds
 from ..spans.languages import load_language
 from ..text import nearest
 from . import proof
-from .retired import check_retired
 
 
 STAGE = "cuset"
@@ -36,7 +35,7 @@ RENAMED = {"group_by_length": "with transformers 5 write train_sampling_strategy
 
 
 def check_spelling(args: dict[str, Any], known: set[str]) -> None:
-    """Refuse a misspelt `stage: cuset`, a retired key and a misspelt key.
+    """Refuse a misspelt `stage: cuset` and a misspelt key.
 
     In a recipe of another stage only keys that resemble `cuset_*` are refused. LLaMA-Factory checks the rest.
 
@@ -50,7 +49,6 @@ def check_spelling(args: dict[str, Any], known: set[str]) -> None:
     stage = args.get("stage", "sft")
     if stage != STAGE and isinstance(stage, str) and get_close_matches(stage.lower(), [STAGE]):
         raise ValueError(f"stage: {stage}: no such stage; did you mean {STAGE}?")
-    check_retired(args)
     ours = [name for name in known if name.startswith(f"{STAGE}_")]
     for key in args.keys() - known:
         if stage == STAGE or get_close_matches(key, ours):

@@ -16,10 +16,9 @@ from typing import Any
 from .. import bundled
 from ..settings import Settings, SettingsError, check_datasets, read_yaml, split_names
 from ..stage.pretrained import check_model
-from ..stage.retired import check_retired
 from ..tasks import load_tasks
 from ..tasks.prompt_file import read_prompts
-from ..text import InputError, nearest, shown
+from ..text import nearest, shown
 from .plan import Job, StudyError
 from .settings import StudySettings
 
@@ -77,10 +76,6 @@ def check_keys(settings: StudySettings, jobs: Sequence[Job], commands: Mapping[s
     known_keys = recipe_keys()
     for where, kind, keys in _parts(settings):
         if kind in ("recipe", "train"):
-            try:
-                check_retired(keys)
-            except InputError as error:
-                raise StudyError(f"{where}: {error}") from None
             for key in keys:
                 if key not in known_keys:
                     raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known_keys)}")

@@ -1,7 +1,6 @@
 """The settings of `cuset study`."""
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -17,12 +16,6 @@ SHARES = 4  # shares of a GPU: jobs take GPUs in quarters
 
 class StudyModel(Keys):
     """A model of a study, and what its runs need."""
-
-    retired: ClassVar[Mapping[str, str]] = {
-        "at": "the report draws Pass@1 over the values of a sweep alone; rates.csv has the numbers of every model",
-        "published": "the report has this study's numbers; the paper's are in its Tables 2 to 5",
-        **dict.fromkeys(("methods", "seeds", "generate"), "all models have the study's; give this one its own study"),
-    }
 
     model: str = Field(description="a folder or a Hub name")
     recipe: Path = Field(description="a recipe of llamafactory-cli; the study sets its model, seed, output and method")
@@ -70,10 +63,6 @@ class StudySettings(Settings):
     """What a study consists of."""
 
     positional: ClassVar[tuple[str, ...]] = ("output",)
-    retired: ClassVar[Mapping[str, str]] = {
-        "judge_gpus": "give judging a whole GPU with `gpus: {evaluate: 1}` of the models",
-        "baseline": "methods are compared with the one named sft, or with the first",
-    }
 
     output: Path = Field(description="the folder of the study; a study that was stopped is taken up in it")
     models: dict[str, StudyModel] = Field(description="name: {model, recipe, ...}", min_length=1)

@@ -36,10 +36,6 @@ __all__ = [
 ROWS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench, "computeeval": computeeval}
 FOLDERS = {"cuset": native, "robust-kbench": robust_kbench, "kernelbench": kernelbench}  # tried in this order
 FORMATS = tuple({**ROWS, **FOLDERS})
-MULTIKERNELBENCH = (
-    "MultiKernelBench is no longer read. Use KernelBench, or copy the files of reference/*/ that define get_inputs into a folder "
-    "named level1 and give the folder above it with format=kernelbench"
-)
 
 
 def load_tasks(path: Path, *, format: str = "auto", **chosen: Any) -> TaskSet:
@@ -66,8 +62,6 @@ def load_tasks(path: Path, *, format: str = "auto", **chosen: Any) -> TaskSet:
             if read:
                 break
         else:
-            if format == "auto" and (path / "prompt_generators").is_dir() and (path / "reference").is_dir():
-                raise TaskError(f"{path}: {MULTIKERNELBENCH}")
             layouts = "; or ".join(f"{reader.LAYOUT} ({name})" for name, reader in FOLDERS.items())
             raise TaskError(f"{path}: a folder; expected {layouts} in it")
     else:
