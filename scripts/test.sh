@@ -27,8 +27,9 @@ export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 # Some machines forbid it: then every process would compile all that it imports, for LLaMA-Factory 12 of 31 s.
 unset PYTHONDONTWRITEBYTECODE
 if [ $# -eq 0 ]; then
-    # A process a core, eight at most; a thread and a file of tests to each. In order: files of few tests are the longest, and would come last.
-    set -- tests --dist loadfile --no-loadscope-reorder --numprocesses "$(nproc)" --maxprocesses 8
+    # A process a core, and one more since many tests wait, eight at most; a thread and a file of tests to each. In order: files of few tests
+    # are the longest, and would come last.
+    set -- tests --dist loadfile --no-loadscope-reorder --numprocesses "$(($(nproc) + 1))" --maxprocesses 8
     # Folders of passed tests go with them: some disks take 3 ms for each file that is on them, all of which a later run would wait for.
     set -- "$@" -o tmp_path_retention_policy=failed
     export OMP_NUM_THREADS=1 # nproc would heed it
