@@ -10,13 +10,14 @@
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
 #   real         all tests on real weights (12 minutes)
-# and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU.
+# and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU; and
+# `inputs`: CUDABench's inputs, which tier1 makes beside its first trainings.
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. Judging on the GPU of a
 # training halves its speed. Two of these may run side by side with `taskset` (training waits for its one core): at one study only on one GPU,
 # at different ones also on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
@@ -74,7 +75,32 @@ scaling() {
     python3 scripts/bench_scaling.py --json "$out/scaling.json" --real "$model" ${SCALING:-}
 }
 rates() { spread yaml_configs/studies/real_rates.yaml; }
-tier1() { spread yaml_configs/studies/real.yaml; }
+tier1() {
+    inputs & # beside 16 cores of an H200 the first judging took 285 s, as it had to make them
+    spread yaml_configs/studies/real.yaml # it waits for both
+}
+inputs() {
+    nice python3 - "$bench/Datasets/CUDABench-Set.jsonl" <<'PYTHON'
+import os, pathlib, sys
+from concurrent.futures import ThreadPoolExecutor
+from cuset_stage.judge.oracle import CaseCache, OracleError
+from cuset_stage.tasks import load_tasks
+
+cases = CaseCache()
+
+def make(task):
+    try:
+        for case in task.cases:
+            cases.prepare(task, case)
+    except OracleError as error: # the judge will say so, too
+        return print(error)
+    return 1
+
+with ThreadPoolExecutor(len(os.sched_getaffinity(0)) // 2 or 1) as pool:
+    made = list(filter(None, pool.map(make, load_tasks(pathlib.Path(sys.argv[1])))))
+print("inputs of", len(made), "tasks")
+PYTHON
+}
 smoke() { spread yaml_configs/studies/cpu.yaml; }
 chain() { python3 scripts/bench_chain.py "$model" "$bench" --rounds 3 --out "$out"; }
 real() { python3 -m pytest tests/real -m real -o addopts= -v -rA --tb=short -p no:cacheprovider; }
