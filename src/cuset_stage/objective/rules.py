@@ -196,7 +196,7 @@ def find_rule(name: str) -> Rule:
     Raises:
         InputError: there is no rule of that name, or its module cannot be imported.
     """
-    if str(name) in RULES:  # a recipe may give a list
+    if isinstance(name, str) and name in RULES:  # a recipe may give a list
         return RULES[name]
     if not is_function_name(name):
         raise InputError(

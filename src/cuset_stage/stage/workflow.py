@@ -214,6 +214,9 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
 
     Returns:
         The reference model, or None if it is `model` with its adapters off.
+
+    Raises:
+        InputError: the recipe's `ref_model` cannot be loaded.
     """
     if finetuning_args.ref_model is None and hasattr(model, "disable_adapter"):
         return None
@@ -231,6 +234,8 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
     try:
         return create_ref_model(model_args, finetuning_args)
     except OSError as error:  # LLaMA-Factory says neither which model nor why
+        if finetuning_args.ref_model is None:
+            raise
         reason = one_line(error.__cause__ or error)
         raise InputError(
             f"ref_model: {finetuning_args.ref_model}: expected a model's folder or Hub name; {reason}"
