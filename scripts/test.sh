@@ -24,7 +24,7 @@ ruff check .
 ruff format --check .
 
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
-# Some machines forbid it: then every process would compile all that it imports, for LLaMA-Factory 12 of 31 s.
+# Where a machine forbids compiled modules, every process compiles all that it imports: 12 of LLaMA-Factory's 31 s.
 unset PYTHONDONTWRITEBYTECODE
 if [ $# -eq 0 ]; then
     # A process a core, and one more since many tests wait, eight at most; a thread and a file of tests to each. In order: files of few tests
