@@ -4,6 +4,7 @@ import base64
 import itertools
 import socket
 import time
+from email.utils import formatdate
 
 import chat_server
 import pytest
@@ -42,8 +43,9 @@ def test_trouble_that_passes_is_tried_again(server, fill, trouble, options):
     assert server.bodies[0] == server.bodies[1]
 
 
-def test_pauses_grow_to_what_the_server_asks_for(server, fill):
-    server.troubles = [sends(b"", 503)] * 3 + [sends({"error": "slow down"}, 429, Retry_After="1")]
+@pytest.mark.parametrize("asked", [lambda: "1", lambda: formatdate(time.time() + 2, usegmt=True)])
+def test_pauses_grow_to_what_the_server_asks_for(server, fill, asked):
+    server.troubles = [*[sends(b"", 503)] * 3, lambda *request: sends(b"", 429, Retry_After=asked())(*request)]
     assert fill(backoff_s=0.1)[0].made == 1
     times = [moment for moment, _, _ in server.requests]
     pauses = [after - before for before, after in itertools.pairwise(times)]

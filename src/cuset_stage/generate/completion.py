@@ -2,11 +2,12 @@
 
 import html
 import json
-import math
 import os
 import re
+import time
 from base64 import b64encode
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -89,12 +90,11 @@ def read_choice(data: Any) -> tuple[str, str | None, str | None]:
 
 
 def retry_after(response: httpx.Response) -> float:
-    """Return the seconds in the Retry-After header, or 0 if it has no number."""
-    try:
-        seconds = float(response.headers.get("retry-after", ""))
-    except ValueError:
-        return 0.0
-    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
+    """Return the seconds that the Retry-After header asks for, by a number or a date; 0 if it has neither."""
+    asked = response.headers.get("retry-after", "")
+    with suppress(ValueError):
+        return float(asked) if asked[:1].isdecimal() else parsedate_to_datetime(asked).timestamp() - time.time()
+    return 0.0
 
 
 def excerpt(response: httpx.Response) -> str:
