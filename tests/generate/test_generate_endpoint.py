@@ -64,8 +64,8 @@ def test_what_a_completion_holds_is_kept(server, fill):
         ({"content": None}, "content_filter"),
     )
     server.troubles = [sends_completion(choices=[{"message": m, "finish_reason": end}]) for m, end in completions]
-    _, lines = fill(samples=4, settings=ENDPOINT.model_copy(update={"extra_body": {"top_k": -1}}))
-    assert server.bodies[0]["top_k"] == -1 and lines[0]["extra_body"] == {"top_k": -1}
+    _, lines = fill(samples=4, settings=ENDPOINT.model_copy(update={"extra_body": {"stop": "\ud83d"}}))
+    assert server.bodies[0]["stop"] == "\ud83d" and lines[0]["extra_body"] == {"stop": "\ud83d"}
     kept = [(line["answer"], line.get("reasoning"), line["finish_reason"]) for line in lines]
     assert kept[:2] == [("fine", "hm", "stop"), ("", "hmm", "length")]
     assert kept[2:] == [("fine", None, "stop"), ("", None, "content_filter")]

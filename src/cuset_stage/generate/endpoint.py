@@ -18,6 +18,7 @@ recorded.
 
 import asyncio
 import itertools
+import json
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -77,7 +78,8 @@ class EndpointBackend:
             GenerationError: nothing answers at the address, the key is refused, the model is unknown, or too many
                 requests in a row fail.
         """
-        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        headers = {"Content-Type": "application/json"}
+        headers |= {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         timeout = httpx.Timeout(self.timeout_s, connect=15.0)
         limits = httpx.Limits(max_connections=self.concurrency + 1)
         waiting, in_flight = iter(requests), set[asyncio.Task[Answer | Failure]]()
@@ -148,7 +150,8 @@ class EndpointBackend:
             "stream": False,
             **(settings.extra_body or {}),
         }
-        response = await client.post(f"{self.url}/chat/completions", json=body)
+        content = json.dumps(body)  # with escapes, unlike httpx's own, for what UTF-8 cannot encode (lone surrogates)
+        response = await client.post(f"{self.url}/chat/completions", content=content)
         status, self._has_answered = response.status_code, True
         if status in (408, 409, 425, 429) or status >= 500:
             raise _Again(f"status {status}: {excerpt(response)}", retry_after(response))
