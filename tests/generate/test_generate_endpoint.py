@@ -71,7 +71,9 @@ def test_what_a_completion_holds_is_kept(server, fill):
     assert kept[2:] == [("fine", None, "stop"), ("", None, "content_filter")]
 
 
-@pytest.mark.parametrize("usage", [None, {"completion_tokens": -1}, {"completion_tokens": 0}, "7"])
+@pytest.mark.parametrize(
+    "usage", [None, {"completion_tokens": -1}, {"prompt_tokens": 2**53}, {"completion_tokens": 0}, "7"]
+)
 def test_server_without_token_counts(server, fill, usage):
     server.always = sends_completion(usage=usage)
     _, (line,) = fill(samples=1)

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field, replace
 
 import httpx
 
+from ..row_checks import LARGEST
 from ..tasks.answers_file import Answer
 from .completion import excerpt, read_choice, repeats_key, retry_after
 from .plan import Failure, Request
@@ -172,7 +173,7 @@ class EndpointBackend:
         # Some servers send 0 instead of a count, so 0 tokens are recorded only if the answer is empty.
         usage = data["usage"] if isinstance(data.get("usage"), dict) else {}
         counts = usage.get("completion_tokens"), usage.get("prompt_tokens")
-        tokens, prompt_tokens = (count if type(count) is int and count >= 0 else None for count in counts)
+        tokens, prompt_tokens = (count if type(count) is int and 0 <= count < LARGEST else None for count in counts)
         if answer or reasoning:
             tokens = tokens or None
         counted = {"tokens": tokens, "prompt_tokens": prompt_tokens, "finish_reason": finish_reason}
