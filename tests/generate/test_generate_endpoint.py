@@ -87,7 +87,7 @@ def test_addresses_people_give():
 
 @pytest.mark.parametrize(
     "given",
-    ["localhost:8000", "ftp://host", "http://", "http://h:99999", "http://[", f"http://{KEY}@h", f"http://h?k={KEY}"],
+    ["localhost:8000", "ftp://h", "http://", "http://h:99999", "http://[::]x", f"http://{KEY}@h", f"http://h?k={KEY}"],
 )
 def test_addresses_that_are_none(given):
     with pytest.raises(GenerationError, match="expected an address such as") as error:

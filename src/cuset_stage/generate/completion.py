@@ -49,8 +49,8 @@ def base_url(endpoint: str) -> str:
     """
     try:
         parts = urlsplit(endpoint)
-        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # unmatched brackets, or an invalid port
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and httpx.URL(endpoint)
+    except (ValueError, httpx.InvalidURL):  # unmatched brackets, an invalid port, or bytes that are not UTF-8
         valid = False
     if not valid or not {"@", "?", "#"}.isdisjoint(endpoint):
         # The message must not repeat the address, as the part before an @ or after a ? may be a key.
