@@ -84,18 +84,19 @@ def test_the_judge_reads_the_program_that_was_verified_from_the_answer(tmp_path,
     assert row["output"].startswith("<think>\nFirst\n\nthen.\n</think>\n\n`") is reasoning
 
 
-def test_an_answer_that_shows_other_code_first_is_dropped(tmp_path):
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"intro": "Like\n```cpp\nint main() {}\n```\nbut better:"}, "not_read_back"),
+        ({"program": "__global__ void k() {}  // \ud83d\n"}, "not_utf8"),
+        ({"program": None, "code": "__global__ void k() {}"}, "no_answer"),  # a row of a stage before `adapt`
+    ],
+)
+def test_an_answer_that_nothing_is_learned_from_costs_itself_alone(tmp_path, change, reason):
     given = rows(2, 1)
-    given[0]["intro"] = "Like\n```cpp\nint main() {}\n```\nbut better:"
+    given[0] |= change
     summary, folder = export(tmp_path, given, validation=0.0)
-    assert summary.reasons == {"not_read_back": 1} and len(exported(folder)) == 1
-
-
-def test_an_answer_with_half_a_character_costs_itself_alone(tmp_path):
-    given = rows(2, 1)
-    given[0]["program"] += "// \ud83d\n"
-    summary, folder = export(tmp_path, given, validation=0.0)
-    assert summary.reasons == {"not_utf8": 1} and len(exported(folder)) == 1
+    assert summary.reasons == {reason: 1} and len(exported(folder)) == 1
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from ..files import write_atomically
 from ..jsonl import read_objects
 from ..pages import template
 from ..text import shown
+from .adapt import program_of
 from .funnel import pass_rates, read_funnel, sentences
 from .rows import CurationError, Row, RowError, is_utf8
 from .settings import ExportSettings
@@ -110,11 +111,13 @@ def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
         side: "train" or "eval".
 
     Raises:
-        RowError: the row has no prompt or is not UTF-8, or the judge would extract another program from the answer.
+        RowError: the row has no prompt or program or is not UTF-8, or the judge would extract another program.
     """
     prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=settings.reasoning)
     if not prompt:
         raise RowError("no_prompt", "nothing to ask a model")
+    if not program_of(row):
+        raise RowError("no_answer", "no program; rows get theirs in `adapt` and `answer`")
     if not is_read_back(row, answer):
         fix = "look for fences and tags in `intro` and `reasoning`"
         raise RowError("not_read_back", f"the judge would read another program from the answer; {fix}")
