@@ -142,6 +142,18 @@ def test_a_file_of_the_user_s_stays_beside_an_earlier_export(tmp_path):
         export(tmp_path, rows(4), validation=0.0)
 
 
+def test_two_exports_into_one_folder_keep_both_entries(tmp_path, monkeypatch):
+    def beside(*arguments, **keys):
+        monkeypatch.undo()
+        export_set(tmp_path / "other", tmp_path / "rows.jsonl", output=tmp_path / "dataset", name="other")
+        return run_stage(*arguments, **keys)
+
+    monkeypatch.setattr("cuset_stage.curate.export.run_stage", beside)
+    export(tmp_path, rows(4))
+    made = {"curated", "curated_eval", "other", "other_eval"}
+    assert set(json.loads((tmp_path / "dataset" / "dataset_info.json").read_text())) == made
+
+
 def test_the_card_counts_rows_families_licences_and_lengths(tmp_path):
     _, folder = export(tmp_path, rows(4), validation=0.25, cutoff_len=50)
     card = (folder / "curated.md").read_text()

@@ -34,7 +34,8 @@ def run_export(settings: ExportSettings) -> Summary:
     Raises:
         CurationError: what is in the data set's folder is not ours, or broken (`check_target`).
     """
-    info, rows, target = check_target(settings), list(input_rows(settings, "select")), settings.target
+    check_target(settings)
+    rows, target = list(input_rows(settings, "select")), settings.target
     groups = task_groups(rows)
     sides, notes = split_tasks(rows, groups, settings.validation, settings.seed)
     remaining, exported = iter(groups), list[Row]()
@@ -50,6 +51,7 @@ def run_export(settings: ExportSettings) -> Summary:
         path: [_record(row) for row in exported if row["split"] == side] for side, path in _files(settings).items()
     }
     entries = {path.stem: _entry(path) for path, records in files.items() if records}
+    info = check_target(settings)  # again, because another export may have added its entry meanwhile
     others = {name: entry for name, entry in info.items() if name not in {path.stem for path in files}}
     # The entries come first, because they say to a later run that these files are ours.
     write_atomically(target / "dataset_info.json", json.dumps(others | entries, indent=2, ensure_ascii=False) + "\n")
