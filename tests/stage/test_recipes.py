@@ -2,18 +2,16 @@
 names say.
 """
 
-import functools
 import json
 from pathlib import Path
 
 import pytest
 import yaml
 from llamafactory.extras.constants import DEFAULT_TEMPLATE, SUPPORTED_MODELS
-from llamafactory.hparams import get_infer_args, get_train_args
+from llamafactory.hparams import get_infer_args, get_train_args, read_args
 
 from cuset_stage.objective import OBJECTIVES
 from cuset_stage.stage.arguments import objective_settings
-from cuset_stage.stage.arguments import with_paths as paths_of
 
 
 ROOT = Path(__file__).parents[2]
@@ -104,22 +102,21 @@ def test_the_export_recipe_is_accepted():
 def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):
     """A relative path is looked for in the working directory, then beside the recipe, then in the package.
 
-    Recipes of other stages are left as they are.
+    That is in what Ray's workers are given, too. Recipes of other stages are left as they are.
     """
     recipe = tmp_path / "recipes" / "mine.yaml"
     recipe.parent.mkdir()
     monkeypatch.setattr("sys.argv", ["llamafactory-cli", str(recipe)])
     monkeypatch.chdir(tmp_path)
-    with_paths = functools.partial(paths_of, known={"dataset_dir", "deepspeed"})
     asked = {"stage": "cuset", "dataset_dir": "data", "deepspeed": "yaml_configs/deepspeed/ds_z3_config.json"}
     packaged = {key: str(ROOT / asked[key]) for key in ("dataset_dir", "deepspeed")}
-    assert with_paths(asked) == {**asked, **packaged}
+    assert read_args(asked) == {**asked, **packaged}
     (recipe.parent / "data").mkdir()
-    assert with_paths(asked)["dataset_dir"] == str(recipe.parent / "data")
+    assert read_args(asked)["dataset_dir"] == str(recipe.parent / "data")
     (tmp_path / "data").mkdir()
-    assert with_paths(asked)["dataset_dir"] == "data"
+    assert read_args(asked)["dataset_dir"] == "data"
     for left in ({**asked, "stage": "sft"}, {"stage": "cuset", "dataset_dir": "ONLINE"}, {"stage": "cuset"}):
-        assert with_paths(left) == left
+        assert read_args(left) == left
 
 
 @pytest.mark.parametrize(

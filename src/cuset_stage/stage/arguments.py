@@ -55,7 +55,7 @@ def check_spelling(args: dict[str, Any], known: set[str]) -> None:
             raise ValueError(f"{key}: no such key in a recipe; {RENAMED.get(key) or nearest(key, known)}")
 
 
-def with_paths(args: dict[str, Any], known: set[str]) -> dict[str, Any]:
+def with_paths(args: dict[str, Any]) -> dict[str, Any]:
     """Resolve the paths of `PATH_KEYS` in a recipe with `stage: cuset`.
 
     A path that does not exist in the working directory is looked for beside the recipe and in the package. So a recipe
@@ -63,7 +63,6 @@ def with_paths(args: dict[str, Any], known: set[str]) -> dict[str, Any]:
 
     Args:
         args: the recipe as it was read.
-        known: the keys that are parsed now. A recipe is parsed more than once, each time for some of its keys.
 
     Returns:
         The recipe, with the paths that were found elsewhere replaced.
@@ -74,7 +73,7 @@ def with_paths(args: dict[str, Any], known: set[str]) -> dict[str, Any]:
     if len(sys.argv) > 1 and sys.argv[1].endswith((".yaml", ".yml")):
         folders.insert(0, Path(sys.argv[1]).absolute().parent)
     resolved = {}
-    for key in known.intersection(PATH_KEYS):
+    for key in PATH_KEYS:
         value = args.get(key)
         if isinstance(value, str) and not Path(value).exists():
             places = [folder / value for folder in folders if (folder / value).exists()]

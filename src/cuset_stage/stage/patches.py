@@ -1,4 +1,4 @@
-"""Patch LLaMA-Factory: seven symbols, each right after the module that defines it has run.
+"""Patch LLaMA-Factory: eight symbols, each right after the module that defines it has run.
 
 Only the start-up hook calls this file, with one module at a time. A patch changes nothing for the other stages. A
 patch looks up everything it needs before it changes anything. If a version of LLaMA-Factory lacks something, the patch
@@ -25,22 +25,26 @@ def _patch_arguments(module: ModuleType) -> None:
 
 
 def _patch_parser(module: ModuleType) -> None:
-    """Check the spelling of a recipe's keys and resolve its paths before LLaMA-Factory parses it."""
-    plain_parse, read_args = module._parse_args, module.read_args
+    """Resolve a recipe's paths where it is read, also for Ray's workers, and check its keys before they are parsed."""
+    plain_parse, plain_read = module._parse_args, module.read_args
+
+    @functools.wraps(plain_read)
+    def read_args(args=None):
+        from .arguments import with_paths
+
+        args = plain_read(args)
+        return with_paths(args) if isinstance(args, dict) else args
 
     @functools.wraps(plain_parse)
     def _parse_args(parser, args=None, allow_extra_keys=False):
         args = read_args(args)
-        if isinstance(args, dict):
-            from .arguments import check_spelling, with_paths
+        if isinstance(args, dict) and not allow_extra_keys:
+            from .arguments import check_spelling
 
-            known_keys = {field.name for group in parser.dataclass_types for field in fields(group) if field.init}
-            if not allow_extra_keys:
-                check_spelling(args, known_keys)
-            args = with_paths(args, known_keys)
+            check_spelling(args, {key.name for group in parser.dataclass_types for key in fields(group) if key.init})
         return plain_parse(parser, args, allow_extra_keys)
 
-    module._parse_args = _parse_args
+    module.read_args, module._parse_args = read_args, _parse_args
 
 
 def _patch_sft(module: ModuleType) -> None:
