@@ -457,3 +457,16 @@ def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny
     as_float32(model)
     expected = torch.bfloat16 if has_instructions else torch.float32
     assert {parameter.dtype for parameter in model.parameters()} == {expected}
+
+
+def test_streamed_data_are_evaluated_without_training(llamafactory):
+    keys = {
+        "stage": "cuset",
+        "do_train": False,
+        "do_eval": True,
+        "dataset": None,
+        "max_samples": None,
+        "cutoff_len": 64,
+    }
+    keys |= {"eval_dataset": "cuset_kernels_eval", "streaming": True, "dataloader_num_workers": 1}
+    assert llamafactory(keys).results["eval_loss"] > 0

@@ -88,7 +88,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         # A step must not wait for the device, so that the next one can be queued while the device works. So the
         # collator counts the tokens of rows, batches are copied without waiting, and the log's filter against NaN is
         # off. The filter is not needed, because a loss that is not finite ends the run first.
-        sends_batches = self.accelerator.dispatch_batches or isinstance(self.train_dataset, IterableDataset)
+        sends_batches = self.accelerator.dispatch_batches or isinstance(self.train_dataset, IterableDataset | None)
         self.data_collator.gives_lengths = self._is_padding_free and not sends_batches
         self.accelerator.dataloader_config.non_blocking |= self.args.dataloader_pin_memory
         self.args.logging_nan_inf_filter = False
