@@ -35,6 +35,18 @@ def test_kernels_under_the_interpreter(tmp_path):
     assert "passed" in done.stdout
 
 
+@pytest.fixture(scope="module", autouse=INTERPRETED)
+def patched_once():
+    """Keep the interpreter from replacing all of triton.language in each call of a function: half of its time."""
+    from triton.runtime import interpreter
+
+    patch, patched = interpreter._patch_lang, {}
+    interpreter._LangPatchScope.restore = lambda scope: None
+    interpreter._patch_lang = lambda function: (
+        patched.get(function.__module__) or patched.setdefault(function.__module__, patch(function))
+    )
+
+
 @pytest.fixture
 def kernels(monkeypatch):
     from cuset_stage.objective import triton_kernels
