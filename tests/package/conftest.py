@@ -146,13 +146,17 @@ def write(folder: Path, files: dict[str, str], *, mode: int = 0o644) -> Path:
     return folder
 
 
-def copy_checkout(to: Path) -> Path:
-    """Copy what a build reads, and data that are built, to a new folder: builds leave nothing in the checkout."""
+def copy_checkout(to: Path, leave_out: str = "") -> Path:
+    """Copy what a build reads, and data that are built, to a new folder: builds leave nothing in the checkout.
+
+    Of the operations, whose files take most of the time, it has those that begin with a.
+    """
     to.mkdir()
-    for part in PARTS:
+    others = {"__pycache__", "cuset_stage.egg-info"}
+    others |= {path.parent.name for path in (ROOT / "data" / "operations").glob("[!a]*/task.json")}
+    for part in {*PARTS} - {leave_out}:
         if (ROOT / part).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-            shutil.copytree(ROOT / part, to / part, ignore=ignored)
+            shutil.copytree(ROOT / part, to / part, ignore=lambda _, names: others & {*names})
         elif (ROOT / part).exists():
             shutil.copy(ROOT / part, to / part)
     return to
