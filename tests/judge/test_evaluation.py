@@ -334,8 +334,9 @@ def test_ctrl_c_keeps_what_is_judged(run, cache, scratch, tmp_path):
 
         Before there is a results file, a running program is the trial of nvcc's options.
         """
-        running = any("./program" in text or "program" in text.split(" ")[0] for text in left_behind(scratch))
-        return running and output.is_file()
+        return output.is_file() and any(
+            "./program" in text or "program" in text.split(" ")[0] for text in left_behind(scratch)
+        )
 
     while not hangs():
         assert time.monotonic() < end and process.poll() is None
