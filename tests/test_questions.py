@@ -60,7 +60,7 @@ def test_weights_beside_rows_and_messages_and_for_thoughts(train):
 
 
 def test_a_loss_of_ones_own(train):
-    run = train(f"{FIRST_RUN}\n{LOSS}", max_samples=8, logging_steps=1)
+    run = train(f"{FIRST_RUN}\n{LOSS}", max_samples=8, cutoff_len=512, logging_steps=1)
     assert len(run.steps) == 2 and "rules.py:focal" in run.output
     assert all(step["loss"] < step["cuset/nll"] for step in run.steps)
 

@@ -385,7 +385,8 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
     folder, said = init(f"model={tiny_model}", "gpus=0", "template=qwen", "tuning=full")
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     assert recipe["use_cpu"] and recipe["finetuning_type"] == "full" and "bf16" not in recipe
-    run = llamafactory({**recipe, "max_steps": 2, "max_samples": 4})
+    short = {"max_samples": 4, "cutoff_len": 512}
+    run = llamafactory({**recipe, "max_steps": 2, **short})
     assert run.output_dir == folder / "output" and (run.output_dir / "model.safetensors").exists()
     assert run.evaluations and json.loads((run.output_dir / "train_results.json").read_text())["train_loss"] > 0
 
@@ -401,7 +402,7 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
     # The same run with plain SFT: the keys that only CuSeT reads may stay.
     *_, objective, output = shlex.split(commands[order.split().index("train", 3)])
     sft = dict(word.split("=", 1) for word in (objective, output))
-    plain = llamafactory({**recipe, **sft, "max_steps": 1, "max_samples": 4})
+    plain = llamafactory({**recipe, **sft, "max_steps": 1, **short})
     assert "stage: cuset with cuset_objective=sft" in plain.output and plain.output_dir == folder / "sft"
 
 
