@@ -37,7 +37,7 @@ def rates(report, run: str, rule: Rule = Rule.FIRST) -> dict:
 
 def on_cudabench(write, method: str, tasks: list[str], right: str) -> Path:
     """Results on tasks that are called OPERATION-SIZE; the operations in `right` pass at every size."""
-    verdicts = {task: [P if task[0] in right else M] for task in tasks}
+    verdicts = {task: [P if task[0] in right else M, P] for task in tasks}
     told = {"path": "bench.jsonl", "format": "cudabench"}
     return write(method, verdicts, change=lambda row: row | {"family": row["task"][0]}, tasks=told)
 
@@ -195,8 +195,11 @@ def test_settings_that_differ_are_noted(write):
 
 def test_comparison_says_what_the_test_allows(write, capsys):
     solved = {"SFT": range(10), "CuSeT": range(2, 30), "DFT": range(1, 12)}
-    paths = [write(name, {str(i): [P if i in of else M] for i in range(40)}) for name, of in solved.items()]
-    report = build_report(collect(paths), ks=(1,), baseline="SFT")
+    paths = [
+        write(name, {str(i): [P if i in of else M] + [P] * (name != "DFT") for i in range(40)})
+        for name, of in solved.items()
+    ]
+    report = build_report(collect(paths), ks=(1, 2), baseline="SFT")
     rows = {row[1].text: row for row in comparison_table(report).rows if row[0].text == "Function"}
     assert [cell.value for cell in rows["CuSeT"][3:7]] == [20, 2, 8, 10]
     assert "CuSeT passes more tasks than SFT" in [cell.text for cell in rows["CuSeT"]]
@@ -205,6 +208,9 @@ def test_comparison_says_what_the_test_allows(write, capsys):
     tested = by_pair["CuSeT", "passed"]
     assert tested.adjusted == pytest.approx(2 * tested.p_value)
     assert tested.differences[Rule.FIRST, 1].value == pytest.approx(18 / 40)
+    assert tested.differences.keys() - by_pair["DFT", "passed"].differences.keys() == {(rule, 2) for rule in Rule}
+    equal = by_pair["CuSeT", "compiled"].differences[Rule.FIRST, 1]
+    assert equal.low == -equal.high < 0
     assert "Holm" in render_markdown(report)
     print_report(report)
     assert "DFT and SFT: no difference shown; 3 discordant tasks" in capsys.readouterr().out
