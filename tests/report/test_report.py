@@ -226,7 +226,7 @@ def test_tokens_families_and_speed_ups(write):
         tokens = {"a": 100, "b": 200, "c": 900, "d": None}[record["task"]]
         return {**record, "family": family, "speedup": speed, "tokens": tokens, "finish_reason": "length"}
 
-    report = build_report(collect([write("K", {"a": [P], "b": [P], "c": [P], "d": [C]}, change=change)]), ks=(1,))
+    report = build_report(collect([write("K", {"a": [P], "b": [P], "c": [P], "d": [M]}, change=change)]), ks=(1,))
     assert [cell.value for cell in main_table(report, Rule.FIRST).rows[0][-2:]] == [400, 200]
     families = [tuple(cell.value for cell in row) for row in family_table(report).rows]
     assert families == [("scan", 2, 100.0), ("sort", 2, 50.0)]
