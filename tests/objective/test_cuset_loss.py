@@ -32,7 +32,7 @@ def assert_matches_oracle(batch, **options):
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 4, 7), (2, 47, 8, 31), (3, 123, 8, 17), (1, 600, 4, 5)])
-@pytest.mark.parametrize("window", [1, 2, 5, 16, 256])
+@pytest.mark.parametrize("window", [1, 2, 5, 12, 256])  # 12: the length of a sample
 def test_matches_oracle(shape, window):
     assert_matches_oracle(make_batch(shape), window=window)
 
