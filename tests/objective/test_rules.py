@@ -142,6 +142,7 @@ def profit(low, high):
         ({"objective": "profit"}, profit(0.1, 1)),
         ({"objective": "profit", "prob_threshold": (0.3,), "threshold_direction": "lower"}, profit(0, 0.3)),
         ({"objective": "profit", "prob_threshold": (0.05, 0.7), "threshold_direction": "middle"}, profit(0.05, 0.7)),
+        ({"objective": "profit", "prob_threshold": (0.0,), "threshold_direction": "random"}, profit(0, 1)),
     ],
 )
 def test_asft_and_profit_are_the_published_losses(options, published):
