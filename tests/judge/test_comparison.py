@@ -95,6 +95,12 @@ def test_zero_tolerance_is_exact(tmp_path):
     assert not one(tmp_path, [0.0], [1e-45]).passed
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_the_tolerance_is_relative_to_the_reference(tmp_path, dtype):
+    passed = [one(tmp_path, [-8], [y], rtol=0.25, atol=1.0, dtype=dtype).passed for y in (-12, -11, -5, -4)]
+    assert passed == [False, True, True, False]
+
+
 @pytest.mark.parametrize(
     ("dtype", "expected", "actual", "distance"),
     [
