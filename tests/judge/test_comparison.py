@@ -362,6 +362,10 @@ def test_without_a_reference_compare_py_decides(tmp_path, empty_cache, dtype):
         verdicts.append(compare_outputs(task, task.cases[0], prepared, {"data/y.bin": tmp_path / "y.bin"}))
     assert [verdict.passed for verdict in verdicts] == [True, False, False]
     assert "0 bytes, expected" in verdicts[2].message
+    values.tofile(tmp_path / "y.bin")
+    broken = replace(task, oracle=replace(task.oracle, compare="raise ValueError"))
+    with pytest.raises(OracleError, match="no reference on which it could be tried"):
+        compare_outputs(broken, task.cases[0], prepared, {"data/y.bin": tmp_path / "y.bin"})
 
 
 def test_compare_py_has_copies_only(by_script, sandboxed):
