@@ -79,16 +79,6 @@ def test_weights_are_constants_of_the_optimisation():
     torch.testing.assert_close(value_and_gradient(logits, labels, *columns, window=8)[1], plain.grad)
 
 
-def test_windows_do_not_cross_samples_or_rows():
-    """The loss of a row with two samples is the sum of the losses of each sample alone."""
-    logits, labels, *columns, ids = make_batch((1, 60, 8, 13), seed=8, samples=2)
-    packed, *apart = (
-        cuset_loss(logits, of, *columns, ids, window=6, num_items_in_batch=1)
-        for of in (labels, *(torch.where(ids == number, labels, -100) for number in (1, 2)))
-    )
-    torch.testing.assert_close(packed, sum(apart))
-
-
 def test_missing_columns_mean_no_cuda_and_a_sample_a_row():
     logits, labels, mask, ids = make_batch(seed=10)
     spelled_out = cuset_loss(logits, labels, torch.zeros_like(mask), torch.ones_like(ids), window=8)
