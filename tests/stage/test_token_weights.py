@@ -118,8 +118,9 @@ def test_every_template(process, answers, name):
 
 
 def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
-    tokenizer, ours = process(["Scale.", answers.answer], think_weight=0.25, template="qwen3", enable_thinking=True)
-    assert weighted(tokenizer, ours, 0.25) == ["<think>\n\n</think>\n\n"]
+    options = {"given": [one("", weight=2.0)], "think_weight": 0.25, "template": "qwen3"}
+    tokenizer, ours = process(["Scale.", answers.answer], **options)
+    assert weighted(tokenizer, ours, 0.5) == ["<think>\n\n</think>\n\n"]
 
 
 @pytest.mark.parametrize(
