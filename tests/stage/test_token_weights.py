@@ -121,6 +121,8 @@ def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
     options = {"given": [one("", weight=2.0)], "think_weight": 0.25, "template": "qwen3"}
     tokenizer, ours = process(["Scale.", answers.answer], **options)
     assert weighted(tokenizer, ours, 0.5) == ["<think>\n\n</think>\n\n"]
+    tokenizer, ours = process(["Why?", f"{THOUGHT}No code."], think_weight=0.25)
+    assert weighted(tokenizer, ours, 0.25) == [THOUGHT.strip()]
 
 
 @pytest.mark.parametrize(
