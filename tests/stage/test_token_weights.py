@@ -129,7 +129,7 @@ def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
     "options", [{"enable_thinking": False}, {"enable_thinking": True, "mask_history": True}], ids=str
 )
 def test_spans_stay_in_place_where_the_template_takes_thoughts_out(process, answers, options):
-    first, last = THOUGHT + answers.answer, THOUGHT * 2 + answers.kernel
+    first, last = f"{THOUGHT}\n{answers.answer}", f"{THOUGHT}Then.\n{THOUGHT}{answers.kernel}"
     of_last = response(last, ("</think>\n\n__global__ void", 3.0))
     given = [GivenRow(1.0, (response(first, ("thread an", 0.5), ("int main()", 0.25)), of_last))]
     tokenizer, ours = process(["Scale.", first, "Again.", last], given=given, template="qwen3", **options)
