@@ -35,6 +35,7 @@ def test_computeeval(tmp_path):
     for names, required in (("twice", (("twice",),)), (["a", "b"], (("a",), ("b",))), (None, ())):
         other = load_problem(tmp_path, source_references=names, group=None)
         assert (other.project.requires, other.family) == (required, "CUDA")
+        assert other.fingerprint != task.fingerprint
 
 
 def test_what_computeeval_has_for_python_is_left_out(tmp_path):
