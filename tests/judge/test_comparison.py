@@ -4,7 +4,6 @@ Sizes must be exact and values finite, differences must be within the tolerance,
 tasks with a compare.py, its verdict decides as well.
 """
 
-import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -285,7 +284,7 @@ def test_either_size_of_a_row_that_contradicts_itself(by_script):
     """
     row = {"outputs": [{"name": "y", "dtype": "float32", "shape": "(2,)"}]}
     compare = COMPARE.replace("np.float32)", "np.float32, count=2)")
-    for size, wrong in itertools.product((64, 2), (False, True)):
+    for size, wrong in ((64, False), (2, False), (64, True), (2, True)):
         assert by_script(compare, lambda y, size=size, wrong=wrong: y[:size] + wrong, row).passed is not wrong
     assert "12 bytes, expected 8 or 256" in by_script(compare, lambda y: y[:3], row).message
 
