@@ -34,9 +34,10 @@ def test_a_stage_takes_what_the_one_before_it_left_and_not_while_that_is_at_work
     assert select(tmp_path, put(tmp_path / "part.jsonl", rows(2))).kept == 2
     steps = [(step["stage"], step["read"], step["kept"]) for step in read_funnel(tmp_path)]
     assert steps == [("prove", 3, 3), ("select", 2, 2)]
-    for content in (b'{"id": "a"}', b'{"id": 5, "source": {}}', b"\xff\xfe", b"[" * 100_000):
+    wrong = {b'{"id": "a"}': "source", b'{"id": "a", "source": {}, "task": "b"}': "task", b"[" * 100_000: "id"}
+    for content, key in {**wrong, b'{"id": 5, "source": {}}': "id", b"\xff\xfe": "id"}.items():
         (tmp_path / "part.jsonl").write_bytes(content)
-        with pytest.raises(CurationError, match=r"part\.jsonl, line 1: no row with `id` and `source`"):
+        with pytest.raises(CurationError, match=rf"part\.jsonl, line 1: no row of a stage: `{key}` is"):
             select(tmp_path, tmp_path / "part.jsonl")
     with locked(tmp_path / "select"), pytest.raises(CurationError, match="another process"):
         select(tmp_path)

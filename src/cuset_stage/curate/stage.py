@@ -33,6 +33,7 @@ from .. import __version__
 from ..files import errors_name, write_atomically
 from ..progress import Progress
 from ..sandbox import SandboxError
+from ..text import shown
 from .parallel import cpu_count, in_processes, in_threads
 from .rows import CurationError, Dropped, NotSettled, Row, RowError, line_of
 from .settings import StageSettings
@@ -205,6 +206,9 @@ def _outcome(work: Work, row: Row) -> tuple[str, str, int, dict[str, Any]]:
 # --------------------------------------------------------------------------------------------- the results of a stage
 
 
+_KINDS = {"id": str, "source": dict, "task": dict | None}  # what every stage reads in a row -> its type
+
+
 class StageRows:
     """The rows that stages wrote to `files`. Each iteration reads the files anew.
 
@@ -226,10 +230,11 @@ class StageRows:
                     row = None
                     with suppress(ValueError, RecursionError):
                         row = json.loads(line.decode())
-                    identified = isinstance(row, dict) and isinstance(row.get("id"), str)
-                    if not identified or not isinstance(row.get("source"), dict):
+                    typed = row if isinstance(row, dict) else {}
+                    if wrong := [key for key, kind in _KINDS.items() if not isinstance(typed.get(key), kind)]:
+                        what = f"no row of a stage: `{wrong[0]}` is {shown(typed.get(wrong[0]))}"
                         fix = "give a file that `cuset curate import` or a later stage wrote"
-                        raise CurationError(f"{path}, line {number}: no row with `id` and `source`; {fix}.")
+                        raise CurationError(f"{path}, line {number}: {what}; {fix}.")
                     yield row
 
 
