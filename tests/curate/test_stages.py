@@ -102,6 +102,7 @@ def test_run_reads_the_sources_of_its_yaml_file_alone_each_with_its_own_columns(
         (("one.jsonl", "output=list"), "list/dataset_info.json: []; expected an object with an entry for"),
         (("mine/curated.json", "output=mine"), "mine/curated.json: the data set would overwrite this source; give"),
         (("one.jsonl", "columns=text"), "write ours=theirs, such as code=cuda_code"),
+        (("one.jsonl", "name=a_eval"), "name='a_eval': this is what a holds out; give another name"),
         (("one.jsonl", "validation=1"), "validation='1': expected less than 1"),
         (("one.jsonl", "--per-gpu", "4"), "so: per_gpu=4"),
         (("one.jsonl", "workers=0"), "workers='0': expected greater than 0"),

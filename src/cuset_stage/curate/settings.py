@@ -50,9 +50,11 @@ def _existing(benchmarks: dict[str, Path]) -> dict[str, Path]:
     return benchmarks
 
 
-def _not_the_list(name: str) -> str:
+def _not_taken(name: str) -> str:
     if name.lower() == "dataset_info":
         raise ValueError("dataset_info.json is the list of all data sets; give another name")
+    if name.endswith("_eval"):
+        raise ValueError(f"this is what {name.removesuffix('_eval')} holds out; give another name")
     return name
 
 
@@ -225,7 +227,7 @@ class SelectSettings(StageSettings, _Select):
 
 class _Export(Settings):
     output: Path | None = Field(None, description="LLaMA-Factory's dataset_dir; without it <folder>/dataset")
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"), AfterValidator(_not_the_list)] = Field(
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"), AfterValidator(_not_taken)] = Field(
         "curated",
         description="the data set's name in dataset_info.json; what is held out is <name>_eval",
     )
