@@ -97,6 +97,7 @@ def test_an_answer_that_nothing_is_learned_from_costs_itself_alone(tmp_path, cha
     given[0] |= change
     summary, folder = export(tmp_path, given, validation=0.0)
     assert summary.reasons == {reason: 1} and len(exported(folder)) == 1
+    assert not export(tmp_path, given[:1])[0].kept and len(exported(folder)) == 1  # the data set of before stays
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ def run_export(settings: ExportSettings) -> Summary:
 
     keys = settings.model_dump(mode="json", exclude={"folder", "input"})
     summary = run_stage(settings.folder, "export", rows, work, settings=keys, notes=notes)
+    if not exported:  # the command fails, and an earlier data set stays
+        return summary
     files = {
         path: [_record(row) for row in exported if row["split"] == side] for side, path in _files(settings).items()
     }
