@@ -111,6 +111,13 @@ def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, messag
     assert KEY not in str(error.value)
 
 
+def test_a_refusal_ends_the_run_after_the_answers_in_flight(server, fill, tmp_path):
+    server.troubles = [chat_server.slow, sends(b"", 403), chat_server.slow]
+    with pytest.raises(GenerationError, match="may not use it"):
+        fill(samples=9, concurrency=3)
+    assert len(read_answers(tmp_path / "answers.jsonl")) == len(server.bodies) - 1
+
+
 @pytest.mark.parametrize(
     "spelled",
     [

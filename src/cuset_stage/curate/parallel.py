@@ -33,8 +33,8 @@ def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int
     """Apply `work` to the rows in threads, and yield the outcomes in the order of the rows.
 
     For work that waits for other programs. Up to AHEAD rows per thread are in flight, so that a program that hangs
-    does not leave the other threads idle. The threads are daemons, so Ctrl-C does not wait for them. That loses
-    nothing, because their results are stored only when complete.
+    does not leave the other threads idle. An error is raised when the rows in work are done, because they may wait for
+    replies that are paid for. The threads are daemons, so Ctrl-C does not wait for them. What they wait for is lost.
 
     Args:
         work: the function to apply. It must be thread-safe.
@@ -46,12 +46,17 @@ def in_threads(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int
         return
     pending: deque[AsyncResult] = deque()
     with ThreadPool(workers) as pool:
-        for row in rows:
-            pending.append(pool.apply_async(work, (row,)))
-            if len(pending) == AHEAD * workers:
-                yield pending.popleft().get()
-        for outcome in pending:
-            yield outcome.get()
+        try:
+            for row in rows:
+                pending.append(pool.apply_async(work, (row,)))
+                if len(pending) == AHEAD * workers:
+                    yield pending.popleft().get()
+            for outcome in pending:
+                yield outcome.get()
+        except Exception:
+            pool.terminate()  # begins no further row
+            pool.join()
+            raise
 
 
 def in_processes(work: Callable[[Row], Outcome], rows: Iterable[Row], workers: int) -> Iterator[Outcome]:

@@ -70,10 +70,14 @@ class EndpointBackend:
     backoff_s: float = 1.0
     _limit_key: str = field(default="max_tokens", init=False)
     _failed_in_row: int = field(default=0, init=False)
+    _ended: BaseException | None = field(default=None, init=False)  # what ended the run; nothing is asked after it
     _has_answered: bool = field(default=False, init=False)
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """Yield one outcome per request as soon as it is there, in any order.
+
+        An error that ends the run is raised after the outcomes of the requests that are in flight with it, because
+        their answers may be paid for.
 
         Raises:
             GenerationError: nothing answers at the address, the key is refused, the model is unknown, or too many
@@ -83,7 +87,7 @@ class EndpointBackend:
         headers |= {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         timeout = httpx.Timeout(self.timeout_s, connect=15.0)
         limits = httpx.Limits(max_connections=self.concurrency + 1)
-        waiting, in_flight = iter(requests), set[asyncio.Task[Answer | Failure]]()
+        waiting, in_flight, error = iter(requests), set[asyncio.Task[Answer | Failure]](), None
         # The event loop runs only while this generator waits for the next outcome, not while its caller works.
         with asyncio.Runner() as runner:
             client = httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits)
@@ -91,11 +95,16 @@ class EndpointBackend:
                 while True:
                     for request in itertools.islice(waiting, self.concurrency - len(in_flight)):
                         in_flight.add(runner.get_loop().create_task(self._ask(client, request)))
+                    if not in_flight and error:
+                        raise error
                     if not in_flight:
                         return
                     done, in_flight = runner.run(asyncio.wait(in_flight, return_when=asyncio.FIRST_COMPLETED))
-                    for task in sorted(done, key=lambda task: task.exception() is not None):  # answers before an error
-                        yield task.result()
+                    for task in done:
+                        if task.exception() is None:
+                            yield task.result()
+                        else:
+                            self._ended = error = error or task.exception()
             finally:
                 for task in in_flight:
                     task.cancel()
@@ -103,6 +112,8 @@ class EndpointBackend:
 
     async def _ask(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
         """Send a request, and try again if that may help."""
+        if self._ended:
+            raise self._ended
         started, tries = time.perf_counter(), self.retries + 1
         for attempt in range(1, tries + 1):
             try:
@@ -126,16 +137,17 @@ class EndpointBackend:
                     ) from None
             except _Again as error:
                 problem, wait = error.args
-            if attempt < tries:
-                pause = min(self.backoff_s * 2 ** (attempt - 1), LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)
-                await asyncio.sleep(max(pause, min(wait, LONGEST_WAIT_S)))
+            if attempt == tries or self._ended:
+                break
+            pause = min(self.backoff_s * 2 ** (attempt - 1), LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)
+            await asyncio.sleep(max(pause, min(wait, LONGEST_WAIT_S)))
         self._failed_in_row += 1
         if self._failed_in_row >= max(10, self.concurrency):
             raise GenerationError(
                 f"{self.url}: {self._failed_in_row} requests in a row failed, each after {tries} tries; the "
                 f"last one: {problem}. What was answered is kept: run the same command again when the server works."
             )
-        return Failure(request, f"{problem} ({tries} tries)")
+        return Failure(request, f"{problem} ({attempt} tries)")
 
     async def _try(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
         """Send a request once. Raises _Again if it may be tried again, and GenerationError if the run has to end."""
