@@ -3,9 +3,13 @@
 Standard library only.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line ends
 
 
 class InputError(ValueError):
@@ -13,11 +17,12 @@ class InputError(ValueError):
 
 
 def shorten(text: str, most: int = 2000) -> str:
-    """Return the stripped text in at most `most` characters.
+    """Return the stripped text in at most `most` characters, with escapes in place of control characters.
 
-    A longer text keeps its beginning and its end, where compilers and tracebacks report errors.
+    A longer text keeps its beginning and its end, where compilers and tracebacks report errors. Control characters in
+    what a program prints could erase lines of the user's terminal, or write over them.
     """
-    text = text.strip()
+    text = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text.strip().replace("\r\n", "\n"))
     if len(text) <= most:
         return text
     mark = " [...] "

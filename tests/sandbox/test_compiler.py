@@ -49,12 +49,13 @@ def test_compiles_once_and_remembers(compiler):
 
 
 def test_an_error_is_remembered_and_names_no_folder_of_ours(own_caches):
-    compiler = Compiler(limits=PATIENT)
-    first, second = compiler.compile(BAD), compiler.compile(BAD)
+    compiler, source = Compiler(limits=PATIENT), f"{BAD}#warning \x1b[2K\n"
+    first, second = compiler.compile(source), compiler.compile(source)
     assert first.verdict == "compile_error" and first.binary is None and not first.cached
     assert second.cached and second.verdict == "compile_error" and second.message == first.message
     assert "program.cu(2)" in first.message and "undefined_name" in first.message
     assert str(own_caches) not in first.message and "tmpxft" not in first.message
+    assert r"#warning \x1b[2K" in first.message and "\x1b" not in first.message  # no escape code for the terminal
 
 
 def test_the_linkers_messages_name_no_folder_of_ours_behind_a_link(own_caches, tmp_path, monkeypatch):
