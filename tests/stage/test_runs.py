@@ -460,13 +460,6 @@ def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny
 
 
 def test_streamed_data_are_evaluated_without_training(llamafactory):
-    keys = {
-        "stage": "cuset",
-        "do_train": False,
-        "do_eval": True,
-        "dataset": None,
-        "max_samples": None,
-        "cutoff_len": 64,
-    }
-    keys |= {"eval_dataset": "cuset_kernels_eval", "streaming": True, "dataloader_num_workers": 1}
-    assert llamafactory(keys).results["eval_loss"] > 0
+    evaluated = {"do_train": False, "do_eval": True, "dataset": None, "eval_dataset": "cuset_kernels_eval"}
+    streamed = {"streaming": True, "max_samples": None, "dataloader_num_workers": 1, "cutoff_len": 64}
+    assert llamafactory({"stage": "cuset"} | evaluated | streamed).results["eval_loss"] > 0
