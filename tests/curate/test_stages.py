@@ -1,6 +1,7 @@
 """Commands and the folders of their stages: which rows a stage takes, and what is said where something is missing or wrong."""
 
 import resource
+import sys
 import threading
 import time
 from functools import partial
@@ -55,7 +56,8 @@ def test_a_stage_takes_what_the_one_before_it_left_and_not_while_that_is_at_work
         assert "another process is working in it" in run("run", tmp_path, *sources(tmp_path), exit_code=2)
 
 
-def test_a_disk_that_is_full_is_said_with_the_folder(tmp_path):
+def test_a_disk_that_is_full_is_said_with_the_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python would keep the bytecode of a stage cut off
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     part, work = put(tmp_path / "part.jsonl", rows(50)), tmp_path / "work"
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # for writers it is as a disk that is full
