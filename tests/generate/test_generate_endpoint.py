@@ -26,8 +26,8 @@ def test_every_sample_is_a_request_with_its_own_seed(server, fill, kernels):
     summary, lines = fill(tasks=2, samples=3, concurrency=4)
     assert (summary.made, len(lines)) == (6, 6)
     plan = make_plan(kernels.tasks[:2], ENDPOINT, 3)
-    assert len({request.seed for request in plan}) == 6 and all(0 <= request.seed < 2**31 for request in plan)
-    assert sorted(body["seed"] for body in server.bodies) == sorted(request.seed for request in plan)
+    both = [*plan, *make_plan(kernels.tasks[:2], ENDPOINT.model_copy(update={"seed": 4}), 3)]
+    assert len({request.seed for request in both}) == 12 and all(0 <= request.seed < 2**31 for request in both)
     for body in server.bodies:
         task = next(request.task for request in plan if request.seed == body["seed"])
         assert body == {
