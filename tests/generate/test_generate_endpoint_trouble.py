@@ -28,7 +28,7 @@ from cuset_stage.tasks.answers_file import read_answers
         (chat_server.stops_half_way, {}),
         (sends(b"\xff\x00<html>"), {}),
         (sends({"choices": [{"message": {"content": 7}}]}), {}),
-        (sends({"choices": [{"message": {"content": "int ma"}, "finish_reason": "abort"}]}), {}),
+        (sends({"choices": [{"message": {"content": "int ma"}, "finish_reason": "Abort"}]}), {}),
         (sends(b"[" * 100_000), {}),
         (sends({"error": {"message": "overloaded"}}, 429), {}),
         (sends(b"oh no", 500), {}),
