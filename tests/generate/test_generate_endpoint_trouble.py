@@ -86,12 +86,12 @@ def test_sample_that_fails_is_left_for_the_next_run(server, fill):
 
 
 def test_server_that_breaks_down_ends_the_run_and_loses_nothing(server, fill, tmp_path):
-    server.troubles = [chat_server.answer] * 3
     server.always = sends(b"", 500)
+    server.troubles = [server.always, server.always, *[chat_server.answer] * 3]
     said = "10 requests in a row failed, each after 2 tries; the last one: status 500"
     with pytest.raises(GenerationError, match=said):
         fill(tasks=10, samples=2, retries=1)
-    assert len(server.bodies) == 3 + 10 * 2
+    assert len(server.bodies) == 2 + 3 + 10 * 2
     assert len(read_answers(tmp_path / "answers.jsonl")) == 3
 
 
