@@ -1,5 +1,6 @@
 """The answers file: a run that was stopped goes on in it, and nothing of other settings gets into it."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -51,15 +52,13 @@ class One:
     [
         ({"temperature": 0.5}, "temperature=1.0, this run has temperature=0.5"),
         ({"adapter": "lora"}, r"adapter=\(not recorded\), this run has adapter='lora'"),
-        ({"weights": "ab"}, "this run has weights='ab'"),
-        ({"backend": "endpoint"}, "backend='hf', this run has backend='endpoint'"),
         ({"template_args": {"a": 1}}, "template_args"),
     ],
 )
 def test_other_settings_are_refused_by_name(settings, kernels, tmp_path, change, message):
     file = tmp_path / "a.jsonl"
-
     generate(kernels.tasks[:1], settings, samples=1, output=file, open_backend=One)
+    file.write_text(re.sub(r'"\w+": null, ', "", file.read_text()))  # as before these settings existed
     before = file.read_bytes()
     with pytest.raises(GenerationError, match=message) as error:
         generate(kernels.tasks[:1], settings.model_copy(update=change), samples=1, output=file, open_backend=One)
