@@ -35,7 +35,6 @@ def test_few_candidates_draw_what_the_whole_vocabulary_does(dtype):
         tokens, is_whole = draw_among(logits, seeds, 3, **shape, count=count)
         assert torch.equal(tokens[is_whole], expected[is_whole])
         assert is_whole.all() if count == 500 else not is_whole.all()
-    assert is_whole.any()
 
 
 @pytest.mark.parametrize(("temperature", "top_p"), [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 0.7), (0.8, 0.95)])

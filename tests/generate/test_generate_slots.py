@@ -120,13 +120,14 @@ def test_a_free_slot_goes_on_within_the_cache(kind, monkeypatch):
     assert written == [[stop], whole[0], whole[1]] and slots._cache.capacity == 16
 
 
-@pytest.mark.parametrize(("scale", "is_quick"), [(1, False), (30, True), (200, True)])
+@pytest.mark.parametrize(("scale", "is_quick"), [(1, False), (60, True), (200, True)])
 def test_a_nucleus_wider_than_the_candidates_is_drawn_again(scale, is_quick, monkeypatch):
     """Often, once and never; in blocks of four steps, as on a GPU."""
     monkeypatch.setattr(module, "draw_among", functools.partial(draw_among, count=3))
-    model, questions = make("Qwen2"), prompts(3, 8, 5, 13)
+    monkeypatch.setattr(module, "GRAIN", 8)
+    model, questions = make("Qwen2"), prompts(3, 8, 5, 55)
     options = {"max_tokens": 9, "stop_ids": {101}, "temperature": 0.7 / scale, "top_p": 0.9}
-    slots = Slots(model, 2, longest=32, **options)
+    slots = Slots(model, 2, longest=64, **options)
     slots._stride, slots._block = 4, slots._zeros(2, 4)
     written = [answer.ids for answer in sorted(slots.write(questions))]
     assert written == [plainly(model, *question, **options) for question in questions]
