@@ -111,15 +111,17 @@ def test_prompt_and_answer_must_fit_into_the_context(settings, kernels):
         next(backend.replies(make_plan(kernels.tasks[:1], settings, 1)))
 
 
-def test_generation_config_of_the_model_does_not_shape_answers(model_copy, settings, backend, ask):
-    config = {"do_sample": True, "top_k": 1, "repetition_penalty": 3.0, "temperature": 9.0, "eos_token_id": [2, 7]}
+def test_generation_config_of_the_model_does_not_shape_answers(model_copy, settings, backend, adapter, ask):
+    config = {"do_sample": True, "top_k": 1, "repetition_penalty": 3.0, "temperature": 9.0, "eos_token_id": [7, 9]}
     (model_copy / "generation_config.json").write_text(json.dumps(config))
     other = HFBackend(settings.model_copy(update={"model": str(model_copy)}), batch_size=8)
     requests = [ask(sample=sample, seed=sample) for sample in range(6)]
     for ours, theirs in zip(backend.replies(requests), other.replies(requests), strict=True):
         if theirs.finish_reason == "length":
             assert theirs.answer == ours.answer
-    assert 7 in other._stop_ids  # its end tokens are taken over
+    assert other._stop_ids == {7, 9} | backend._stop_ids  # its end tokens are taken over
+    beside = {"adapter": str(shutil.copytree(adapter, model_copy / "checkpoint-1"))}
+    assert HFBackend(settings.model_copy(update=beside), batch_size=1)._stop_ids == other._stop_ids
 
 
 def test_adapter_is_applied(settings, backend, adapter, ask):
