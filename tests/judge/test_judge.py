@@ -14,6 +14,7 @@ from fake_nvml import fake_gpus, fake_nvml
 from host_programs import PROGRAM, REFERENCE, make_task
 from task_factory import GEN, cudabench_row, load_row
 
+from cuset_stage.judge.case_runs import CaseRunner
 from cuset_stage.judge.devices import GpuPool, NoGpuLeft
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
@@ -131,9 +132,11 @@ def test_what_other_programs_may_have_made_fail_starts_twice(judge, tmp_path, mo
     fake_nvml(monkeypatch, [LOST], lambda: int(used * LOST.memory_bytes))
     judge = replace(judge, limits=Limits(wall_s=2.0))
     pool = GpuPool([LOST], per_gpu=2)
-    leases, lease = [], pool.lease
+    leases, lease, run = [], pool.lease, CaseRunner.run
     monkeypatch.setattr(pool, "lease", lambda *args, alone=False: leases.append(alone) or lease(*args, alone=alone))
-    assert not replace(judge, gpus=pool).judge(make_task(tmp_path, *modes), PROGRAM).passed
+    monkeypatch.setattr(CaseRunner, "run", lambda *x, alone: replace(run(*x, alone=alone), message="alone" * alone))
+    judged = replace(judge, gpus=pool).judge(make_task(tmp_path, *modes), PROGRAM)
+    assert not judged.passed and (judged.message == "alone") is leases[-1]
     # A failure in a later call of `main` proves nothing, so that case is run again in a process of its own anyway.
     beside = [False] if modes[0] != "right" else [False, False]
     scarce = used != 0.5  # memory is scarce, or 0: the driver does not say how much is used
