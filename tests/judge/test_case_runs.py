@@ -128,6 +128,7 @@ def test_what_a_task_asks_for_is_within_the_limits(judge, task, monkeypatch):
     assert judged.passed, judged.message
     limits = limits_for(task, Limits(memory_bytes=1, file_bytes=None, folder_bytes=1 << 40))
     assert (limits.memory_bytes, limits.file_bytes, limits.folder_bytes) == (2 * 820, None, 1 << 40)
+    assert [limits_for(replace(task, time_limit=9.0), Limits(wall_s=s)).wall_s for s in (2.0, 20.0)] == [9.0, 20.0]
     monkeypatch.setattr(case_runs, "MOST_BYTES", 100)
     assert together(judge, task, program()) == [] and judge.judge(task, program()).passed
 
