@@ -93,9 +93,11 @@ def test_files_joined_by_hand_count_together(write: Any, tmp_path: Path) -> None
         ResultsError, match=r'joined\.jsonl:3: a second header, with method "other"; the first one has "one"'
     ):
         collect([joined])
-    joined.write_text(first + write("one", {"b": [P]}, isolation="none").read_text())
-    with pytest.raises(ResultsError, match='with isolation "none"; the first one has "bubblewrap"'):
-        collect([joined])
+    others = {"flags": ["-O0"], "compile_only": True, "thorough": True, "require_gpu": True, "extract": "last"}
+    for key, value in {**others, "isolation": "none", "limits": {"wall_s": 9.0}, "tasks": {"sha256": "ef"}}.items():
+        joined.write_text(first + write("one", {"b": [P]}, **{key: value}).read_text())
+        with pytest.raises(ResultsError, match=f"a second header, with {key.replace('tasks', 'task set')} "):
+            collect([joined])
     joined.write_text(first + write("one", {"a": [P], "b": [P]}).read_text())
     with pytest.raises(ResultsError, match="task a and 0 more belong to both parts"):
         collect([joined])
