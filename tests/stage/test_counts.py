@@ -17,4 +17,5 @@ def test_items_are_the_tokens_and_samples_that_have_a_loss(seed):
     assert count_items(labels, None, "tokens") == len(predicted)
     assert count_items(labels, ids, "samples") == len(set(predicted))
     terms = token_terms(torch.zeros(3, 12, 9), labels, None, ids, ObjectiveSettings())
+    terms.sample_weight = terms.sample_weight.new_ones(99)  # longer than the samples, as the fused head's may be
     assert [terms.count(how) for how in ("tokens", "samples")] == [len(predicted), len(set(predicted))]
