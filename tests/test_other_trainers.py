@@ -16,7 +16,7 @@ from trl import SFTConfig, SFTTrainer
 
 from cuset_stage import cuset_loss, find_spans
 from cuset_stage.objective import ObjectiveSettings, objective_loss
-from cuset_stage.spans import DEFAULT_KINDS, token_mask
+from cuset_stage.spans import token_mask
 from cuset_stage.stage.batch_labels import BatchLabeller
 from cuset_stage.trl import CusetTrainer, labelled_batch
 
@@ -192,7 +192,9 @@ def test_trl_evaluates_by_cross_entropy(loaded, model, texts, tmp_path):
 
 def test_rows_laid_end_to_end_and_cut_kernels_are_labelled(loaded):
     tokenizer = loaded[1]
+    settings = {"kinds": ("kernel_body",), "aliases": ("KERNEL",), "language": "cuda,triton"}
     texts = [KERNEL.format(1), "No kernel.", f"Größe 𝛼 \U0001f680 Ω<|im_end|>\n{KERNEL.format(3)}", KERNEL.format(22)]
+    texts[:0] = "A\nKERNEL void k(float *x) { x[0] = 1; }", "A\n```python\n@triton.jit\ndef k(x):\n    f(x)\n```\n"
     encoded = [tokenizer(text, return_offsets_mapping=True, add_special_tokens=False) for text in texts]
     ids = [each["input_ids"] for each in encoded]
     ids[-1] = ids[-1][: len(ids[-1]) // 2]
@@ -200,12 +202,12 @@ def test_rows_laid_end_to_end_and_cut_kernels_are_labelled(loaded):
         "input_ids": torch.tensor([[token for row in ids for token in row]]),
         "labels": torch.tensor([[label for row in ids for label in [-100, *row[1:]]]]),
     }
-    labelled = labelled_batch(lambda _: batch, BatchLabeller(tokenizer, DEFAULT_KINDS, (), "cuda"), None)
+    labelled = labelled_batch(lambda _: batch, BatchLabeller(tokenizer, **settings), None)
     numbers = [number for number, row in enumerate(ids, start=1) for number in [0] + [number] * (len(row) - 1)]
     assert labelled["sample_ids"].tolist() == [numbers]
     expected = []
     for text, each, row in zip(texts, encoded, ids, strict=True):
-        expected += token_mask(each["offset_mapping"], find_spans(text))[: len(row)]
+        expected += token_mask(each["offset_mapping"], find_spans(text, **settings))[: len(row)]
     assert labelled["cuda_mask"].tolist() == [expected] and sum(expected)
 
 
@@ -273,4 +275,3 @@ def test_a_loop_of_ones_own(page, loaded, model, rows):
         other_optimizer.step()
         other_optimizer.zero_grad()
         assert loss == pytest.approx(expected.item(), rel=1e-5)
-    assert page["train_step"](model, optimizer, batches, tau=0.05) < readable(loaded[0], whole, tau=0.05).item()
