@@ -9,6 +9,8 @@ from features import OFF
 from tiny_models import make_of_type
 from transformers import AutoModelForCausalLM, AutoTokenizer, masking_utils
 
+from cuset_stage.stage import padding_free
+
 
 LAID = "Padding is not computed: the rows of a batch are laid end to end."
 KEYS = {"stage": "cuset", "per_device_train_batch_size": 3, "max_samples": 12, "cutoff_len": 1100}
@@ -73,10 +75,18 @@ def test_other_models_are_laid_or_say_why_not(llamafactory, tiny_model, tmp_path
     assert run.losses_and_norms == pytest.approx(padded.losses_and_norms, rel=1e-5)
 
 
+def test_samples_of_different_rows_stay_apart_and_no_first_token_is_a_label():
+    ids = torch.tensor([[1, 2, 2], [1, 2, 0]])
+    batch = {"attention_mask": (ids > 0).long(), "labels": ids, "sample_ids": ids}
+    laid, _ = padding_free.lay(batch)
+    assert laid["labels"].tolist() == [[-100, 2, 2, -100, 2]] and laid["sample_ids"].unique().numel() == 4
+    assert padding_free.lay({name: column.flip(1) for name, column in batch.items()}) is None
+
+
 def test_no_step_asks_the_device_for_the_rows(recipe, monkeypatch):
     from llamafactory.train.tuner import run_exp
 
-    from cuset_stage.stage import collator, padding_free
+    from cuset_stage.stage import collator
 
     assert collator.row_lengths is padding_free.row_lengths  # the patch below does not affect the collator's import
     monkeypatch.setattr(padding_free, "row_lengths", lambda mask: pytest.fail("a step asked for the lengths of rows"))
