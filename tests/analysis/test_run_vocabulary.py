@@ -23,8 +23,10 @@ from cuset_stage.generate.hf import HFBackend
 from cuset_stage.generate.prompting import Prompter
 from cuset_stage.pairs.settings import PairsSettings
 from cuset_stage.settings import SettingsError
+from cuset_stage.spans import KINDS
 from cuset_stage.stage.loading import open_tokenizer
 from cuset_stage.stage.pretrained import check_vocabulary
+from cuset_stage.stage.token_labels import LabellingTokenizer, LabelRules, Passages
 
 
 TEXT = "```cpp\n__global__ void k(int* p) { p[0] = 1; }\nvoid f(int* p) { k<<<1, 2>>>(p); }\n```"
@@ -173,6 +175,17 @@ def test_a_special_token_of_the_model_s_own_may_have_no_row(bases):
     tokenizer.add_tokens(["<<<"])
     with pytest.raises(SettingsError, match=r"has 514 tokens, .* embeddings for 512: '<<<' and 0 more"):
         check_vocabulary(tokenizer, model, str(bases["before"]))
+
+
+def test_a_folder_copied_without_its_vocabulary_is_refused(bases, run, tmp_path):
+    """transformers reads it without a word as a tokenizer that finds no tokens: all 500 answers of a real run were empty."""
+    partial = shutil.copytree(run, tmp_path / "partial", ignore=shutil.ignore_patterns("tokenizer.json", "vocab*"))
+    (partial / "tokenizer_config.json").write_text('{"tokenizer_class": "Qwen2Tokenizer"}')
+    vocabulary = r"partial: its tokenizer has no vocabulary, .* copy the missing file \(tokenizer.json"
+    with pytest.raises(SettingsError, match=vocabulary):
+        backend(bases["before"], partial)
+    with pytest.raises(SettingsError, match=vocabulary):
+        LabellingTokenizer(open_tokenizer(str(bases["before"]), str(partial)), LabelRules(KINDS), Passages(), ("", ""))
 
 
 def test_special_tokens_that_are_code_stay_in_an_answer(bases):

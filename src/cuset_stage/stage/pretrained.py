@@ -269,8 +269,24 @@ def _resize_vocabulary(model: Any, weights: Mapping[str, Any]) -> tuple[str, ...
     return embeddings
 
 
+def check_reads(tokenizer: Any) -> None:
+    """Refuse a tokenizer without a vocabulary.
+
+    transformers makes one, without a word, from a folder that holds tokenizer_config.json alone. It turns every text
+    into no tokens, so training would learn nothing and every answer would be empty.
+
+    Raises:
+        SettingsError: names the folder and the fix.
+    """
+    if not tokenizer.encode("kernel", add_special_tokens=False):
+        raise SettingsError(
+            f"{tokenizer.name_or_path}: its tokenizer has no vocabulary, so it finds no tokens in any text; copy the missing file "
+            "(tokenizer.json, vocab.json or tokenizer.model) there from the model or the run that the folder was copied from."
+        )
+
+
 def check_vocabulary(tokenizer: Any, model: Any, name: str, adapter: str | None = None) -> None:
-    """Refuse a tokenizer with tokens that the model has no embedding for.
+    """Refuse a tokenizer without a vocabulary, or with tokens that the model has no embedding for.
 
     Special tokens of the model's own tokenizer may lack an embedding, for example image tokens in a model that reads
     only text. They are refused where they occur in a text.
@@ -282,10 +298,11 @@ def check_vocabulary(tokenizer: Any, model: Any, name: str, adapter: str | None 
         adapter: folder of the adapter, if any.
 
     Raises:
-        SettingsError: names both sizes and the fix.
+        SettingsError: names the fault and the fix.
     """
     from transformers import AutoTokenizer
 
+    check_reads(tokenizer)
     rows, vocabulary = model.get_input_embeddings().weight.shape[0], tokenizer.get_vocab()
     beyond = {token for token, number in vocabulary.items() if number >= rows}
     if not beyond:

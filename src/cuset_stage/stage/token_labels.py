@@ -24,6 +24,7 @@ from ..spans import KINDS, LABEL_VERSION, Span, find_spans
 from ..spans.tokenizers import TokenAligner
 from ..text import InputError, one_line, shown
 from .given import GivenResponse, GivenRow
+from .pretrained import check_reads
 
 
 KIND_BITS = {kind: 1 << place for place, kind in enumerate(KINDS)}
@@ -174,9 +175,13 @@ class LabellingTokenizer:
         rules: decide the labels.
         passages: receives the passages.
         thought_words: the template's opening and closing marks of reasoning.
+
+    Raises:
+        SettingsError: the tokenizer has no vocabulary.
     """
 
     def __init__(self, tokenizer: Any, rules: LabelRules, passages: Passages, thought_words: Sequence[str]) -> None:
+        check_reads(tokenizer)
         self._tokenizer, self._rules, self._passages, self._thought_words = tokenizer, rules, passages, thought_words
         self._aligner = TokenAligner(tokenizer)
 
