@@ -1,4 +1,6 @@
-"""The readable loss, compared with an independent float64 implementation and with results known in advance."""
+"""The readable loss, compared with an independent float64 implementation, with cross-entropy, and with results known
+in advance.
+"""
 
 import itertools
 
@@ -7,7 +9,7 @@ import pytest
 import torch
 from loss_cases import make_batch
 
-from cuset_stage.objective import cuset_loss
+from cuset_stage.objective import ObjectiveSettings, cuset_loss, token_terms
 
 
 PARTS = ("use_confidence_mask", "use_cuda_mask", "use_region_weight")
@@ -50,6 +52,7 @@ def test_masks_that_are_all_plain_all_cuda_or_empty():
         for fill in (0, 1)
     )
     torch.testing.assert_close(doubled, 2 * plain)
+    assert_matches_oracle((logits, labels, torch.ones_like(mask), ids), window=8)
     a_row = torch.ones_like(mask).index_fill(0, torch.tensor([0]), 0)
     assert_matches_oracle((logits, labels, a_row, ids), window=8, region_scope="cuda")
     loss, gradient = value_and_gradient(0.01 * logits, labels, torch.zeros_like(mask), ids, tau=0.5)
@@ -61,6 +64,27 @@ def test_no_supervised_token_is_zero_whatever_the_logits_hold(value):
     logits = torch.full((1, 40, 50), value, dtype=torch.float16)
     loss, gradient = value_and_gradient(logits, torch.full((1, 40), -100), None, None)
     assert loss == 0 and not gradient.any()
+
+
+def test_weights_are_constants_of_the_optimisation():
+    """The gradient is that of a cross-entropy with fixed token weights: no gradient flows through c, M or w."""
+    logits, labels, *columns = make_batch(seed=7)
+    fixed = token_terms(logits, labels, *columns, ObjectiveSettings(window=8))
+    plain = logits.clone().requires_grad_()
+    keep = labels[:, 1:] != -100
+    nll = torch.nn.functional.cross_entropy(plain[:, :-1][keep], labels[:, 1:][keep], reduction="none")
+    (fixed.weight * fixed.sample_weight[fixed.sample] * nll).mean().backward()
+    torch.testing.assert_close(value_and_gradient(logits, labels, *columns, window=8)[1], plain.grad)
+
+
+def test_windows_do_not_cross_samples_or_rows():
+    """The loss of a row with two samples is the sum of the losses of each sample alone."""
+    logits, labels, *columns, ids = make_batch((1, 60, 8, 13), seed=8, samples=2)
+    packed, first, second = (
+        cuset_loss(logits, of, *columns, ids, window=6, num_items_in_batch=1)
+        for of in (labels, torch.where(ids == 1, labels, -100), torch.where(ids == 2, labels, -100))
+    )
+    torch.testing.assert_close(packed, first + second)
 
 
 def test_missing_columns_mean_no_cuda_and_a_sample_a_row():
