@@ -72,6 +72,11 @@ def test_all_alike_gives_the_exact_interval(tasks, outcome):
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
 
 
+def test_equal_methods_still_have_an_interval_of_their_difference():
+    (found,) = estimate_means(np.zeros((100, 1)), bounds=(-1, 1))
+    assert found.high == -found.low == pytest.approx(1 - 0.025 ** (1 / 100))
+
+
 def test_interval_agrees_with_scipys_bootstrap():
     rng = np.random.default_rng(3)
     scores = rng.choice([0, 1 / 3, 2 / 3, 1], size=200)
@@ -81,12 +86,19 @@ def test_interval_agrees_with_scipys_bootstrap():
     assert (found.low, found.high) == pytest.approx(tuple(reference.confidence_interval), abs=0.004)
 
 
+def test_interval_covers_the_truth_as_often_as_it_says():
+    truth, tasks, runs = 0.35, 120, 600
+    found = estimate_means(np.random.default_rng(0).random((tasks, runs)) < truth)
+    assert 0.92 <= np.mean([each.low <= truth <= each.high for each in found]) <= 0.975
+
+
 def test_clusters_are_drawn_whole():
     """Five sizes of an operation that pass or fail together say no more than one; a cluster of one is a task."""
     outcomes = (np.random.default_rng(5).random((40, 1)) < 0.3).astype(float)
     sizes = np.arange(40).repeat(5)
     (alone,), (together,) = estimate_means(outcomes), estimate_means(outcomes[sizes], clusters=sizes)
     assert (alone.value, alone.low, alone.high) == pytest.approx((together.value, together.low, together.high))
+    assert estimate_means(outcomes, clusters=np.arange(40)) == [alone]
     (equal,) = estimate_means(np.where(sizes < 3, NAN, 1.0)[:, None], clusters=sizes)
     assert equal.low == pytest.approx(0.025 ** (1 / 37))
     (thirds,) = estimate_means([[2 / 3 - 1 / 3], [1 / 3], [1 - 2 / 3]], bounds=(-1, 1))  # equal but for rounding
@@ -123,14 +135,14 @@ def test_mcnemar_against_enumeration(b, c):
 
 def test_holm():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([]) == []
+    assert holm([]) == [] and holm([0.2]) == [0.2]
     assert holm([0.9, 0.8]) == [1.0, 1.0]
 
 
 def test_fast_p():
     right, speedups = [1, 1, 1, 0, NAN], [2.5, 1.0, NAN, 9.0, 9.0]
-    np.testing.assert_array_equal(fast_p(right, speedups, 0), [1, 1, 1, 0, NAN])
-    np.testing.assert_array_equal(fast_p(right, speedups, 1), [1, 0, 0, 0, NAN])
+    for p, expected in ((0, [1, 1, 1, 0, NAN]), (1, [1, 0, 0, 0, NAN]), (2, [1, 0, 0, 0, NAN])):
+        np.testing.assert_array_equal(fast_p(right, speedups, p), expected)
 
 
 def test_where_seeds_agree_it_is_the_error_over_tasks():
