@@ -42,6 +42,7 @@ def test_the_device_decides_how_many_are_written_at_a_time(device, size, tiny_mo
         (["dtype=bf16"], "dtype='bf16': expected 'auto', 'bfloat16', 'float16' or 'float32'"),
         (["extra_body={}"], "extra_body is not for a model of our own"),
         (["template_args=[1]"], "template_args=[1]: expected a valid dictionary"),
+        (["--max-tokens", "9"], "max_tokens=9"),
         (["endpoint=localhost:8000"], "expected an address such as"),
         (["endpoint=http://localhost:1/v1", "adapter=a"], "adapter is not for an endpoint"),
         (["endpoint=http://localhost:1/v1", "extra_body={temperature: 1}"], "'temperature' is not for it"),

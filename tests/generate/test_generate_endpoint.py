@@ -28,6 +28,7 @@ def test_every_sample_is_a_request_with_its_own_seed(server, fill, kernels):
     plan = make_plan(kernels.tasks[:2], ENDPOINT, 3)
     both = [*plan, *make_plan(kernels.tasks[:2], ENDPOINT.model_copy(update={"seed": 4}), 3)]
     assert len({request.seed for request in both}) == 12 and all(0 <= request.seed < 2**31 for request in both)
+    assert sorted(body["seed"] for body in server.bodies) == sorted(request.seed for request in plan)
     for body in server.bodies:
         task = next(request.task for request in plan if request.seed == body["seed"])
         assert body == {
@@ -85,10 +86,9 @@ def test_addresses_people_give():
     assert base_url("https://host/api/v1/chat/completions") == "https://host/api/v1"
 
 
-@pytest.mark.parametrize(
-    "given",
-    ["localhost:8000", "ftp://h", "http://", "http://h:99999", "http://[::]x", f"http://{KEY}@h", f"http://h?k={KEY}"],
-)
+@pytest.mark.parametrize("given", [
+    "localhost:8000", "ftp://h", "http://", "http://h:99999", "http://[", "http://[::]x", f"http://{KEY}@h", f"http://h?k={KEY}",
+])  # fmt: skip
 def test_addresses_that_are_none(given):
     with pytest.raises(GenerationError, match="expected an address such as") as error:
         base_url(given)

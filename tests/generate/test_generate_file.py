@@ -52,6 +52,8 @@ class One:
     [
         ({"temperature": 0.5}, "temperature=1.0, this run has temperature=0.5"),
         ({"adapter": "lora"}, r"adapter=\(not recorded\), this run has adapter='lora'"),
+        ({"weights": "ab"}, "this run has weights='ab'"),
+        ({"backend": "endpoint"}, "backend='hf', this run has backend='endpoint'"),
         ({"template_args": {"a": 1}}, "template_args"),
     ],
 )

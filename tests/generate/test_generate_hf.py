@@ -65,6 +65,7 @@ def test_tokens_count_the_end_token_and_no_padding(model_copy, settings, ask, by
         assert reply.finish_reason == ("length" if end is None else "stop")
         assert reply.tokens == (30 if end is None else end + 1)
         assert reply.answer == backend._prompter.decode(row[:end])
+        assert "<|endoftext|>" not in reply.answer  # the padding
     assert {reply.finish_reason for reply in replies} == {"stop", "length"}  # both were seen
 
 
@@ -86,12 +87,12 @@ class Scarce:
 def test_out_of_memory_halves_the_batch_and_goes_on(calls, size, settings, backend, kernels, caplog, by_sample):
     plan = make_plan(kernels.tasks[:5], settings, 2)
     scarce = HFBackend(settings, batch_size=8)
-    Scarce(scarce.model, 3, calls)
+    memory = Scarce(scarce.model, 3, calls)
     with caplog.at_level(logging.WARNING):
         replies = list(scarce.replies(plan))
     assert by_sample(replies) == by_sample(backend.replies(plan)) and len(replies) == 10
     assert [reply.extra["batch_size"] for reply in replies] == ([size] * 10 if calls == 0 else [8] * 8 + [size] * 2)
-    assert f"going on with {size}" in caplog.text and scarce.batch_size == size
+    assert f"going on with {size}" in caplog.text and scarce.batch_size == size and max(memory.batches) == 8
 
 
 def test_out_of_memory_with_one_sample_fails_that_sample_only(settings, kernels, tmp_path):
