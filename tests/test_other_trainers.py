@@ -275,3 +275,4 @@ def test_a_loop_of_ones_own(page, loaded, model, rows):
         other_optimizer.step()
         other_optimizer.zero_grad()
         assert loss == pytest.approx(expected.item(), rel=1e-5)
+    assert page["train_step"](model, optimizer, batches, tau=0.05) < readable(loaded[0], whole, tau=0.05).item()

@@ -73,7 +73,7 @@ def test_supervised_padding_goes_with_the_last_sample(collate, answers, byte_lev
     rows = [["Kernel.", answers.kernel], ["What is a warp?", "32 threads.", "And a block?", "Up to 1024."]]
     _, batch = collate(*rows, collating={"label_pad_token_id": byte_level.pad_token_id})
     assert torch.equal(batch["labels"] != -100, batch["sample_ids"] != 0)
-    assert batch["sample_ids"][1, -1] == 2
+    assert batch["sample_ids"][1, -1] == 2 and batch["cuda_mask"][1].sum() == 0
 
 
 def test_columns_that_do_not_match_the_labels_are_an_error(collate, answers):

@@ -189,7 +189,7 @@ def begun(tmp_path, monkeypatch):
 
 def test_what_is_lost_or_asked_for_again_is_done_again(study, begun):
     given = study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1})
-    assert begun(given) == ["train", "generate", "evaluate"]
+    assert begun(given) == ["train", "generate", "evaluate"] and begun(given) == []
     (given.output / "runs/m/sft/seed0/results.jsonl").unlink()
     assert begun(given) == ["evaluate"]
     more = study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1, "samples": 3})
