@@ -1,7 +1,8 @@
-"""What is in the wheel, and what pip leaves behind."""
+"""What is in the sdist and the wheel, and what pip leaves behind."""
 
 import configparser
 import re
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -39,6 +40,15 @@ def test_wheel_metadata(built):
         assert any(name.startswith(folder) and name.endswith("LICENSE") for name in archive.namelist())
     for line in ("Name: cuset-stage", "Version: 0.2.0", "License-Expression: Apache-2.0", "Requires-Python: >=3.11"):
         assert line in metadata.splitlines()
+
+
+def test_sdist_holds_what_a_wheel_is_made_from(built):
+    with tarfile.open(built.sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {"setup.cfg", "setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "requirements/constraints.txt"}
+    wanted |= {f"src/{name}" for name in (*STARTUP_FILES, "cuset_stage/_startup.py")} | {"scripts/build_data.py"}
+    data = ("pairs.jsonl", "operations/frames.toml", "operations/names.json.gz", "kernels/row_argmax/kernel.cu")
+    assert wanted | {f"data/{name}" for name in data} <= names
 
 
 @pytest.mark.parametrize("kind", ["wheel", "editable"])
