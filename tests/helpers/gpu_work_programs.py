@@ -8,6 +8,8 @@ judge must pass `HONEST`, and must flag the programs of `NOTHING`, `UPLOADED`, `
 from string import Template
 from typing import Any
 
+from task_factory import cuset_row
+
 
 REFERENCE = """
 import numpy as np
@@ -238,13 +240,7 @@ DECODED = program(
 
 def task_row(n: int = 100_000) -> dict[str, Any]:
     """Return the row of the task, with a small case of 1000 values and a large one of n values."""
-    tensor = {"dtype": "float32", "shape": ["n"]}
-    return {
-        "id": "square_and_mirror",
-        "prompt": "y = x * x + x[::-1]",
-        "inputs": [{"name": "size", "dtype": "int32", "shape": [1]}, {"name": "x", **tensor}],
-        "outputs": [{"name": "y", **tensor}],
-        "cases": [{"name": "small", "parameters": {"n": 1000}}, {"name": "large", "parameters": {"n": n}}],
-        "reference": REFERENCE,
-        "solution": HONEST["plain"],
-    }
+    inputs = [{"name": "size", "dtype": "int32", "shape": [1]}, *cuset_row()["inputs"]]
+    cases = [{"name": "small", "parameters": {"n": 1000}}, {"name": "large", "parameters": {"n": n}}]
+    told = {"id": "square_and_mirror", "prompt": "y = x * x + x[::-1]", "solution": HONEST["plain"]}
+    return cuset_row(**told, inputs=inputs, cases=cases, reference=REFERENCE)

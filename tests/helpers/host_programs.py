@@ -7,7 +7,7 @@ so it is compiled once.
 from pathlib import Path
 from typing import Any
 
-from task_factory import load_row, write_lines
+from task_factory import cuset_row, load_row, write_lines
 
 from cuset_stage.tasks import ProgramTask
 
@@ -76,23 +76,9 @@ def task_row(name: str, *modes: str, split: str = "eval", reference: str = REFER
         split: Split of the task.
         reference: Source of the reference.
     """
-    vector = {"dtype": "float32", "shape": ["n"]}
+    inputs = [{"name": "mode", "dtype": "int32", "shape": [1]}, *cuset_row()["inputs"]]
     cases = [{"name": mode, "parameters": {"n": n, "mode": MODES[mode]}} for n, mode in enumerate(modes, start=100)]
-    return {
-        "id": name,
-        "family": "element-wise",
-        "split": split,
-        "prompt": "double x",
-        "system": None,
-        "inputs": [{"name": "mode", "dtype": "int32", "shape": [1]}, {"name": "x", **vector}],
-        "outputs": [{"name": "y", **vector}],
-        "cases": cases,
-        "reference": reference,
-        "solution": PROGRAM,
-        "idioms": [],
-        "licence": "Apache-2.0",
-        "source": "tests",
-    }
+    return cuset_row(id=name, split=split, inputs=inputs, cases=cases, reference=reference, solution=PROGRAM)
 
 
 def make_task(folder: Path, *modes: str, **options: Any) -> ProgramTask:
