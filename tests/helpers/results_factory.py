@@ -3,11 +3,12 @@
 The caller chooses the verdict of each sample.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from task_factory import write_lines
 
 
 GENERATION = {"model": "Qwen2.5-Coder-7B-Instruct", "temperature": 0.2, "top_p": 0.95, "max_tokens": 4096, "seed": 0}
@@ -74,5 +75,4 @@ def write_results(
     head["tasks"]["count"] = len(head["tasks"]["ids"])
     head["answers"] = {"levels": levels, **head["answers"], "count": head["answers"]["count"] or len(lines)}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in [head, *lines]))
-    return path
+    return write_lines(path, head, *lines)
