@@ -22,9 +22,6 @@ KEY = "sk-secret-1234567890"
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def do_GET(self):
-        self.send({"data": [{"id": name} for name in self.server.chat.models]})
-
     def do_POST(self):
         chat = self.server.chat
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -63,7 +60,6 @@ class ChatServer:
 
     Attributes:
         url: Base URL of the API, for the client.
-        models: Names that GET /models lists.
         requests: (time of arrival, body, headers) of each POST request, in order of arrival.
         troubles: Functions that answer the next requests, one each. They are used up from the front.
         always: Function that answers once `troubles` is empty. None: an ordinary completion that names the request's
@@ -75,7 +71,6 @@ class ChatServer:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.models = ["m"]
         self.requests, self.troubles, self.always = [], [], None
         self.in_flight = self.most_in_flight = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

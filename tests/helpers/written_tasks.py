@@ -34,7 +34,7 @@ class Writers(ChatServer):
 
     def __init__(self, **said: list[str]) -> None:
         super().__init__()
-        self.said, self.models = {name: list(texts) for name, texts in said.items()}, ["writer"]
+        self.said = {name: list(texts) for name, texts in said.items()}
         self.always = self._reply
 
     def _reply(self, handler, body) -> None:
