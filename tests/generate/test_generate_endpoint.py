@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ import httpx
 import pytest
 import yaml
 from chat_server import ENDPOINT, KEY, sends, sends_completion
+from cli_server import free_port
 
 from cuset_stage.generate import GenerationError, RecordedSettings
 from cuset_stage.generate.completion import base_url
@@ -125,9 +125,7 @@ def factory_server(tiny_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("api")
     config = {"template": "qwen", "infer_backend": "huggingface", "infer_dtype": "float32"}
     (folder / "api.yaml").write_text(yaml.safe_dump({"model_name_or_path": str(tiny_model), **config}))
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        port = chosen.getsockname()[1]
+    port = free_port()
     environment = {**os.environ, "API_HOST": "127.0.0.1", "API_PORT": str(port), "API_KEY": KEY,
                    "API_MODEL_NAME": "tiny", "API_VERBOSE": "0", "CUDA_VISIBLE_DEVICES": ""}  # fmt: skip
     command, url = [Path(sys.executable).parent / "llamafactory-cli", "api", "api.yaml"], f"http://127.0.0.1:{port}/v1"

@@ -19,14 +19,11 @@ import psutil
 import pytest
 from fake_nvml import fake_gpus, fake_nvml
 from host_programs import HOST_FLAGS
+from test_process import shell
 
-from cuset_stage.sandbox import Limits, memory_account, run_program, run_sandboxed, scratch_folder, supervision
+from cuset_stage.sandbox import Limits, memory_account, run_program, scratch_folder, supervision
 from cuset_stage.sandbox.compiler import Compiler
 from cuset_stage.sandbox.supervisor.tree import _has_memory
-
-
-def shell(script: str, folder: Path, isolation, **options):
-    return run_sandboxed(["/bin/sh", "-c", script], folder=folder, isolation=isolation, **options)
 
 
 @contextmanager
