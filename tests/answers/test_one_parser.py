@@ -6,7 +6,7 @@ from textwrap import indent
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from marked_spans import check_marks, unmarked
+from marked_spans import check_marks, labelled, unmarked
 
 from cuset_stage.answers import REASONING_TAGS, extract_code, looks_like_code, read_answer
 from cuset_stage.spans import find_spans
@@ -18,10 +18,6 @@ MARKED = "#include <cstdio>\n__global__ void last(float *x) «{\n    x[0] = 2;\n
 FINAL = unmarked(MARKED)[0]
 MODULE = f'import torch\n\nsource = r"""\n{FINAL}"""\n\n\nclass ModelNew(torch.nn.Module):\n    pass\n'
 LABELS = ["{\n    x[0] = 2;\n}", "<<<3, 4>>>"]
-
-
-def labelled(text: str) -> list[str]:
-    return [text[start:end] for start, end, _ in find_spans(text)]
 
 
 def squeezed(code: str) -> str:
@@ -220,7 +216,7 @@ def test_every_container(form, ends):
     answer = unmarked(marked)[0]
     for rule in ("first", "last"):
         assert extract_code(answer, rule=rule).rstrip("\n") == FINAL.rstrip("\n")
-    check_marks(marked, find_spans)
+    check_marks(marked)
     check(answer)
 
 

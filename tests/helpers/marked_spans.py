@@ -2,6 +2,8 @@
 
 import re
 
+from cuset_stage.spans import DEFAULT_KINDS, find_spans
+
 
 def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Return the text without the marks, and the (start, end) of each marked span, sorted."""
@@ -16,7 +18,12 @@ def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
     return plain, sorted(places)
 
 
-def check_marks(text: str, find_spans, **options) -> None:
+def labelled(text: str, *kinds: str, **options) -> list[str]:
+    """Return the text of each span of these kinds, by default of those that `find_spans` finds by default."""
+    return [text[start:end] for start, end, _ in find_spans(text, kinds or DEFAULT_KINDS, **options)]
+
+
+def check_marks(text: str, **options) -> None:
     """Check that `find_spans` finds exactly the marked spans.
 
     `options` go to `find_spans`, such as kinds and language.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marked_spans import check_marks, unmarked
+from marked_spans import check_marks, labelled, unmarked
 
 from cuset_stage.spans import DEFAULT_KINDS, find_spans
 from cuset_stage.spans.languages import NAMES, check_language
@@ -52,10 +52,6 @@ def add(x):
 DRAFT = unmarked(TRITON)[0]
 
 
-def labelled(text: str, language: str, *kinds: str) -> list[str]:
-    return [text[start:end] for start, end, _ in find_spans(text, kinds or DEFAULT_KINDS, language=language)]
-
-
 @pytest.mark.parametrize("language", ["triton", "auto"])
 def test_every_form_of_an_answer(language):
     prose = "It's launched as `k[grid](x)`, <<<with>>> (a kernel void of meaning) {:\n\n"
@@ -70,7 +66,7 @@ def test_every_form_of_an_answer(language):
         f"```\n{TRITON}```".replace("\n", "\r\n"),
         "Here:\n\n```triton\nkernel«[grid]»(x)\n```\n",
     ):
-        check_marks(text, find_spans, language=language)
+        check_marks(text, language=language)
 
 
 def test_several_languages():
@@ -83,7 +79,7 @@ def test_several_languages():
         (("cuda", "hip"), cuda, DRAFT),
     ):
         for language in languages:
-            check_marks(text.format(first, second), find_spans, language=language)
+            check_marks(text.format(first, second), language=language)
 
 
 @pytest.mark.parametrize("head", ["", "Text.\n\n```\n"])
@@ -129,7 +125,7 @@ TRITON_FORMS = {
 
 @pytest.mark.parametrize("text", TRITON_FORMS.values(), ids=TRITON_FORMS)
 def test_triton(text):
-    check_marks(text, find_spans, language="triton")
+    check_marks(text, language="triton")
 
 
 # ---- Python's own parser
@@ -254,12 +250,12 @@ def own(tmp_path, monkeypatch):
 def test_a_function_of_ones_own(own):
     text = "a kernel, and a launch of the kernel"
     name = own('return [m.span() for m in re.finditer("kernel", text)]')
-    assert labelled(text, name) == ["kernel"] * 2 and labelled(text, name, "atomic") == []
+    assert labelled(text, language=name) == ["kernel"] * 2 and labelled(text, "atomic", language=name) == []
     name = own('return ((*m.span(), "launch_config") for m in re.finditer("launch", text))')
     assert find_spans(text, language=name) == [(16, 22, "launch_config")]
     name = own("return [(0, 8), (2, 10)]")
-    assert labelled(text, name) == ["a kernel, "]
-    assert labelled("0123456789", "own_spans_2:find") == ["0123456789"]
+    assert labelled(text, language=name) == ["a kernel, "]
+    assert labelled("0123456789", language="own_spans_2:find") == ["0123456789"]
 
 
 CUTE = """import cutlass.cute as cute
@@ -290,7 +286,7 @@ def test_the_example_of_the_docs(tmp_path):
     name = tmp_path / "spans.py"
     name.write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
     for text in (CUTE, TILELANG):
-        check_marks(text, find_spans, language=f"{name}:find_spans")
+        check_marks(text, language=f"{name}:find_spans")
 
 
 @pytest.mark.parametrize(("body", "message"), [

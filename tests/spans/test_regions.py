@@ -50,7 +50,7 @@ PYTHON = {
 
 @pytest.mark.parametrize("text", PYTHON.values(), ids=PYTHON)
 def test_cuda_in_string_literals(text):
-    check_marks(text, find_spans)
+    check_marks(text)
 
 
 NVRTC = {
@@ -79,9 +79,9 @@ NVRTC = {
 @pytest.mark.parametrize("head", ["", "It is\n```cpp\n", f"{HEAD}s = r'''\n"], ids=["bare", "fenced", "in Python"])
 def test_kernels_in_string_literals_of_cpp(head, text):
     host = text.replace("{}", 'extern "C" __global__ void k(int *a) «{ a[0] = 1; }»\n')
-    check_marks(f'{head}#include "x.h"\n{host}', find_spans)
+    check_marks(f'{head}#include "x.h"\n{host}')
     if not text.endswith("f();\n»"):  # cut off: what follows would be part of it
-        check_marks(f'{head}#include "x.h"\n{host}\nint main() {{ k«<<<3, 4>>>»(); }}\n', find_spans)
+        check_marks(f'{head}#include "x.h"\n{host}\nint main() {{ k«<<<3, 4>>>»(); }}\n')
 
 
 INDUCTOR = """from torch._inductor.async_compile import AsyncCompile
@@ -119,8 +119,8 @@ TRITON = {
 @pytest.mark.parametrize("text", TRITON.values(), ids=TRITON)
 @pytest.mark.parametrize("language", ["triton", "auto"])
 def test_triton_in_string_literals_of_python(text, language):
-    check_marks(f"import triton\n{text}", find_spans, language=language)
-    check_marks(f"It is\n```python\nimport triton\n{text}```\n", find_spans, language=language)
+    check_marks(f"import triton\n{text}", language=language)
+    check_marks(f"It is\n```python\nimport triton\n{text}```\n", language=language)
 
 
 NOTHING = {
@@ -144,4 +144,4 @@ def test_nothing_to_label(text):
 )
 @pytest.mark.parametrize("fence", ["", "```cuda\n"])
 def test_no_span_reaches_into_an_end_of_turn_marker(marker, fence):
-    check_marks(f"{fence}{CODE[: CODE.index('x[i] *')].rstrip()}»{marker}", find_spans)
+    check_marks(f"{fence}{CODE[: CODE.index('x[i] *')].rstrip()}»{marker}")

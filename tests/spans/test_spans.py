@@ -1,13 +1,9 @@
 """find_spans on hard code: « and » in each case stand around exactly what is labelled."""
 
 import pytest
-from marked_spans import check_marks
+from marked_spans import check_marks, labelled
 
 from cuset_stage.spans import DEFAULT_KINDS, KERNEL_ALIASES, KINDS, LABEL_VERSION, find_spans
-
-
-def labelled(text: str, *kinds: str) -> list[str]:
-    return [text[start:end] for start, end, _ in find_spans(text, kinds or DEFAULT_KINDS)]
 
 
 KERNELS = {
@@ -119,7 +115,7 @@ KERNELS = {
 
 @pytest.mark.parametrize("text", KERNELS.values(), ids=KERNELS)
 def test_kernel_bodies(text):
-    check_marks(text, find_spans, kinds=["kernel_body"])
+    check_marks(text, kinds=["kernel_body"])
 
 
 LAUNCHES = {
@@ -171,15 +167,15 @@ LAUNCHES = {
 
 @pytest.mark.parametrize("text", LAUNCHES.values(), ids=LAUNCHES)
 def test_launch_configurations(text):
-    check_marks(f"void f() {{\n{text}\n}}" if "#" not in text else text, find_spans, kinds=["launch_config"])
+    check_marks(f"void f() {{\n{text}\n}}" if "#" not in text else text, kinds=["launch_config"])
 
 
 def test_bodies_and_launches_together():
-    check_marks("__global__ void k() «{ c«<<<1, 1>>>»(); }»", find_spans)
-    check_marks("void f() { k«<<<dim3(1, 2), n >> (3»", find_spans)
-    check_marks("```cuda\nvoid f() { k«<<<g,\n»```\n", find_spans)
+    check_marks("__global__ void k() «{ c«<<<1, 1>>>»(); }»")
+    check_marks("void f() { k«<<<dim3(1, 2), n >> (3»")
+    check_marks("```cuda\nvoid f() { k«<<<g,\n»```\n")
     for name in KERNEL_ALIASES:
-        check_marks(f"{name} void k(int a) «{{ f(a); }}»", find_spans)
+        check_marks(f"{name} void k(int a) «{{ f(a); }}»")
 
 
 PLACEHOLDERS = "{{ x }}", "{{x}}", "{{{ x }}}", "{{ n // 2 }}", "{{ d['k'] }}", "${x}", "${ n // 2 }", "$x", "{x}", "{x!r:>3}", "{}", "{0}", "%(x)s", "%s", "@x@", "<%= x %>", "{% if x %}y{% else %}z{% endif %}", "{# it is #}x"  # fmt: skip
@@ -218,13 +214,13 @@ TAGS = {
 def test_branches_of_a_template_are_those_of_the_preprocessor(tags):
     first, second, third, last = tags
     heads = f"{first}\n__global__ void k(int a) «{{\n»{second}\n__global__ void k(half a) «{{\n»"
-    check_marks(f"int y;\n{heads}{third}\n__global__ void k(float a) «{{\n{last}\n f(a);\n}}»\nint z;", find_spans)
+    check_marks(f"int y;\n{heads}{third}\n__global__ void k(float a) «{{\n{last}\n f(a);\n}}»\nint z;")
 
 
 def test_aliases_of_the_user():
     assert labelled("MY_KERNEL void k(int a) { f(a); }") == []
     for before in ("", "#define MY_KERNEL ANOTHER\n"):
-        check_marks(f"{before}MY_KERNEL void k(int a) «{{ f(a); }}»", find_spans, aliases=("MY_KERNEL",))
+        check_marks(f"{before}MY_KERNEL void k(int a) «{{ f(a); }}»", aliases=("MY_KERNEL",))
 
 
 ANALYSIS = """
