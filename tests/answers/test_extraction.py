@@ -46,7 +46,6 @@ CPP_FIRST = f"```cpp\n{KERNEL}```\n```python\n{MODULE}```\n"
         (SEVERAL, "int main() {}\n", {"rule": "last"}),
         (SEVERAL, "ls", {"rule": "first-any"}),
         # no fence
-        (KERNEL, KERNEL, {}),
         ("__global__ void f() {}", "__global__ void f() {}", {}),
         ("int main () {}", "int main () {}", {}),
         ("I cannot help with that.", None, {}),
