@@ -122,6 +122,7 @@ def test_a_number_of_pairs_without_pairs_is_said_to_be_ignored(parse):
         (dict(cuset_think_weight=1e10), "cuset_think_weight=10000000000.0: .*at most 1e"),
         (dict(cuset_think_weight="light"), "cuset_think_weight='light': expected a number"),
         (dict(cuset_pairs=3), "pairs=3: no such file"),
+        (dict(cuset_pairs_samples=0), "cuset_pairs_samples=0: expected a number of pairs, at least 1"),
         (dict(cuset_pairs_samples=1.5), "cuset_pairs_samples=1.5: expected a number of pairs, at least 1"),
         (dict(cuset_objective="dpo"), "cuset_objective='dpo': expected one of cuset, sft, dft"),
         (dict(cuset_objective=["dft"]), r"cuset_objective=\['dft'\]: expected one of cuset, sft, dft"),
