@@ -11,6 +11,11 @@ import torch
 from cuset_stage.objective import fused_objective, objective_loss, rule, token_terms
 
 
+# Settings of CuSeT: all three parts off, and everything but the parts away from its default.
+OFF = {"use_confidence_mask": False, "use_cuda_mask": False, "use_region_weight": False}
+AWAY = {"tau": 0.35, "lam": 2.5, "window": 11, "region_scope": "cuda", "normalization": "samples"}
+
+
 @dataclass
 class Case:
     """A head, its input and a batch of B rows of T tokens.

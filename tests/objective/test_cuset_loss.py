@@ -7,13 +7,9 @@ import itertools
 import loss_oracle as oracle
 import pytest
 import torch
-from loss_cases import make_batch
+from loss_cases import AWAY, OFF, make_batch
 
 from cuset_stage.objective import ObjectiveSettings, cuset_loss, token_terms
-
-
-PARTS = ("use_confidence_mask", "use_cuda_mask", "use_region_weight")
-AWAY = {"tau": 0.35, "lam": 2.5, "window": 11, "region_scope": "cuda", "normalization": "samples"}
 
 
 def value_and_gradient(logits, *args, **options):
@@ -38,7 +34,7 @@ def test_matches_oracle(shape, window):
 
 @pytest.mark.parametrize(
     "options",
-    [*(dict(zip(PARTS, on, strict=True)) for on in itertools.product([True, False], repeat=3)), AWAY],
+    [*(dict(zip(OFF, on, strict=True)) for on in itertools.product([True, False], repeat=3)), AWAY],
     ids=str,
 )
 def test_every_option_matches_the_oracle(options):

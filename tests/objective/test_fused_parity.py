@@ -5,15 +5,13 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 import torch
-from loss_cases import Case, assert_same, gradients, make_case, weights_of
+from loss_cases import AWAY, OFF, Case, assert_same, gradients, make_case, weights_of
 
 from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, cuset_loss, fused_linear_cuset_loss, fused_objective
 
 
 SHAPES = [(1, 3, 7, 11), (2, 47, 31, 123), (3, 64, 16, 257)]
 SMALL = {"shape": (2, 40, 16, 97)}
-OFF = {"use_confidence_mask": False, "use_cuda_mask": False, "use_region_weight": False}
-AWAY = {"tau": 0.35, "lam": 2.5, "window": 11, "region_scope": "cuda", "normalization": "samples"}
 
 
 @dataclass
