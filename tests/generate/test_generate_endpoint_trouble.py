@@ -3,7 +3,9 @@
 import base64
 import itertools
 import socket
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import chat_server
@@ -112,10 +114,38 @@ def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, messag
 
 
 def test_a_refusal_ends_the_run_after_the_answers_in_flight(server, fill, tmp_path):
-    server.troubles = [chat_server.slow, sends(b"", 403), chat_server.slow]
+    """It is raised once, also if a second one is in flight, and no request begins after it."""
+    server.troubles = [chat_server.slow, sends(b"", 403), sends(b"", 403), chat_server.slow]
     with pytest.raises(GenerationError, match="may not use it"):
-        fill(samples=9, concurrency=3)
-    assert len(read_answers(tmp_path / "answers.jsonl")) == len(server.bodies) - 1
+        fill(samples=9, concurrency=4)
+    assert len(server.bodies) == 4
+    assert len(read_answers(tmp_path / "answers.jsonl")) == 2
+
+
+def test_a_refusal_of_another_thread_loses_no_answer(server, kernels):
+    """A call keeps the answers that were in flight, and raises if a request of its own could not begin."""
+    backend = EndpointBackend(ENDPOINT, server.url, concurrency=1)
+    plan, released = make_plan(kernels.tasks[:1], ENDPOINT, 3), threading.Event()
+
+    def held(handler, body):
+        released.wait(60)
+        chat_server.answer(handler, body)
+
+    server.troubles = [held, held]
+    with ThreadPoolExecutor() as pool:
+        one, two = pool.submit(list, backend.replies(plan[:1])), backend.replies(plan[:2])
+        first = pool.submit(next, two)
+        while len(server.bodies) < 2:
+            time.sleep(0.01)
+        server.troubles = [sends(b"", 401)]
+        with pytest.raises(GenerationError, match="the API key is missing"):
+            list(backend.replies(plan[2:]))
+        released.set()
+        assert [answer.sample for answer in [*one.result(), first.result()]] == [0, 0]
+    for call in (two, backend.replies(plan)):
+        with pytest.raises(GenerationError, match="the API key is missing"):
+            next(call)
+    assert len(server.bodies) == 3
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,8 @@ class EndpointBackend:
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """Yield one outcome per request as soon as it is there, in any order.
 
-        An error that ends the run is raised after the outcomes of the requests that are in flight with it, because
-        their answers may be paid for.
+        After an error that ends the run no request begins. The outcomes of those in flight come first, because their
+        answers may be paid for. Calls in several threads end together, but only a call that lacks an outcome raises.
 
         Raises:
             GenerationError: nothing answers at the address, the key is refused, the model is unknown, or too many
@@ -87,33 +87,33 @@ class EndpointBackend:
         headers |= {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         timeout = httpx.Timeout(self.timeout_s, connect=15.0)
         limits = httpx.Limits(max_connections=self.concurrency + 1)
-        waiting, in_flight, error = iter(requests), set[asyncio.Task[Answer | Failure]](), None
+        waiting, in_flight, missing = iter(requests), set[asyncio.Task[Answer | Failure]](), len(requests)
         # The event loop runs only while this generator waits for the next outcome, not while its caller works.
         with asyncio.Runner() as runner:
             client = httpx.AsyncClient(headers=headers, timeout=timeout, limits=limits)
             try:
                 while True:
-                    for request in itertools.islice(waiting, self.concurrency - len(in_flight)):
+                    room = 0 if self._ended else self.concurrency - len(in_flight)
+                    for request in itertools.islice(waiting, room):
                         in_flight.add(runner.get_loop().create_task(self._ask(client, request)))
-                    if not in_flight and error:
-                        raise error
                     if not in_flight:
-                        return
+                        break
                     done, in_flight = runner.run(asyncio.wait(in_flight, return_when=asyncio.FIRST_COMPLETED))
                     for task in done:
-                        if task.exception() is None:
-                            yield task.result()
+                        if error := task.exception():
+                            self._ended = self._ended or error
                         else:
-                            self._ended = error = error or task.exception()
+                            missing -= 1
+                            yield task.result()
             finally:
                 for task in in_flight:
                     task.cancel()
                 runner.run(client.aclose())
+        if missing:
+            raise self._ended
 
     async def _ask(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
         """Send a request, and try again if that may help."""
-        if self._ended:
-            raise self._ended
         started, tries = time.perf_counter(), self.retries + 1
         for attempt in range(1, tries + 1):
             try:
