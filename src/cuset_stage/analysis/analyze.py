@@ -22,7 +22,7 @@ from .. import __version__
 from ..progress import Progress
 from ..settings import SettingsError
 from ..spans import KINDS
-from ..stage.loading import open_rows
+from ..stage.loading import open_rows, open_tokenizer
 from ..stage.pretrained import chosen_device, explained
 from ..stage.token_labels import KIND_BITS, LabelRules
 from .distribution import (
@@ -39,7 +39,7 @@ from .distribution import (
     windows_on,
 )
 from .kinds import KindRow, code_files, code_rows, data_rows
-from .readers import open_reader, request_tokenizer, silence_transformers
+from .readers import open_reader, silence_transformers
 from .requests import AnalyzeSettings, ModelRequest
 from .token_probabilities import token_log_probabilities
 
@@ -77,7 +77,7 @@ def analyze(settings: AnalyzeSettings) -> dict[str, Any]:
 def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> dict[str, Any]:
     """Return the record of one model."""
     device = chosen_device(settings.device)
-    tokenizer = request_tokenizer(request, settings)
+    tokenizer = open_tokenizer(request.model, request.adapter, trust_remote_code=settings.trust_remote_code)
     total, rows = _rows(request, settings, tokenizer)
     model = open_reader(request, tokenizer, device, trust_remote_code=settings.trust_remote_code)
     has_gpu = device.startswith("cuda")

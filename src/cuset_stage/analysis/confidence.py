@@ -207,8 +207,7 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
     silence_transformers()
     device = chosen_device(settings.device)
     trusted = {"trust_remote_code": settings.trust_remote_code}
-    with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
-        tokenizer = open_tokenizer(settings.model, settings.adapter, **trusted)
+    tokenizer = open_tokenizer(settings.model, settings.adapter, **trusted)
     rows = _rows(settings, tokenizer)
     samples = [make_sample(tokenizer, row, source, asked) for source, row, asked in rows]
 
@@ -259,8 +258,7 @@ def _before(settings: HeatmapSettings, tokenizer: Any, rows: list[tuple[str, dic
         SettingsError: the model was named by `before`, and some token ids of the samples mean other text to its
             tokenizer. Its confidence would be that of another text.
     """
-    with explained(f"{settings.compared}: the model cannot be loaded"):
-        own_tokenizer = open_tokenizer(settings.compared, trust_remote_code=settings.trust_remote_code)
+    own_tokenizer = open_tokenizer(settings.compared, trust_remote_code=settings.trust_remote_code)
     ids = sorted({token for _, row, _ in rows for token in row["input_ids"]})
     if tokenizer.convert_ids_to_tokens(ids) == own_tokenizer.convert_ids_to_tokens(ids):
         return own_tokenizer

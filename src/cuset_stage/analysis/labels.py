@@ -89,8 +89,7 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     """
     rules = LabelRules(settings.kinds, settings.aliases, language=settings.language)
     options = {"dataset": settings.dataset, "max_samples": settings.max_samples, **settings.options()}
-    with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
-        tokenizer = open_tokenizer(settings.model, settings.adapter, trust_remote_code=settings.trust_remote_code)
+    tokenizer = open_tokenizer(settings.model, settings.adapter, trust_remote_code=settings.trust_remote_code)
     with explained():
         rows = open_rows(tokenizer, settings.model, rules, **options)
         table = rows.count(settings.workers or len(os.sched_getaffinity(0)))

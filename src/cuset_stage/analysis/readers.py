@@ -1,11 +1,10 @@
-"""Load a model for reading, as LLaMA-Factory loads it, with its adapter and its tokenizer."""
+"""Load a model for reading, as LLaMA-Factory loads it, with its adapter."""
 
 from typing import Any
 
 from transformers.utils import logging as transformers_logging
 
-from ..settings import Settings
-from ..stage.loading import open_model, open_tokenizer
+from ..stage.loading import open_model
 from ..stage.pretrained import check_vocabulary, explained, with_adapter
 from .requests import ModelRequest
 
@@ -29,13 +28,3 @@ def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_rem
         model = with_adapter(model, request.adapter)
     check_vocabulary(tokenizer, model, request.model, request.adapter)
     return model
-
-
-def request_tokenizer(request: ModelRequest, settings: Settings) -> Any:
-    """Return the tokenizer of a request.
-
-    Raises:
-        SettingsError: the tokenizer cannot be loaded.
-    """
-    with explained(f"{request.model}: its tokenizer cannot be loaded"):
-        return open_tokenizer(request.model, request.adapter, trust_remote_code=settings.trust_remote_code)

@@ -12,11 +12,11 @@ import numpy as np
 from llamafactory.hparams import DataArguments
 
 from .. import __version__
-from ..analysis.readers import open_reader, request_tokenizer, silence_transformers
+from ..analysis.readers import open_reader, silence_transformers
 from ..analysis.requests import ModelRequest
 from ..analysis.token_probabilities import token_log_probabilities
 from ..progress import Progress
-from ..stage.loading import open_template
+from ..stage.loading import open_template, open_tokenizer
 from ..stage.pretrained import chosen_device, explained
 from .likelihood import Difference, Row, differences
 from .rows import Pair, evenly, read_pairs
@@ -64,7 +64,7 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
 
 def _ask(name: str, request: ModelRequest, pairs: Sequence[Pair], settings: PairsSettings) -> list[Difference]:
     """Load one model and return its difference for each pair, in order."""
-    tokenizer = request_tokenizer(request, settings)
+    tokenizer = open_tokenizer(request.model, request.adapter, trust_remote_code=settings.trust_remote_code)
     with explained():
         template = open_template(tokenizer, DataArguments(template=request.template_for(settings)))
     device = chosen_device(settings.device)

@@ -31,7 +31,7 @@ from ..spans import KINDS
 from ..text import nearest, one_line
 from .dataset import fault_named, find_fault
 from .given import COLUMN, GivenRow
-from .pretrained import tokenizer_of
+from .pretrained import explained, tokenizer_of
 from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
 from .token_labels import LabelRules
 
@@ -53,9 +53,9 @@ def open_tokenizer(path: str, adapter: str | None = None, *, trust_remote_code: 
         trust_remote_code: as in transformers.
 
     Raises:
-        OSError: there is no tokenizer at `path`.
+        SettingsError: the tokenizer cannot be loaded.
     """
-    with quiet():
+    with quiet(), explained(f"model={path}: its tokenizer cannot be loaded"):
         model_args = ModelArguments(tokenizer_of(path, adapter), trust_remote_code=trust_remote_code)
         return load_tokenizer(model_args)["tokenizer"]
 
