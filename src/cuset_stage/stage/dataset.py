@@ -74,9 +74,7 @@ def labelled_dataset(
                     f"{'no ' if is_prompts else ''}prompts. {ANEW}"
                 )
             continue
-        if is_prompts:
-            continue
-        if training_args.should_log:
+        if training_args.should_log and not is_prompts:
             summaries.extend(report_labels(dataset, name))
     return module
 
