@@ -14,6 +14,7 @@ from task_factory import write_lines
 from cuset_stage.cuda_source import tokens
 from cuset_stage.mutants import OPERATORS
 from cuset_stage.pairs.rows import ALTERNATIVE, PairsError, evenly, read_pairs
+from cuset_stage.text import InputError
 
 
 ROOT = Path(__file__).parents[2]
@@ -93,7 +94,7 @@ def test_a_row_that_is_no_pair_is_named(tmp_path, line, tasks, message):
     path = tmp_path / "pairs.jsonl"
     last = line if isinstance(line, str) else json.dumps(line)
     path.write_text(json.dumps({**ROW, "prompt": "Write it."}) + "\n" + last)
-    with pytest.raises(PairsError, match=re.escape(message)):
+    with pytest.raises(InputError, match=re.escape(message)):
         read_pairs(str(path), tasks)
 
 

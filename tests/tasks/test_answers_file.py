@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from task_factory import write_lines
 
 from cuset_stage.jsonl import Appender, LinesError, read_objects
-from cuset_stage.tasks.answers_file import Answer, AnswersError, read_answers
+from cuset_stage.tasks.answers_file import Answer, read_answers
+from cuset_stage.text import InputError
 
 
 FULL = Answer(
@@ -62,7 +63,7 @@ def test_code_that_is_given_is_not_extracted(tmp_path):
 )
 def test_broken_line_is_named(tmp_path, record, message):
     file = write_lines(tmp_path / "a.jsonl", line(), record)
-    with pytest.raises(AnswersError, match=message) as error:
+    with pytest.raises(InputError, match=message) as error:
         read_answers(file)
     assert str(error.value).startswith(f"{file}:2: ")
 
@@ -74,10 +75,10 @@ def test_any_bytes_give_answers_or_a_clear_error(tmp_path_factory, data):
     file.write_bytes(data)
     try:
         read_answers(file)
-    except AnswersError as error:
+    except InputError as error:
         assert str(file) in str(error)
     for place in (file.parent, file.parent / "none.jsonl"):
-        with pytest.raises(AnswersError, match=place.name):
+        with pytest.raises(InputError, match=place.name):
             read_answers(place)
 
 
@@ -104,11 +105,11 @@ def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
     assert file.read_text() == json.dumps(line()) + "\n"
     for text in ('[\n{"note": 1}\n]', '[{"note": 1},\n{"note": 2}]'):  # a user's file, given by mistake
         file.write_text(text)
-        with Appender(file), pytest.raises(AnswersError, match=":1: not JSON"):
+        with Appender(file), pytest.raises(LinesError, match=":1: not JSON"):
             read_answers(file)
         assert file.read_text().rstrip() == text
     file.write_text("one line")
-    with pytest.raises(AnswersError, match=":1: not JSON"):
+    with pytest.raises(LinesError, match=":1: not JSON"):
         read_answers(file)
 
 

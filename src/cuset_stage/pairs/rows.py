@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import Field, ValidationError
 
 from .. import bundled
-from ..jsonl import LinesError, read_objects
+from ..jsonl import read_objects
 from ..row_checks import RowModel, Text, wrong_value
 from ..tasks import ProgramTask, TaskError, TaskSet, load_tasks
 from ..tasks.messages import chat_messages
@@ -71,18 +71,15 @@ def read_pairs(name: str, tasks: Path | None = None) -> list[Pair]:
             works too, and no other file gets the prompt of a task that only happens to have the same name.
 
     Raises:
-        PairsError: if there is no such file, if a line is not a pair, if its answers are equal or one of them is
-            empty, or if a prompt is missing.
+        InputError: if there is no such file, if a line is not a pair, if its answers are equal or one of them is
+            empty, if a prompt is missing, or if the task set cannot be read.
     """
     path = bundled.data() / BUNDLED[name] if name in BUNDLED else bundled.found(Path(name))
     if not path.is_file():
         fix = f"give a JSONL file with task, right, wrong and kind, or {', '.join(BUNDLED)}"
         raise PairsError(f"pairs={name}: no such file; {fix}.")
-    try:
-        task_set = load_tasks(tasks) if tasks else None
-        pairs = [_read_pair(record, f"{path}:{line}", task_set) for line, record in read_objects(path, torn=False)]
-    except (LinesError, TaskError) as error:
-        raise PairsError(str(error)) from None
+    task_set = load_tasks(tasks) if tasks else None
+    pairs = [_read_pair(record, f"{path}:{line}", task_set) for line, record in read_objects(path, torn=False)]
     if not pairs:
         raise PairsError(f"{path}: no pairs in this file; expected an object with task, right, wrong and kind a line.")
     return pairs

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from ..answers import ExtractRule, extract_code
-from ..jsonl import LinesError, read_objects
+from ..jsonl import read_objects
 from ..row_checks import Count, Finite, SampleNumber, Text, Texts, wrong_value
 from ..text import InputError
 
@@ -96,15 +96,13 @@ def read_answers(path: Path) -> list[Answer]:
 
     Raises:
         AnswersError: A line is no answer, or two lines have the same task, sample and level.
+        LinesError: The file cannot be read, or a line is no JSON object.
     """
     if path.is_dir():
         raise AnswersError(
             f"{path}: a folder; answers are a JSONL file, a line an object with task, sample and answer (or code)."
         )
-    try:
-        answers = [parse_answer(record, f"{path}:{line}") for line, record in read_objects(path)]
-    except LinesError as error:
-        raise AnswersError(str(error)) from None
+    answers = [parse_answer(record, f"{path}:{line}") for line, record in read_objects(path)]
     places: dict[tuple[str, int, int], str] = {}
     for answer in answers:
         first = places.setdefault(answer.key, answer.source)
