@@ -42,7 +42,7 @@ def test_what_is_recorded(record, tiny_model):
     "arguments, message",
     [
         (["models=/nowhere/model"], "cuset: pairs: models: model: model="),
-        (["make", "models={model}"], "make: gone: leave it out; docs/pairs.md has the keys"),
+        (["make", "models={model}"], "pairs=make: no such file; give a JSONL file with task, right, wrong and kind"),
         (["pairs=nowhere.jsonl", "models={model}"], "pairs=nowhere.jsonl: no such file"),
         (["pairs={pairs}", "models={model}", "template=qwem"], "no template 'qwem'; did you mean"),
         (["pairs={pairs}", "models={model}", "sample=3"], "sample: no such key; did you mean samples"),

@@ -1,13 +1,12 @@
 """The settings of `cuset pairs`. This file imports nothing heavy, because `--help` is made from it."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from ..analysis.requests import ModelsSettings
-from ..settings import OutputFile, SettingsError
+from ..settings import OutputFile
 
 
 class PairsSettings(ModelsSettings):
@@ -18,13 +17,3 @@ class PairsSettings(ModelsSettings):
     samples: PositiveInt | None = Field(None, description="only so many pairs, evenly over tasks")
     output: OutputFile = Field(Path("pairs.json"), description="the results (JSON)")
     seed: NonNegativeInt = Field(0, description="of the bootstrap, and of tests")
-
-    @classmethod
-    def read(cls, arguments: Sequence[str]) -> Self:
-        """Read the settings as other commands do.
-
-        The former sub-commands `make` and `measure` get a message of their own.
-        """
-        if arguments and arguments[0] in ("make", "measure"):
-            raise SettingsError(f"{arguments[0]}: gone: leave it out; docs/pairs.md has the keys of a pair file.")
-        return super().read(arguments)
