@@ -66,7 +66,8 @@ def test_a_gpu_gets_4_bits_and_the_type_that_it_computes_in(capability, half, fo
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a card")
     (folder / "output").mkdir(parents=True)
-    (folder / "output" / "adapter_config.json").write_text("{}")  # as the training would
+    for name in ("adapter_config.json", "adapter_model.safetensors"):
+        (folder / "output" / name).write_text("{}")  # as the training would
     names, commands = {}, []
     for source in cells()[:-1]:  # the last one reads what was measured
         exec(source, names)

@@ -25,7 +25,7 @@ from cuset_stage.pairs.settings import PairsSettings
 from cuset_stage.settings import SettingsError
 from cuset_stage.spans import KINDS
 from cuset_stage.stage.loading import open_tokenizer
-from cuset_stage.stage.pretrained import check_vocabulary
+from cuset_stage.stage.pretrained import check_adapter, check_vocabulary
 from cuset_stage.stage.token_labels import LabellingTokenizer, LabelRules, Passages
 
 
@@ -177,7 +177,7 @@ def test_a_special_token_of_the_model_s_own_may_have_no_row(bases):
         check_vocabulary(tokenizer, model, str(bases["before"]))
 
 
-def test_a_folder_copied_without_its_vocabulary_is_refused(bases, run, tmp_path):
+def test_a_folder_copied_in_part_is_refused(bases, run, tmp_path):
     """transformers reads it without a word as a tokenizer that finds no tokens: all 500 answers of a real run were empty."""
     partial = shutil.copytree(run, tmp_path / "partial", ignore=shutil.ignore_patterns("tokenizer.json", "vocab*"))
     (partial / "tokenizer_config.json").write_text('{"tokenizer_class": "Qwen2Tokenizer"}')
@@ -186,6 +186,9 @@ def test_a_folder_copied_without_its_vocabulary_is_refused(bases, run, tmp_path)
         backend(bases["before"], partial)
     with pytest.raises(SettingsError, match=vocabulary):
         LabellingTokenizer(open_tokenizer(str(bases["before"]), str(partial)), LabelRules(KINDS), Passages(), ("", ""))
+    (partial / "adapter_model.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"no adapter_model\.\* there; .* with all its files"):
+        check_adapter(str(partial))
 
 
 def test_special_tokens_that_are_code_stay_in_an_answer(bases):

@@ -70,10 +70,13 @@ def check_adapter(value: str) -> str:
     """Return the value if it is an adapter's folder.
 
     Raises:
-        ValueError: there is no adapter_config.json in it.
+        ValueError: its settings or its weights are not there.
     """
-    if not (Path(value).expanduser() / "adapter_config.json").is_file():
-        raise ValueError("no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints.")
+    for name in ("adapter_config.json", "adapter_model.*"):
+        if not any(Path(value).expanduser().glob(name)):
+            raise ValueError(
+                f"no {name} there; give the output_dir of a LoRA run or one of its checkpoints, with all its files."
+            )
     return value
 
 
