@@ -1,6 +1,8 @@
 """README and docs/: commands parse, files exist, the page of benchmarks is what the records give, and the records keep their bounds."""
 
 import ast
+import gzip
+import json
 import re
 import shlex
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import data_rounds
 import pytest
 import write_docs
-from written_docs import record
+from written_docs import real_study, record
 from written_docs.real_study import crossed, methods_of, paired, read_rows, scores
 from written_docs.security import ATTACKS, CHEATS
 
@@ -72,6 +74,13 @@ def test_readme_and_page_say_what_the_study_s_rows_give():
     value, low, high = (f"{100 * end:.1f}" for end in (mean.value, *mean.interval()))
     assert f"{value} points ({low} to {high})" in readme
     assert all(number.lstrip("-") in page.partition("\n## ")[0] for number in (value, low, high))
+
+
+def test_an_answer_that_was_not_judged_counts_for_nobody(tmp_path, monkeypatch):
+    rows = [{"verdict": verdict, "compiled": True} for verdict in ("passed", "infra_error", "mismatch")]
+    (tmp_path / "rows.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    monkeypatch.setattr(real_study, "ROWS", tmp_path / "rows.gz")
+    assert list(read_rows().right) == [1.0, 0.0]
 
 
 def test_the_rounds_of_the_data_are_what_their_verdicts_give():

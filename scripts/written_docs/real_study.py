@@ -33,9 +33,9 @@ SIZES = ("0.5B", "1.5B")
 
 
 def read_rows() -> pd.DataFrame:
-    """Return the study's rows, one per answer, with `right` and `compiled` as 0.0 or 1.0."""
+    """Return the study's rows, one per judged answer, with `right` and `compiled` as 0.0 or 1.0."""
     with gzip.open(ROWS, "rt", encoding="utf-8") as file:
-        rows = pd.DataFrame(map(json.loads, file))
+        rows = pd.DataFrame(row for row in map(json.loads, file) if row["verdict"] != "infra_error")
     return rows.assign(right=(rows.verdict == "passed") * 1.0, compiled=rows.compiled * 1.0)
 
 

@@ -18,6 +18,7 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import nctdtrinc
 from scipy.stats import binomtest
 from scipy.stats import t as student
 
@@ -273,7 +274,7 @@ class Crossed:
 
     def detectable(self) -> float:
         """Return the true difference that a test at the 5 % level finds with power 0.8, given this error."""
-        return float(student.ppf(0.975, self.df) + student.ppf(0.8, self.df)) * self.se
+        return float(nctdtrinc(self.df, 0.2, student.ppf(0.975, self.df))) * self.se
 
 
 def crossed(scores: ArrayLike) -> Crossed | None:
