@@ -50,6 +50,15 @@ def test_template_without_system_role(templated, caplog, template, system, expec
     assert "takes no system message" in caplog.text
 
 
+@pytest.mark.parametrize("template", ["", "<|im_start|>system\nBe brief.<|im_end|>\n"], ids=["empty", "cut off"])
+def test_a_template_copied_in_part_is_refused(templated, ask, template):
+    generator = templated(template)
+    with pytest.raises(
+        GenerationError, match=r"model.*: the tokenizer's chat template .* leaves the task out; was it copied"
+    ):
+        next(generator.replies([ask()]))
+
+
 def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated, ask):
     template = "{{ messages[-1].content }}<|im_start|>assistant\n{% if think %}<think>\n{% endif %}"
     thinking = templated(template, template_args={"think": True})

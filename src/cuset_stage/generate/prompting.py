@@ -82,7 +82,7 @@ class Prompter:
         user's message, and a warning is logged.
 
         Raises:
-            GenerationError: the template refuses the prompt.
+            GenerationError: the template refuses the prompt or leaves out the user's message.
         """
         if self._factory is not None:
             ids = self._factory.encode([dict(message) for message in messages])
@@ -110,11 +110,13 @@ class Prompter:
             except TemplateError as error:
                 refusal = refusal or error
                 continue
-            # Check that the system message is in the text, as it says which files CUDABench's programs read and write.
-            # Templates may strip white space.
+            # A template that leaves out the system message loses which files CUDABench's programs read and write, and
+            # one that was cut off loses the task as well. Templates may strip white space.
+            if not all(message["content"].strip() in text for message in candidate):
+                continue
             if candidate is joined and not self._told:
                 logger.warning("The chat template takes no system message: it is put before the user's.")
                 self._told = True
-            if candidate is joined or all(message["content"].strip() in text for message in messages[:-1]):
-                return text
-        raise GenerationError(f"the tokenizer's chat template refuses the prompt: {refusal}.")
+            return text
+        place, fault = self.tokenizer.name_or_path, refusal or "it leaves the task out; was it copied in part?"
+        raise GenerationError(f"{place}: the tokenizer's chat template refuses the prompt: {fault}")
