@@ -135,7 +135,7 @@ def test_an_interrupted_study_has_its_report(study, monkeypatch):
     def interrupted(settings, every, jobs):
         write_study(settings, every)
         judged = next(job for job in jobs if job.kind == "evaluate")
-        write_results(Path(judged.settings["output"]), "sft", {"t": ["compiled"]})
+        write_results(Path(judged.settings["output"]), "sft", {"t": ["compiled"] * 2})
         Path(judged.settings["answers"]).touch()
         for kind in ("train", "generate", "evaluate"):
             record = settings.output / "done" / kind / f"{judged.run.name}.json"

@@ -76,6 +76,21 @@ def test_the_summary_says_what_is_not_there(study):
     assert read(study.output / "report" / "cost_m.csv")["sft"]["GPU hours: judging"] == "0.005"
 
 
+def test_results_that_were_copied_in_part_are_refused(study):
+    file = study.output / "runs/m/sft/seed4/results.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:12]))
+    whole = study.model_copy(update={"generate": {"samples": 3}})
+    for given, wanted in ((study, 14), (whole, 42)):
+        with pytest.raises(
+            StudyError, match=rf"sft/seed4/results.jsonl: 11 of {wanted} samples .*/done/generate/m/sft/seed4.json"
+        ):
+            rows_of(given)
+    file.write_text("".join(lines[:20]))
+    with pytest.raises(StudyError, match="19 of 42 samples"):
+        rows_of(whole)
+
+
 def test_pairs_and_samples_may_be_missing(study):
     record = {"models": {"sft": {"accuracy": {"from_change": {"value": 0.75}}}}}
     (study.output / "runs/m/sft/seed4/pairs.json").write_text(json.dumps(record))

@@ -46,7 +46,7 @@ def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
 
     Raises:
         ResultsError: a judged sample lacks what `cuset evaluate` writes.
-        StudyError: two runs were judged on different tasks, an untrained model has changed, or no sample is judged.
+        StudyError: runs were judged on different tasks, samples are lost, none is judged, or an untrained model changed.
     """
     path, rows = settings.output / "results.jsonl", list(_judged_rows(settings, records))
     write_atomically(path, map(to_line, rows))
@@ -70,6 +70,12 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
             raise StudyError(
                 f"{file}: judged on other tasks than the runs before it: the task set has changed. To judge the run again, remove this file, "
                 "and run the study."
+            )
+        wanted = (judged.run.get("tasks") or {}).get("count", 0) * int(settings.generate.get("samples", 1))
+        if len(judged.samples) < wanted:
+            raise StudyError(
+                f"{file}: {len(judged.samples)} of {wanted} samples are there: it was cut off, or the answers beside it were. Remove it, and "
+                f"if answers are missing {settings.output / 'done/generate' / run.name}.json as well, and run the study."
             )
         prompts = prompts_of(judged.run)
         run_keys = {"model": run.model, "method": run.method, "seed": run.seed}
