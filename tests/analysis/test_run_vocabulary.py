@@ -186,6 +186,11 @@ def test_a_folder_copied_in_part_is_refused(bases, run, tmp_path):
         backend(bases["before"], partial)
     with pytest.raises(SettingsError, match=vocabulary):
         LabellingTokenizer(open_tokenizer(str(bases["before"]), str(partial)), LabelRules(KINDS), Passages(), ("", ""))
+    (partial / "tokenizer_config.json").unlink()
+    with pytest.raises(
+        SettingsError, match=r"partial: .* vocabulary of 576 rows, and its tokenizer is not there; copy"
+    ):
+        backend(bases["before"], partial)
     (partial / "adapter_model.safetensors").unlink()
     with pytest.raises(ValueError, match=r"no adapter_model\.\* there; .* with all its files"):
         check_adapter(str(partial))

@@ -221,7 +221,7 @@ def with_adapter(model: Any, adapter: str) -> Any:
     )
     with explained(misfit):
         weights = load_peft_weights(str(folder), device="cpu")
-        embeddings = _resize_vocabulary(model, weights)
+        embeddings = _resize_vocabulary(model, weights, adapter)
         if (converted / "adapter_config.json").is_file():
             # The converted folder holds only LoRA's matrices. Fully trained modules are in the adapter's own folder.
             weights = {name: weight for name, weight in weights.items() if "lora_" not in name}
@@ -247,14 +247,14 @@ def with_adapter(model: Any, adapter: str) -> Any:
     return adapted.eval()
 
 
-def _resize_vocabulary(model: Any, weights: Mapping[str, Any]) -> tuple[str, ...]:
+def _resize_vocabulary(model: Any, weights: Mapping[str, Any], adapter: str) -> tuple[str, ...]:
     """Give the model as many embeddings as the adapter's weights have rows, in place.
 
     Returns:
         Prefixes of the adapter's weight names that belong to the embeddings and the output layer.
 
     Raises:
-        SettingsError: the adapter brings the additional rows of only one of the two layers.
+        SettingsError: the adapter brings the additional rows of only one of the two layers, or not its tokenizer.
     """
     layers = [layer for layer in (model.get_input_embeddings(), model.get_output_embeddings()) if layer is not None]
     names = [name for name, module in model.named_modules() if any(module is layer for layer in layers)]
@@ -267,6 +267,11 @@ def _resize_vocabulary(model: Any, weights: Mapping[str, Any]) -> tuple[str, ...
             raise SettingsError(
                 f"it was trained with a vocabulary of {wanted} rows, and holds those of {', '.join(rows)} alone. Train again with "
                 "additional_target: embed_tokens,lm_head (and resize_vocab: true)."
+            )
+        if not any(map(has_tokenizer, written_beside(adapter))):
+            raise SettingsError(
+                f"adapter={adapter}: it was trained with a vocabulary of {wanted} rows, and its tokenizer is not there; copy tokenizer.json "
+                "and the run's other files there as well."
             )
         model.resize_token_embeddings(wanted, mean_resizing=False)
     return embeddings
