@@ -186,6 +186,9 @@ def test_a_folder_copied_in_part_is_refused(bases, run, tmp_path):
         backend(bases["before"], partial)
     with pytest.raises(SettingsError, match=vocabulary):
         LabellingTokenizer(open_tokenizer(str(bases["before"]), str(partial)), LabelRules(KINDS), Passages(), ("", ""))
+    (partial / "tokenizer_config.json").write_text("{")
+    with pytest.raises(SettingsError, match="partial: its tokenizer cannot be loaded"):
+        open_tokenizer(str(bases["before"]), str(partial))
     (partial / "tokenizer_config.json").unlink()
     with pytest.raises(
         SettingsError, match=r"partial: .* vocabulary of 576 rows, and its tokenizer is not there; copy"
@@ -200,7 +203,7 @@ def test_special_tokens_that_are_code_stay_in_an_answer(bases):
     tokenizer = AutoTokenizer.from_pretrained(bases["before"])
     added = ["<<<", ">>>", "__global__", "<|fim|>"]
     tokenizer.add_special_tokens({"additional_special_tokens": added, "pad_token": "!"})
-    prompter = Prompter(tokenizer, model="m")
+    prompter = Prompter(tokenizer)
     text = "__global__ void k(); if (!x) k<<<1, 2>>>();"
     assert prompter.decode(tokenizer(f"{text}<|fim|><|im_end|>")["input_ids"]) == text
 

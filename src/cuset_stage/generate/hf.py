@@ -76,7 +76,7 @@ class HFBackend:
         tokenizer_path = tokenizer_of(settings.model, settings.adapter)
         tokenizer = _load(AutoTokenizer, tokenizer_path, trust_remote_code=trust_remote_code)
         chat = {"template": settings.template, "arguments": settings.template_args}
-        self._prompter = Prompter(tokenizer, model=settings.model, **chat)
+        self._prompter = Prompter(tokenizer, **chat)
         self.model = self._load_model(device, trust_remote_code)
         self.model.eval()
         check_vocabulary(tokenizer, self.model, settings.model, settings.adapter)

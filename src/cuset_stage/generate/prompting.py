@@ -33,7 +33,6 @@ class Prompter:
 
     Args:
         tokenizer: the model's tokenizer.
-        model: the model's name, for error messages.
         template: the name of a chat template of LLaMA-Factory. None: the tokenizer's own.
         arguments: further arguments for the tokenizer's own chat template.
 
@@ -47,7 +46,7 @@ class Prompter:
     """
 
     def __init__(
-        self, tokenizer: Any, *, model: str, template: str | None = None, arguments: Mapping[str, Any] | None = None
+        self, tokenizer: Any, *, template: str | None = None, arguments: Mapping[str, Any] | None = None
     ) -> None:
         if taken := sorted(_OWN.intersection(arguments or ())):
             raise GenerationError(f"template_args: {taken[0]} is set by cuset generate itself: leave it out.")
@@ -68,7 +67,7 @@ class Prompter:
             self.stop_ids |= set(self._factory.stop_ids)
         elif tokenizer.chat_template is None:
             fix = "Name the one it was trained with: template=qwen, llama3, alpaca, ..."
-            raise GenerationError(f"{model}: its tokenizer has no chat template. {fix}")
+            raise GenerationError(f"{tokenizer.name_or_path}: its tokenizer has no chat template. {fix}")
         tags = " ".join(tag for pair in REASONING_TAGS for tag in pair)
         special = zip(tokenizer.all_special_ids, map(str, tokenizer.all_special_tokens), strict=True)
         # Not every special token is markup. `<<<` or `__global__` may have been added as special tokens, and `!` may

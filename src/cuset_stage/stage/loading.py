@@ -55,8 +55,9 @@ def open_tokenizer(path: str, adapter: str | None = None, *, trust_remote_code: 
     Raises:
         SettingsError: the tokenizer cannot be loaded.
     """
-    with quiet(), explained(f"{path}: its tokenizer cannot be loaded"):
-        model_args = ModelArguments(tokenizer_of(path, adapter), trust_remote_code=trust_remote_code)
+    place = tokenizer_of(path, adapter)
+    with quiet(), explained(f"{place}: its tokenizer cannot be loaded"):
+        model_args = ModelArguments(place, trust_remote_code=trust_remote_code)
         return load_tokenizer(model_args)["tokenizer"]
 
 
