@@ -44,6 +44,15 @@ def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
         assert reply.answer == backend._prompter.decode(written)
 
 
+def test_a_generation_config_that_is_cut_off_is_refused(model_copy, settings, adapter, tmp_path):
+    """The end tokens that it names were lost without a word, where it is the model's."""
+    (shutil.copytree(adapter, tmp_path / "adapter") / "generation_config.json").write_text("{")
+    (model_copy / "generation_config.json").write_text('{"eos_token_id": [5')
+    for changes, folder in (({}, model_copy), ({"adapter": str(tmp_path / "adapter")}, tmp_path / "adapter")):
+        with pytest.raises(InputError, match=f"{folder}/generation_config.json cannot be read; copy it again: "):
+            HFBackend(settings.model_copy(update={"model": str(model_copy), **changes}), batch_size=1)
+
+
 def test_tokens_count_the_end_token_and_no_padding(model_copy, settings, ask, by_sample):
     """With 40 end tokens out of 1024, so that some of the answers end early."""
     ends = list(range(500, 540))
