@@ -91,6 +91,13 @@ def test_results_that_were_copied_in_part_are_refused(study):
         rows_of(whole)
 
 
+@pytest.mark.parametrize("name", ["runs/m/sft/seed4/pairs.json", "done/evaluate/m/sft/seed4.json"])
+def test_a_file_that_is_cut_off_is_named(study, name):
+    (study.output / name).write_text('{"')
+    with pytest.raises(StudyError, match=f"{name} is cut off or damaged .*Remove it, and run the study"):
+        report(study)
+
+
 def test_pairs_and_samples_may_be_missing(study):
     record = {"models": {"sft": {"accuracy": {"from_change": {"value": 0.75}}}}}
     (study.output / "runs/m/sft/seed4/pairs.json").write_text(json.dumps(record))

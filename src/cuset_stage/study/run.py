@@ -52,8 +52,16 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
             continue
         written = _file(settings, job)
         if job.kind != "generate" or not written.exists() or not _asks_for_more(job, read_yaml(written)):
-            records[job.name] = json.loads(file.read_text(encoding="utf-8"))
+            records[job.name] = read_written(file)
     return records
+
+
+def read_written(file: Path) -> Any:
+    """Return the content of a JSON file that a job wrote. Raises StudyError if it is cut off or damaged."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise StudyError(f"{file} is cut off or damaged ({error}). Remove it, and run the study.") from None
 
 
 def jobs_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:

@@ -6,7 +6,6 @@ comparisons of methods, verdicts, and costs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..report.statistics import Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
 from .plan import OUTPUTS, StudyError, jobs_of, runs_of
-from .run import check_weights
+from .run import check_weights, read_written
 from .settings import StudySettings
 
 
@@ -253,7 +252,7 @@ def cost_table(settings: StudySettings, records: Records, model: str, methods: S
         hours = {kind: record and record["seconds"] / 3600 * record["gpus"] for kind, record in done.items()}
         file, preference = settings.output / "runs" / run.name / OUTPUTS["pairs"], None
         if file.exists():
-            [of] = json.loads(file.read_text(encoding="utf-8"))["models"].values()
+            [of] = read_written(file)["models"].values()
             preference = of["accuracy"]["from_change"]  # None if no pair has a wrong program
         cost_rows.append({"method": run.method, "pairs": preference and 100 * preference["value"], **hours})
     means = pd.DataFrame(cost_rows).set_index("method").astype(float).groupby("method").mean().reindex(methods)
