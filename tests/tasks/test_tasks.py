@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pyarrow
@@ -97,6 +98,10 @@ def test_a_folder_says_the_same_as_its_row(tmp_path):
     assert from_folder.fingerprint == load_row(tmp_path, row).fingerprint
     assert from_folder.solution == "int main() {}"
     assert load_tasks(folder).tasks == load_tasks(tmp_path / "kernels").tasks
+    folder.with_name("in_part").mkdir()
+    shutil.copy(folder / "reference.py", folder.with_name("in_part"))
+    with pytest.raises(TaskError, match=r"in_part/task.json: missing"):
+        load_tasks(tmp_path / "kernels")
     (folder / "reference.py").unlink()
     with pytest.raises(TaskError, match=r"double/reference.py: missing"):
         load_tasks(tmp_path / "kernels")

@@ -110,9 +110,11 @@ def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
     Raises:
         TaskError: A file is missing or breaks the format.
     """
-    folders = [path] if (path / "task.json").is_file() else sorted(file.parent for file in path.glob("*/task.json"))
+    folders = {path} if (path / "task.json").is_file() else {file.parent for file in path.glob("*/task.json")}
+    if folders - {path}:  # with a task that was copied in part: reading it names its task.json
+        folders |= {file.parent for file in path.glob("*/reference.py")}
     tasks, digest = [], hashlib.sha256()
-    for folder in folders:
+    for folder in sorted(folders):
         values = read_object(folder / "task.json")
         optional = {key: name for key, name in _FILES_IF_THERE.items() if (folder / name).exists()}
         for key, name in (_FILES | optional).items():
