@@ -385,6 +385,12 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
         choose_checkpoint(args, "cuset")
         assert args.resume_from_checkpoint == (start and str(tmp_path / start))
     assert "not written to its end" in said[0] and ("another output_dir" in said[-1]) == bool(start)
+    assert any("has no optimizer.pt and no scheduler.pt" in text for text in said) == bool(start)
+    for name in ("optimizer.pt", "scheduler.pt"):
+        (tmp_path / "checkpoint-10" / name).touch()
+    said.clear()
+    choose_checkpoint(SimpleNamespace(output_dir=f"{tmp_path}/", resume_from_checkpoint=True), "cuset")
+    assert not any("optimizer" in text for text in said)
     (tmp_path / "checkpoint-best").mkdir()  # the user's copy
     (tmp_path / "checkpoint-best" / "trainer_state.json").write_text(json.dumps(by("cuset")))
     args.resume_from_checkpoint = f"{tmp_path}/checkpoint-best"

@@ -168,6 +168,11 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
             f"{checkpoint} was trained by {trained_by}, and this run's objective is {objective}. "
             f"{fix if is_in_output else 'Remove resume_from_checkpoint, or give a checkpoint of this objective'}."
         )
+    lost = [f"{name}.pt" for name in ("optimizer", "scheduler") if not any(checkpoint.glob(f"{name}*"))]
+    if lost and not any(checkpoint.glob("global_step*")):  # DeepSpeed has files of its own, and says what is missing
+        logger.warning_rank0(
+            f"{checkpoint} has no {' and no '.join(lost)}, so optimizer and learning rate begin anew: not as the run that was interrupted."
+        )
     if is_in_output:
         logger.warning_rank0(
             f"Training goes on from {checkpoint}, which an earlier run has left. For a run of its own give another output_dir, or "
