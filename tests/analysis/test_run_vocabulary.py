@@ -194,7 +194,10 @@ def test_a_folder_copied_in_part_is_refused(bases, run, tmp_path):
         SettingsError, match=r"partial: .* vocabulary of 576 rows, and its tokenizer is not there; copy"
     ):
         backend(bases["before"], partial)
-    (partial / "adapter_model.safetensors").unlink()
+    (partial / "adapter_model.safetensors").rename(partial / "adapter_model.bin").write_bytes(b"")
+    with pytest.raises(SettingsError, match=r"partial does not fit the model; .*: a file ends too early"):
+        backend(bases["before"], partial)
+    (partial / "adapter_model.bin").unlink()
     with pytest.raises(ValueError, match=r"no adapter_model\.\* there; .* with all its files"):
         check_adapter(str(partial))
 

@@ -186,9 +186,10 @@ def explained(what: str = "") -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError, ImportError, SafetensorError) as error:
+    except (OSError, EOFError, ValueError, RuntimeError, KeyError, TypeError, ImportError, SafetensorError) as error:
         # Libraries chain the real cause. Without `what`, the error's text is already a sentence of ours.
-        raise SettingsError(f"{what}: {one_line(error.__cause__ or error, 400)}" if what else str(error)) from error
+        text = one_line(error.__cause__ or error, 400) or "a file ends too early"  # of an EOFError, which has no text
+        raise SettingsError(f"{what}: {text}" if what else str(error)) from error
 
 
 def with_adapter(model: Any, adapter: str) -> Any:
