@@ -192,6 +192,11 @@ def test_what_is_lost_or_asked_for_again_is_done_again(study, begun):
     assert begun(given) == ["train", "generate", "evaluate"] and begun(given) == []
     (given.output / "runs/m/sft/seed0/results.jsonl").unlink()
     assert begun(given) == ["evaluate"]
+    (given.output / "runs/m/sft/seed0/answers.jsonl").unlink()
+    assert [job.kind for job in jobs_left(given, jobs_of(given))] == ["train", "generate", "evaluate"]
+    (given.output / "runs/m/sft/seed0/model").mkdir()
+    (given.output / "runs/m/sft/seed0/model/adapter_model.safetensors").touch()
+    assert begun(given) == ["generate", "evaluate"]
     more = study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1, "samples": 3})
     assert [job.kind for job in jobs_left(more, jobs_of(more))] == begun(more) == ["generate", "evaluate"]
 
@@ -313,6 +318,9 @@ def test_what_is_left_counts_the_forecast_until_jobs_are_measured(study):
         for name in names:
             (given.output / "done" / name).parent.mkdir(parents=True, exist_ok=True)
             (given.output / "done" / f"{name}.json").write_text(json.dumps({"seconds": 900, "gpus": 2}))
+            model = given.output / "runs" / name.partition("/")[2] / "model"
+            model.mkdir(parents=True, exist_ok=True)
+            (model / "adapter_model.safetensors").touch()
 
     assert lines()[0] == {
         "train": ["0", "4", "4", "2.00", "3.00", "24.0", "–"],

@@ -38,7 +38,7 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
     """Return the records of the jobs that are done, by name. A record has the seconds and the GPUs of its job.
 
     A job is not done, in spite of its record, if its output is lost, if it is now asked for more samples, or if a job
-    that it needs is not done. The model of a training does not count, as it may be removed to save disk.
+    that it needs is not done. A model may be removed, to save disk, once there are answers of it.
 
     Args:
         settings: the study.
@@ -47,7 +47,12 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
     records: dict[str, dict[str, Any]] = {}
     for job in jobs:
         file = _record(settings, job)
-        has_output = job.kind == "train" or Path(job.settings["output"]).exists()
+        if job.kind == "train":
+            folder = settings.output / "runs" / job.run.name
+            weights = (folder / OUTPUTS["train"]).glob("*model*.*")
+            has_output = (folder / OUTPUTS["generate"]).exists() or any(weights)
+        else:
+            has_output = Path(job.settings["output"]).exists()
         if not file.exists() or not has_output or any(f"{kind}/{job.run.name}" not in records for kind in job.needs):
             continue
         written = _file(settings, job)
