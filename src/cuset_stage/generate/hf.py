@@ -120,11 +120,11 @@ class HFBackend:
 
     def _generation_config(self) -> GenerationConfig:
         """Return the generation config that the adapter's training run wrote, or else the model's."""
-        for value in filter(None, (self._settings.adapter, self._settings.model)):
-            for file in (folder / "generation_config.json" for folder in written_beside(value)):
-                if file.is_file():  # transformers takes a damaged one of a model for one that is not there
-                    with explained(f"{file} cannot be read; copy it again"):
-                        return GenerationConfig.from_pretrained(file.parent)
+        for folder in written_beside(self._settings.adapter, self._settings.model):
+            file = folder / "generation_config.json"
+            if file.is_file():  # transformers takes a damaged one of a model for one that is not there
+                with explained(f"{file} cannot be read; copy it again"):
+                    return GenerationConfig.from_pretrained(folder)
         return self.model.generation_config
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:

@@ -85,15 +85,16 @@ def has_tokenizer(folder: Path) -> bool:
     return any(any(folder.glob(name)) for name in ("tokenizer*", "vocab*"))
 
 
-def written_beside(value: str) -> Iterator[Path]:
-    """Yield the folder of weights, then the folder of the run that wrote it if it is a checkpoint inside.
+def written_beside(*weights: str | None) -> Iterator[Path]:
+    """Yield each folder of weights, and after it the folder of the run that wrote it if it is a checkpoint inside.
 
-    Such checkpoints are, for example, checkpoint-500 and pissa_converted.
+    Such checkpoints are, for example, checkpoint-500 and pissa_converted. None is passed over.
     """
-    folder = Path(value).expanduser().resolve()
-    yield folder
-    if any((folder.parent / name).is_file() for name in ("adapter_config.json", "config.json")):
-        yield folder.parent
+    for value in filter(None, weights):
+        folder = Path(value).expanduser().resolve()
+        yield folder
+        if any((folder.parent / name).is_file() for name in ("adapter_config.json", "config.json")):
+            yield folder.parent
 
 
 def tokenizer_of(model: str, adapter: str | None = None) -> str:
@@ -109,9 +110,8 @@ def tokenizer_of(model: str, adapter: str | None = None) -> str:
     Returns:
         The folder beside the adapter, else beside the model, else the model's own name.
     """
-    for value in filter(None, (adapter, model)):
-        if tokenizer_folder := next(filter(has_tokenizer, written_beside(value)), None):
-            return str(tokenizer_folder)
+    if tokenizer_folder := next(filter(has_tokenizer, written_beside(adapter, model)), None):
+        return str(tokenizer_folder)
     folder = Path(model).expanduser()
     return str(folder) if folder.is_dir() else model
 
