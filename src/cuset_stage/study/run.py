@@ -48,9 +48,8 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
     for job in jobs:
         file = _record(settings, job)
         if job.kind == "train":
-            folder = settings.output / "runs" / job.run.name
-            weights = (folder / OUTPUTS["train"]).glob("*model*.*")
-            has_output = (folder / OUTPUTS["generate"]).exists() or any(weights)
+            model = Path(job.settings["output_dir"])
+            has_output = model.with_name(OUTPUTS["generate"]).exists() or any(model.glob("*model*.*"))
         else:
             has_output = Path(job.settings["output"]).exists()
         if not file.exists() or not has_output or any(f"{kind}/{job.run.name}" not in records for kind in job.needs):

@@ -110,8 +110,10 @@ def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
     Raises:
         TaskError: A file is missing or breaks the format.
     """
-    folders = {path} if (path / "task.json").is_file() else {file.parent for file in path.glob("*/task.json")}
-    if folders - {path}:  # with a task that was copied in part: reading it names its task.json
+    if (path / "task.json").is_file():
+        folders = {path}
+    elif folders := {file.parent for file in path.glob("*/task.json")}:
+        # A task that was copied in part is not left out: reading it names its task.json.
         folders |= {file.parent for file in path.glob("*/reference.py")}
     tasks, digest = [], hashlib.sha256()
     for folder in sorted(folders):
