@@ -87,9 +87,9 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 self._give_up_padding_free(reason)
         # A step must not wait for the device, so that the next one can be queued while the device works. So the
         # collator counts the tokens of rows, batches are copied without waiting, and the log's filter against NaN is
-        # off. The filter is not needed, because a loss that is not finite ends the run first. accelerate sends streamed
-        # batches between processes, which works with tensors alone, and these counts are none. Only training reads
-        # them, so a run without training (train_dataset None), whose evaluation may be streamed, counts as streamed.
+        # off. The filter is not needed, because a loss that is not finite ends the run first. A streamed batch has no
+        # counts, because accelerate sends it from one process to the others, which works with tensors alone. A run
+        # without training (train_dataset None) may evaluate streamed data, and only training reads counts.
         sends_batches = self.accelerator.dispatch_batches or isinstance(self.train_dataset, IterableDataset | None)
         self.data_collator.gives_lengths = self._is_padding_free and not sends_batches
         self.accelerator.dataloader_config.non_blocking |= self.args.dataloader_pin_memory
