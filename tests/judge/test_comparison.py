@@ -18,6 +18,7 @@ from task_factory import COMPARE, GEN, cudabench_row, load_row
 from cuset_stage.judge import closeness, comparison, oracle
 from cuset_stage.judge.comparison import compare_outputs
 from cuset_stage.judge.oracle import CaseCache, OracleError, PreparedCase
+from cuset_stage.sandbox import SandboxError
 from cuset_stage.tasks import Case, ProgramTask, ReferenceOracle, Tensor
 
 
@@ -332,6 +333,14 @@ def test_a_compare_py_that_cannot_judge_is_the_judges_fault(by_script, compare, 
     """
     with pytest.raises(OracleError, match=f"task 3: its compare.py {said}.* no answer is charged"):
         by_script(STRICT + compare, lambda y: y + wrong_by)
+
+
+@pytest.mark.parametrize("end", ["assert ok\nprint('T')", "if ok: print('T')"])
+def test_a_compare_py_that_a_full_disk_may_have_stopped_charges_nobody(by_script, monkeypatch, end):
+    assert by_script(STRICT + end).passed
+    monkeypatch.setattr("cuset_stage.sandbox.folders.ROOM_BYTES", 2**60)  # every disk counts as full
+    with pytest.raises(SandboxError, match=r"compare.py .* of the disk are free"):
+        by_script(STRICT + end, lambda y: y + 1)
 
 
 def test_a_compare_py_that_does_not_end(by_script, sandboxed, monkeypatch):

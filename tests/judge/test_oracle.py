@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
+from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_row
 
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError, ScriptServer, run_script
-from cuset_stage.sandbox import resolve_isolation
+from cuset_stage.sandbox import SandboxError, resolve_isolation
 from cuset_stage.tasks import Tensor
 
 
@@ -158,6 +158,20 @@ print("T" if y.shape == x.shape and np.array_equal(y, x + p) else "F")
 def test_a_gen_that_fails(cache, tmp_path, gen, message):
     with pytest.raises(OracleError, match=message):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
+
+
+def test_a_full_disk_is_said_and_not_remembered(cache, tmp_path, monkeypatch):
+    """A script need not say that its disk is full: what it says goes to that disk. Here every disk counts as full."""
+    full = tmp_path / "full"
+    full.touch()
+    stopped = cudabench_row(**{"compare.py": f"import os\nassert not os.path.exists({str(full)!r})\n{COMPARE}"})
+    with monkeypatch.context() as patched:
+        patched.setattr("cuset_stage.sandbox.folders.ROOM_BYTES", 2**60)
+        for row in (cudabench_row(**{"gen.py": "absent"}), stopped):
+            with pytest.raises(SandboxError, match=r"^task 3: .*py .* of the disk are free.*CUSET_SCRATCH"):
+                prepare(cache, tmp_path, row)
+    full.unlink()
+    assert prepare(cache, tmp_path, stopped).self_check.passed
 
 
 def test_limits_on_time_and_size(tmp_path, sandboxed):

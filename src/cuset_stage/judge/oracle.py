@@ -36,7 +36,7 @@ from ..files import file_sha256, is_regular
 from ..sandbox import Finished, Isolation, Limits, SandboxError, python_paths, run_sandboxed
 from ..sandbox.background import BackgroundRun
 from ..sandbox.cache import Cache, Held
-from ..sandbox.folders import cache_root, scratch_folder, take_output
+from ..sandbox.folders import cache_root, lack_of_room, scratch_folder, take_output
 from ..sandbox.gpus import Gpu, lease_gpu, list_gpus
 from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 
@@ -202,7 +202,7 @@ class CaseCache:
         # The outputs count as well: a ScriptOracle may write a reference for each of them.
         need = case.nbytes + sum(tensor.nbytes or 0 for tensor in case.outputs)
         self._entries.make_room(need, f"task {task.id}, case {case.name}")
-        with oracle_folder() as work:
+        with oracle_folder(need) as work:
             kept = work.parent / "kept"  # outside the folder that the scripts can write to
             kept.mkdir()
             make = self._run_scripts if isinstance(task.oracle, ScriptOracle) else self._run_reference
@@ -405,14 +405,19 @@ def run_compare(task: ProgramTask, files: Mapping[str, Path], isolation: Isolati
     with oracle_folder() as folder:
         scripts = {"compare.py": task.oracle.compare}
         finished = run_script(["script", "compare.py"], scripts, folder, COMPARE_LIMITS, isolation, files=files)
-    crashed = finished.returncode != 0
-    if finished.infra is not None or finished.stopped is not None:
-        check_finished(finished, f"task {task.id}: compare.py", COMPARE_LIMITS)
-    printed = finished.stdout
-    message = last_line(finished.stderr)[:500] if crashed else printed.strip()[-300:]
-    if "F" in printed:
-        return Said("refused", message)
-    return Said("crashed" if crashed else "passed" if _TRUE.search(printed) else "silent", message)
+        crashed = finished.returncode != 0
+        if finished.infra is not None or finished.stopped is not None:
+            check_finished(finished, f"task {task.id}: compare.py", COMPARE_LIMITS)
+        printed = finished.stdout
+        message = last_line(finished.stderr)[:500] if crashed else printed.strip()[-300:]
+        if "F" in printed:
+            return Said("refused", message)
+        if not crashed and _TRUE.search(printed):
+            return Said("passed", message)
+        state = "crashed" if crashed else "silent"
+        if lacking := lack_of_room(folder):  # what it printed may be lost
+            raise SandboxError(f"task {task.id}: compare.py {BROKEN[state]} ({message}); {lacking}")
+        return Said(state, message)
 
 
 def written_files(folder: Path) -> list[str]:
@@ -422,11 +427,23 @@ def written_files(folder: Path) -> list[str]:
 
 
 @contextmanager
-def oracle_folder() -> Iterator[Path]:
-    """Yield a folder that a script may write to. Its parent is a scratch folder for files that it must not change."""
+def oracle_folder(need: int = 0) -> Iterator[Path]:
+    """Yield a folder that a script may write to. Its parent is a scratch folder for files that it must not change.
+
+    Args:
+        need: Bytes that are written there.
+
+    Raises:
+        SandboxError: In place of an OracleError of the block, if a full disk may be its cause.
+    """
     with scratch_folder() as scratch:
         (scratch / "work").mkdir()
-        yield scratch / "work"
+        try:
+            yield scratch / "work"
+        except OracleError as error:
+            if lacking := lack_of_room(scratch, need):
+                raise SandboxError(f"{error}; {lacking}") from error
+            raise
 
 
 def check_finished(finished: Finished, what: str, limits: Limits, hint: str = "") -> None:

@@ -110,11 +110,15 @@ def out_of_room(folder: Path, need: int = 0, kept: int = 0) -> str | None:
         need: Bytes that the command had to write.
         kept: Bytes that it wrote and that were moved out of the folder.
     """
-    need += ROOM_BYTES - kept
-    if shutil.disk_usage(folder.parent).free >= need:
+    if lack_of_room(folder.parent, need - kept) is None:
         return None
     remove_tree(folder)
-    free = shutil.disk_usage(folder.parent).free
+    return lack_of_room(folder.parent, need - kept)
+
+
+def lack_of_room(place: Path, need: int = 0) -> str | None:
+    """Return a message if a scratch folder's disk has less than ROOM_BYTES and `need` more bytes free, else None."""
+    free, need = shutil.disk_usage(place).free, need + ROOM_BYTES
     if free >= need:
         return None
     return (
