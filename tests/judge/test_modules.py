@@ -370,6 +370,12 @@ def test_a_lower_precision_is_flagged(judge, task):
     assert judge.judge(fixed, answer(lower, HALF)).flags == (NO_FLOAT64,)
 
 
+def test_a_disk_that_is_full_before_is_not_charged(judge, task, monkeypatch):
+    monkeypatch.setattr("cuset_stage.sandbox.folders.ROOM_BYTES", 2**60)  # every disk counts as full
+    found = judge.judge(task, ANSWER)
+    assert found.verdict is Verdict.INFRA_ERROR and "of the disk are free" in found.message
+
+
 @pytest.mark.slow
 def test_who_fills_the_disk_is_charged(sandboxed, small_disk, task):
     """The judge needs disk space to save outputs. An answer that fills the disk is charged for the failure."""

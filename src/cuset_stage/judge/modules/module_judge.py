@@ -40,6 +40,7 @@ from ...sandbox import (
     scratch_folder,
 )
 from ...sandbox.background import BackgroundRun
+from ...sandbox.folders import lack_of_room
 from ...tasks import ModuleTask
 from ...text import shorten
 from ..devices import GpuPool, Turns
@@ -210,6 +211,8 @@ class ModuleJudge(Judge):
             room = shutil.disk_usage(work).free // 2  # the other half is for the judge, which saves the outputs
         except OSError as error:
             raise SandboxError(f"{work} cannot be made: {error}") from error
+        if lacking := lack_of_room(work):
+            raise SandboxError(lacking)  # before the module is charged for half of what little is left
         limits = replace(limits, folder_bytes=max(1, min(limits.folder_bytes or room, room)))
         readonly = {**SCRIPTS, "answer.py": folder / "answer.py"}
         if gpu is not None:
