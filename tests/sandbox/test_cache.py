@@ -59,6 +59,14 @@ def test_what_was_used_longest_ago_goes_first_and_what_is_used_stays(tmp_path, m
     assert names(store) == []
 
 
+def test_a_full_scratch_disk_empties_no_cache_on_another(tmp_path, monkeypatch):
+    take(Cache(tmp_path), "aa1")
+    monkeypatch.setattr(cache.shutil, "disk_usage", lambda place: SimpleNamespace(free=2**50 * (place == tmp_path)))
+    with pytest.raises(SandboxError, match="CUSET_SCRATCH"):
+        Cache(tmp_path).make_room(1, "mine")
+    assert names(Cache(tmp_path)) == ["aa1"]
+
+
 def test_what_a_killed_process_was_making_is_never_read(tmp_path):
     other = """
         import os, sys

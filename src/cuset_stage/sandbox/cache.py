@@ -115,7 +115,7 @@ class Cache:
         """Drop the least recently used entries that are not in use now, until `need` bytes fit."""
 
         def is_full(spare: int = 0) -> bool:
-            return self._free()[0] < need + self._reserve + spare
+            return shutil.disk_usage(self.folder).free < need + self._reserve + spare
 
         with file_lock(self._locks / ".room"):
             for entry in sorted(self._entries(), key=_last_use) if is_full() else ():
