@@ -3,6 +3,7 @@ trouble.
 """
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -151,6 +152,19 @@ def test_bad_requests(folder, isolation, tmp_path):
     (folder / "broken").chmod(0o755)
     done = run_sandboxed(["./broken"], folder=folder, isolation=isolation)
     assert done.infra is None and done.returncode in (126, 127) and "Exec format error" in done.stderr
+
+
+def test_a_copy_that_does_not_fit_is_named(folder, landlock, tmp_path, monkeypatch):
+    """The message names the place that is full, and not the file that was to be copied."""
+    (tmp_path / "large").write_bytes(bytes(5000))
+    monkeypatch.setattr("cuset_stage.sandbox.supervision._idle", [])  # a new supervisor inherits the limit
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # for writers it is as a full disk
+    try:
+        done = run_sandboxed(["true"], folder=folder, readonly={"in": tmp_path / "large"}, isolation=landlock)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert done.infra == f"File too large: {folder.resolve()}/in"
 
 
 def test_no_socket_holds_more_than_counts_for_it(folder, isolation):

@@ -323,7 +323,7 @@ def run(request: dict, group: Group | None) -> dict:
         if problem is None:
             current.watch()
     except OSError as error:
-        problem = f"{error.strerror}: {error.filename}"
+        problem = f"{error.strerror}: {error.filename2 or error.filename}"  # of a copy, the target
     code = stopped = None
     if not tree.kill_all(request["uid"], current.ended):
         left = ", ".join(map(str, tree.descendants()[:8]))
