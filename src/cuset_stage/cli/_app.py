@@ -4,6 +4,7 @@ These are the application that they register with, the way they read their setti
 """
 
 from collections.abc import Callable
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -37,6 +38,8 @@ class TaskSettings(Settings):
         return self.model_dump(include={"split", "only", "limit"}, exclude_defaults=True)
 
 
+UNNAMED = "a file that the system does not name, of output=, TMPDIR, HF_HOME or CUSET_CACHE (`df -h` shows the disks)"
+"""What an error of a full disk is about if it names no file."""
 COMMANDS: dict[str, type[Settings]] = {}
 """The settings class of every command, such as "report" or "curate prove". The documentation is generated from it."""
 
@@ -155,9 +158,10 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
                 typer.echo(f"\ncuset: {text}", err=True)
                 raise typer.Exit(130) from None
             except OSError as error:
-                if error.filename is None:
+                place = error.filename2 or error.filename  # of a copy, the target
+                if place is None and error.errno not in (ENOSPC, EDQUOT):
                     raise
-                raise fail(f"{called}: {error.filename}: {error.strerror}.") from None
+                raise fail(f"{called}: {place or UNNAMED}: {error.strerror}.") from None
 
         return function
 

@@ -8,6 +8,7 @@ import pandas as pd
 from rich.console import Console
 from rich.text import Text
 
+from ..files import write_atomically
 from .cells import escape, p_text, print_table, render_markdown, table_frame
 from .collection import FIELDS
 from .numbers import Report
@@ -33,11 +34,12 @@ def write_report(report: Report, folder: Path) -> list[Path]:
     csv = folder / "csv"
     csv.mkdir(parents=True, exist_ok=True)
     for name, make in (("report.md", report_markdown), ("report.html", render_html)):
-        (folder / name).write_text(make(report), encoding="utf-8", newline="\n")
+        write_atomically(folder / name, make(report))
     for name in CSV_TABLES:
         (csv / f"{name}.csv").unlink(missing_ok=True)
     for name, frame in csv_tables(report).items():
-        frame.map(_safe).rename(columns=_safe).to_csv(csv / f"{name}.csv", index=False, lineterminator="\n")
+        text = frame.map(_safe).rename(columns=_safe).to_csv(index=False, lineterminator="\n")
+        write_atomically(csv / f"{name}.csv", text)
     return [folder / "report.md", csv / "pass_at_k.csv", folder / "report.html"]
 
 
