@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Verdict, compile_library, run_program
 from ..tasks import Case, ProgramTask
-from .comparison import check_oracle, compare_outputs
+from .comparison import check_oracle, compare_outputs, wrong_size
 from .devices import GpuPool
 from .gpu_activity import RECORD, Activity, Recorder, counting, read_activity
 from .gpu_work import Withheld, blocks_of, plan
@@ -233,7 +233,7 @@ class CaseRunner:
             runs: list[CaseRun] = []
             parts = process.activity.split([begin for begin, _ in calls])
             for index, (begin, end), part in zip(range(len(task.cases)), calls, parts, strict=False):
-                if len(process.outputs[index]) < len(task.cases[index].outputs):
+                if wrong_size(task.cases[index], process.prepared[index], process.outputs[index]):
                     break
                 seconds = (end - begin) / 1e9
                 if not runs:  # the first case is charged for starting CUDA and ending the process

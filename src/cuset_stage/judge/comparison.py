@@ -71,7 +71,7 @@ def compare_outputs(
     check_oracle(task, prepared)  # checked before any output is looked at, so that all answers are treated alike
     by_script = isinstance(task.oracle, ScriptOracle)
     try:
-        if problem := _wrong_size(case, prepared, outputs):
+        if problem := wrong_size(case, prepared, outputs):
             return Comparison(False, problem)
         distances, nan = _look_at_values(case, prepared, outputs)
     except OSError as error:
@@ -119,7 +119,7 @@ def check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
     )
 
 
-def _wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]) -> str | None:
+def wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]) -> str | None:
     """Return the message about an output that is missing or has a wrong size, or None."""
     for tensor in case.outputs:
         path = outputs.get(tensor.file)
