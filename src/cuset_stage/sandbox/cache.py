@@ -14,7 +14,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -103,8 +102,8 @@ class Cache:
             SandboxError: The disk lacks the space even so.
         """
         self.drop(need)
-        free, place = self._free()
-        if (missing := need + RESERVE - free) > 0:
+        place = min(self.folder, scratch_root(), key=lambda place: shutil.disk_usage(place).free)
+        if (missing := need + RESERVE - shutil.disk_usage(place).free) > 0:
             key = "CUSET_CACHE" if place == self.folder else "CUSET_SCRATCH"
             raise SandboxError(
                 f"{what}: its data takes {need / GIB:.2f} GiB, and there is no room for it under {place}, by "
@@ -126,11 +125,6 @@ class Cache:
                 # A little more than necessary, or the next entry to be stored would cause the same search again.
                 if not is_full(self._reserve // 20):
                     return
-
-    def _free(self) -> tuple[int, Path]:
-        """Return the free bytes and the folder, of the cache folder or the scratch root, whichever has fewer."""
-        places = (self.folder, scratch_root())
-        return min(((shutil.disk_usage(place).free, place) for place in places), key=itemgetter(0))
 
     def _entries(self) -> list[Path]:
         return list(self.folder.glob("??/*"))
