@@ -236,6 +236,13 @@ def test_weights_that_are_cut_off_are_named(llamafactory, tiny_model, tmp_path, 
     assert f"InputError: {file}: its weights are cut off or damaged (" in run.output.strip().splitlines()[-1]
 
 
+def test_an_output_folder_without_room_is_named(llamafactory, tmp_path):
+    (tmp_path / "out" / "adapter_model.safetensors").mkdir(parents=True)  # as on a full disk, it cannot be written
+    keys = {"output_dir": f"{tmp_path}/out", "overwrite_output_dir": True}
+    run = llamafactory({"stage": "cuset", "max_samples": 4, "max_steps": 1, **keys}, check=False)
+    assert f"InputError: {tmp_path}/out: the model cannot be written (" in run.output.strip().splitlines()[-1]
+
+
 def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path):
     keys = {"tokenized_path": str(tmp_path / "tokenized"), "max_samples": 4, "max_steps": 1}
     llamafactory({**keys, "stage": "sft"})

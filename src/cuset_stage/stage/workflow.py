@@ -101,7 +101,14 @@ def run_cuset(
     )
     try:
         run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
-    except SafetensorError as error:
+    except (SafetensorError, RuntimeError) as error:
+        if any(
+            writing in str(error) for writing in ("while serializing", "inline_container.cc")
+        ):  # torch says no more
+            fix = "Free disk space. With resume_from_checkpoint: true, the run then goes on from its last whole checkpoint"
+            raise InputError(f"{training_args.output_dir}: the model cannot be written ({error}). {fix}.") from error
+        if isinstance(error, RuntimeError):
+            raise
         folders = (model_args.model_name_or_path, *(model_args.adapter_name_or_path or ()), finetuning_args.ref_model)
         torn = torn_weights(*folders, training_args.resume_from_checkpoint) or model_args.model_name_or_path
         raise InputError(
