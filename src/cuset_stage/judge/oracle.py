@@ -428,10 +428,7 @@ def written_files(folder: Path) -> list[str]:
 
 @contextmanager
 def oracle_folder(need: int = 0) -> Iterator[Path]:
-    """Yield a folder that a script may write to. Its parent is a scratch folder for files that it must not change.
-
-    Args:
-        need: Bytes that are written there.
+    """Yield a folder for a script to write `need` bytes. Its parent is a scratch folder for files that it must not change.
 
     Raises:
         SandboxError: In place of an OracleError of the block, if a full disk may be its cause.
