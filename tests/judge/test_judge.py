@@ -45,8 +45,7 @@ def test_stops_at_the_first_case_that_fails(judge, tmp_path, mode, verdict, says
 
 def test_a_full_disk_that_cuts_off_the_first_output_is_not_charged(judge, tmp_path, monkeypatch):
     monkeypatch.setattr("cuset_stage.sandbox.folders.ROOM_BYTES", 2**60)  # every disk counts as full
-    judged = judge.judge(make_task(tmp_path, "short", "right"), PROGRAM)
-    assert judged.verdict is Verdict.INFRA_ERROR and "of the disk are free" in judged.message
+    assert judge.judge(make_task(tmp_path, "short", "right"), PROGRAM).verdict is Verdict.INFRA_ERROR
 
 
 def test_settings_tell_isolations_and_gpus_apart(judge):

@@ -155,7 +155,6 @@ def test_bad_requests(folder, isolation, tmp_path):
 
 
 def test_a_copy_that_does_not_fit_is_named(folder, landlock, tmp_path, monkeypatch):
-    """The message names the place that is full, and not the file that was to be copied."""
     (tmp_path / "large").write_bytes(bytes(5000))
     monkeypatch.setattr("cuset_stage.sandbox.supervision._idle", [])  # a new supervisor inherits the limit
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -38,8 +38,8 @@ class TaskSettings(Settings):
         return self.model_dump(include={"split", "only", "limit"}, exclude_defaults=True)
 
 
+# What an error of a full disk is about if it names no file.
 UNNAMED = "a file that the system does not name, of output=, TMPDIR, HF_HOME or CUSET_CACHE (`df -h` shows the disks)"
-"""What an error of a full disk is about if it names no file."""
 COMMANDS: dict[str, type[Settings]] = {}
 """The settings class of every command, such as "report" or "curate prove". The documentation is generated from it."""
 
