@@ -6,6 +6,7 @@ So whatever else SFT does there, now or in a later version, is done here too.
 
 import copy
 import json
+import re
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -102,9 +103,8 @@ def run_cuset(
     try:
         run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
     except (SafetensorError, RuntimeError) as error:
-        if any(
-            writing in str(error) for writing in ("while serializing", "inline_container.cc")
-        ):  # torch says no more
+        # safetensors and torch name no file when they cannot write one
+        if re.search("while serializing|unexpected pos|PytorchStreamWriter", str(error)):
             fix = "Free disk space. With resume_from_checkpoint: true, the run then goes on from its last whole checkpoint"
             raise InputError(f"{training_args.output_dir}: the model cannot be written ({error}). {fix}.") from error
         if isinstance(error, RuntimeError):
