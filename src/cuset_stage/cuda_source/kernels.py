@@ -4,8 +4,6 @@
 set of a kernel's normalised subtrees, by which copies are recognised.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ The offsets of a node are str indices of the text. Use `text_of` instead of `Nod
 was read through a callback (tree-sitter 0.26).
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator

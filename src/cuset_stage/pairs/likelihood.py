@@ -5,8 +5,6 @@ the whole response is therefore the sum of two parts: the changed tokens, and th
 parts are also given separately, because they show where the preference comes from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

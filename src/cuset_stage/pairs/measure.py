@@ -1,7 +1,5 @@
 """The work of `cuset pairs`: measure every model on the same pairs, and make the record of the results."""
 
-from __future__ import annotations
-
 import datetime
 import time
 from collections import Counter

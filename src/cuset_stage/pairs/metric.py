@@ -1,7 +1,5 @@
 """Measure how often a model in training prefers the right program of a pair: `cuset_pairs` in a recipe."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

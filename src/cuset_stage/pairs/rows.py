@@ -1,7 +1,5 @@
 """Read pair files: JSONL with `task`, `right`, `wrong`, `kind`, and the prompt where the task set does not have it."""
 
-from __future__ import annotations
-
 import functools
 import random
 from collections.abc import Mapping, Sequence

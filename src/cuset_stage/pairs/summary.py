@@ -4,8 +4,6 @@ The results are accuracies with an interval over tasks, also by kind of error an
 models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -3,8 +3,6 @@
 Every other file of this subpackage imports from here. Standard library only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@
 handles. Standard library only.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from typing import Any

@@ -6,8 +6,6 @@ bodies separately. A body without a closing brace ends at the likeliest place.
 Time is linear: no input makes the lexer read a character more than a few times. Standard library only.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 Unlike kernels and launches, these need no bracket matching beyond one call or statement. Standard library only.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -5,8 +5,6 @@ replaced first. Lines are joined inside brackets, and a bracket that never close
 begin a new statement. Offsets stay those of the text. Time is linear. Standard library only.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

@@ -9,8 +9,6 @@ plus the offset in the region. An escape such as backslash-n becomes a space and
 of a format string become a space and a brace, and a replacement field becomes an identifier. Standard library only.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Every function keeps the length of the text, so that offsets mean the same before and after. Standard library only.
 """
 
-from __future__ import annotations
-
 import re
 
 

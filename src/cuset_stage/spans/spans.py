@@ -5,8 +5,6 @@ the kinds that are not among the default ones. This file combines them. language
 the user's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from ..named_functions import is_function_name

@@ -4,8 +4,6 @@ The engines are Jinja, Mako, ERB, string.Template and str.format. The lexer woul
 only.
 """
 
-from __future__ import annotations
-
 import re
 
 from .scrub import line_before

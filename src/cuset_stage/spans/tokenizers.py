@@ -6,8 +6,6 @@ Fast tokenizers give offsets. They are checked on the first texts, because a wro
 mask. Slow tokenizers give none, so their tokens are converted to bytes and matched with the bytes of the text.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise

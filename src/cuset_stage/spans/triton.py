@@ -1,7 +1,5 @@
 """Find kernels and launches of Triton in Python source. Standard library only."""
 
-from __future__ import annotations
-
 import re
 
 from .kinds import Extents

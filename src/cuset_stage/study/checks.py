@@ -3,8 +3,6 @@
 They find keys that nothing reads, and models, data sets, tasks and prompts that do not exist.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib.util

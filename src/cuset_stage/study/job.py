@@ -9,8 +9,6 @@ is locked as well. The command inherits all these locks. If this process is kill
 until the command has ended. So after a killed study, no second process trains into the same folder beside the first.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

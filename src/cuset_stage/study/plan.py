@@ -1,7 +1,5 @@
 """The plan of a study: its runs (models x methods x seeds) and the jobs that train, sample and judge each of them."""
 
-from __future__ import annotations
-
 import fnmatch
 import itertools
 import math

@@ -4,8 +4,6 @@ It consists of results.jsonl, the tables as Markdown and CSV, pictures of the sw
 them.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import re

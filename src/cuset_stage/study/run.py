@@ -1,7 +1,5 @@
 """`cuset study run`: write the files of a study's jobs, forecast what is left, and run the jobs under Snakemake."""
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import json

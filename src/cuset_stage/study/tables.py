@@ -4,8 +4,6 @@ The rows are all judged samples, in one file. The tables are pass rates in the l
 comparisons of methods, verdicts, and costs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
