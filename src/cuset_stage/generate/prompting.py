@@ -56,15 +56,17 @@ class Prompter:
         self._told = False
         self.stop_ids: set[int] = set() if tokenizer.eos_token_id is None else {tokenizer.eos_token_id}
         if template is not None:
-            from ..stage.loading import ChatTemplate  # imported here, as it takes seconds
+            from llamafactory.hparams import DataArguments  # imported here, as it takes seconds
+
+            from ..stage.loading import open_template
 
             if arguments:
                 raise GenerationError("template_args are for the tokenizer's own chat template: leave out template.")
             try:
-                self._factory = ChatTemplate(template, tokenizer)
+                self._factory = open_template(tokenizer, DataArguments(template=template))
             except ValueError as error:
                 raise GenerationError(f"template={template}: {error}") from None
-            self.stop_ids |= set(self._factory.stop_ids)
+            self.stop_ids |= set(self._factory.get_stop_token_ids(tokenizer))
         elif tokenizer.chat_template is None:
             fix = "Name the one it was trained with: template=qwen, llama3, alpaca, ..."
             raise GenerationError(f"{tokenizer.name_or_path}: its tokenizer has no chat template. {fix}")
@@ -84,7 +86,11 @@ class Prompter:
             GenerationError: the template refuses the prompt or leaves out the user's message.
         """
         if self._factory is not None:
-            ids = self._factory.encode([dict(message) for message in messages])
+            turns = [dict(message) for message in messages]
+            system = turns.pop(0)["content"] if turns[0]["role"] == "system" else None
+            # As `llamafactory-cli api` encodes a prompt: with an answer that is still empty.
+            turns.append({"role": "assistant", "content": ""})
+            ids, _ = self._factory.encode_oneturn(self.tokenizer, turns, system)
             return Prompt(ids, open_reasoning(self.tokenizer.decode(ids[-16:])))
         text = self._render(messages)
         return Prompt(self.tokenizer(text, add_special_tokens=False)["input_ids"], open_reasoning(text))

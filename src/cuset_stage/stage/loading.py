@@ -108,36 +108,6 @@ def check_template(name: str) -> None:
         raise ValueError(f"LLaMA-Factory has no template {name!r}; {nearest(name, TEMPLATES)}")
 
 
-class ChatTemplate:
-    """A chat template for prompts only, for models whose tokenizer has none.
-
-    It encodes as `llamafactory-cli api` does.
-
-    Attributes:
-        stop_ids: ids of the tokens that end an answer.
-
-    Args:
-        name: name of LLaMA-Factory's template.
-        tokenizer: the model's tokenizer, which is fixed in place.
-    """
-
-    def __init__(self, name: str, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-        self._template = open_template(tokenizer, DataArguments(template=name))
-        self.stop_ids: list[int] = self._template.get_stop_token_ids(tokenizer)
-
-    def encode(self, messages: Sequence[dict[str, str]]) -> list[int]:
-        """Return the token ids up to the place where the answer begins.
-
-        Args:
-            messages: alternating user and assistant messages, after an optional system message.
-        """
-        messages = list(messages)
-        system = messages.pop(0)["content"] if messages[0]["role"] == "system" else None
-        answer = {"role": "assistant", "content": ""}
-        return self._template.encode_oneturn(self._tokenizer, [*messages, answer], system)[0]
-
-
 @dataclass
 class LabelledRows:
     """Rows aligned to LLaMA-Factory's columns, and the processor that labels them.
