@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 
 def file_sha256(path: Path) -> str:
@@ -59,6 +60,13 @@ def errors_name(path: Path) -> Iterator[None]:
     except OSError as error:
         error.filename = error.filename or str(path)
         raise
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file, or None if it cannot be read or is not JSON."""
+    with suppress(OSError, ValueError):
+        return json.loads(path.read_text(encoding="utf-8"))
+    return None
 
 
 def is_regular(path: Path) -> bool:
@@ -130,10 +138,7 @@ def whole_checkpoints(model: Path) -> list[Path]:
 
 def is_whole(checkpoint: Path) -> bool:
     """Return whether a checkpoint was written to its end."""
-    with suppress(OSError, ValueError):
-        json.loads((checkpoint / "trainer_state.json").read_bytes())  # the file of a checkpoint that is written last
-        return True
-    return False
+    return read_json(checkpoint / "trainer_state.json") is not None  # the file of a checkpoint that is written last
 
 
 def _checkpoints(model: Path) -> list[Path]:

@@ -5,7 +5,6 @@ of help each. The command line, `--help` and the documentation are all made from
 pydantic and yaml, and nothing heavier.
 """
 
-import json
 import re
 import tempfile
 import types
@@ -29,6 +28,7 @@ from pydantic import (
 )
 
 from . import bundled
+from .files import read_json
 from .text import InputError, nearest, shown
 
 
@@ -125,9 +125,7 @@ def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
             what its entry lacks.
     """
     file = bundled.found(Path(str(dataset_dir))) / "dataset_info.json"
-    try:
-        info = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    if (info := read_json(file)) is None:
         return
     for name in names:
         if name not in info:

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..files import read_json
 from ..text import InputError, nearest
 
 
@@ -55,7 +56,7 @@ def template_of(model: str, template: str | None = None) -> str:
             "from: qwen (Qwen2.5), qwen3, deepseekcoder, seed_coder, llama3, ...; `default` for a base model."
         )
     # Several templates write the same text, such as qwen3 and chatml. The model's type decides between them.
-    model_type = str(_json(folder / "config.json").get("model_type"))
+    model_type = str((read_json(folder / "config.json") or {}).get("model_type"))
     return next((name for name in reversed(alike) if model_type.startswith(name)), alike[0])
 
 
@@ -83,7 +84,7 @@ def _own_question(folder: Path) -> str | None:
     from jinja2 import TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    tokenizer, file = _json(folder / "tokenizer_config.json"), folder / "chat_template.jinja"
+    tokenizer, file = read_json(folder / "tokenizer_config.json") or {}, folder / "chat_template.jinja"
     text = file.read_text(encoding="utf-8") if file.is_file() else tokenizer.get("chat_template")
     if not isinstance(text, str):
         return None
@@ -94,10 +95,3 @@ def _own_question(folder: Path) -> str | None:
         return ImmutableSandboxedEnvironment(**options).from_string(text).render(messages=messages, **variables)
     except (TemplateError, TypeError):
         return None
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}

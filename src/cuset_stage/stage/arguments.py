@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from .. import bundled
 from .._compatibility import check as check_patches
+from ..files import read_json
 from ..objective.rules import CUSET_KEYS, OBJECTIVES, RULES
 from ..objective.settings import CONFIDENCES, NORMALIZATIONS, REGION_SCOPES, ObjectiveSettings
 from ..spans.kinds import KINDS, check_aliases, check_kinds
@@ -401,9 +402,8 @@ def _continued_residual(model_args: Any, args: Any) -> str | None:
     if not model_args.adapter_name_or_path or getattr(args, "create_new_adapter", False):
         return None
     adapter = model_args.adapter_name_or_path[-1]
-    try:
-        config = json.loads((Path(adapter) / "adapter_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # an adapter on the Hub, or one that LLaMA-Factory will complain of
+    config = read_json(Path(adapter) / "adapter_config.json")
+    if config is None:  # an adapter on the Hub, or one that LLaMA-Factory will complain of
         return None
     begun = str(config.get("init_lora_weights"))
     return f"{adapter} (init_lora_weights: {begun})" if begun.startswith(("pissa", "olora", "corda")) else None
