@@ -92,10 +92,10 @@ def fill(server, kernels, tmp_path):
     It returns the summary and the answers file's rows.
     """
 
-    def run(tasks=1, samples=1, settings=ENDPOINT, progress=lambda done, total: None, **options):
+    def run(tasks=1, samples=1, settings=ENDPOINT, **options):
         options = {"backoff_s": 0.01, "timeout_s": 10.0, "concurrency": 1, **options}
         output = tmp_path / "answers.jsonl"
-        asked = {"samples": samples, "output": output, "progress": progress}
+        asked = {"samples": samples, "output": output}
         asked["open_backend"] = lambda: EndpointBackend(settings, server.url, **options)
         summary = generate(kernels.tasks[:tasks], settings, **asked)
         return summary, [json.loads(line) for line in output.read_text().splitlines()]

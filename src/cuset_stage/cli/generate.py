@@ -58,7 +58,7 @@ def generate(settings: GenerateSettings) -> None:
             prompts=prompts,
             output=output,
             open_backend=opened_backend,
-            progress=lambda done, total: bar.update(done - bar.n),
+            progress=bar.update,
         )
     failed = len(summary.failures)
     typer.echo(f"answers: {output} ({summary.made} made, {summary.kept} there before, {failed} failed)")

@@ -62,7 +62,7 @@ def _sample(rows: StageRows, settings: AnswerSettings) -> tuple[dict[str, list[A
             samples=settings.samples,
             output=path,
             open_backend=open_backend,
-            progress=lambda done, total: bar.update(done - bar.n),
+            progress=bar.update,
         )
     if recorded.backend == "hf":  # the judged programs and a round's training need the GPU memory
         from accelerate.utils.memory import clear_device_cache

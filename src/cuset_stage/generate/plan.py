@@ -140,7 +140,7 @@ def generate(
     open_backend: Callable[[], Any],
     prompts: PromptFile | None = None,
     chosen: Mapping[str, Any] | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int], object] = lambda more: None,
 ) -> Summary:
     """Generate the answers that are missing from a file, and write each one as soon as it is there.
 
@@ -154,7 +154,7 @@ def generate(
         prompts: CUDABench's own prompts, for a task set of its rows. None: this package's wording.
         chosen: how the tasks were chosen from their set (`tasks.choose_tasks`), recorded in each line. None: all
             tasks.
-        progress: called with the number of samples in the file and the number wanted.
+        progress: called with the number of samples that are there from the beginning, then with 1 for each new one.
 
     Raises:
         GenerationError: see `missing` and the back ends. Answers written so far stay in the file.
@@ -169,7 +169,7 @@ def generate(
         todo = missing(plan, settings, read_answers(output))
         requests = {(request.task, request.sample): request for request in todo}
         kept = len(plan) - len(todo)
-        progress(kept, len(plan))
+        progress(kept)
         for outcome in open_backend().replies(todo) if todo else ():
             if isinstance(outcome, Failure):
                 failures.append(outcome)
@@ -179,5 +179,5 @@ def generate(
             extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **outcome.extra}
             appender.append(replace(outcome, **answer_fields, chosen_tasks=chosen, extra=extra).to_record())
             made, cut = made + 1, cut + (outcome.finish_reason == "length")
-            progress(kept + made, len(plan))
+            progress(1)
     return Summary(kept, made, cut, tuple(failures))
