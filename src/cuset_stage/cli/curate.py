@@ -4,15 +4,20 @@ import json
 import shutil
 from collections import Counter
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from pydantic import Field
 
-from ..curate.settings import STAGE_SETTINGS, ExportSettings, ImportSettings, RoundsSettings, RunSettings
+from ..curate.settings import (
+    STAGE_SETTINGS,
+    STAGES,
+    ExportSettings,
+    FunnelSettings,
+    ImportSettings,
+    RoundsSettings,
+    RunSettings,
+)
 from ..files import errors_name
-from ..settings import Settings
 from ._app import add_group, command
 
 
@@ -30,7 +35,6 @@ curate = add_group(
 # variable.
 for _name, _settings in STAGE_SETTINGS.items():
     command(curate, _name, _settings)(lambda given, name=_name: _stage(name, given))
-STAGES = tuple(STAGE_SETTINGS)
 
 
 @command(curate, "run", RunSettings)
@@ -101,13 +105,6 @@ def _import_all(settings: RunSettings) -> None:
         shutil.rmtree(folder)
     common = {"folder": settings.folder, "workers": settings.workers}
     _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
-
-
-class FunnelSettings(Settings):
-    positional: ClassVar[tuple[str, ...]] = ("folder",)
-
-    folder: Path = Field(description="the folder of this curation; each stage has a folder in it")
-    format: Literal["table", "json"] = Field("table", description="how it is printed")
 
 
 @command(curate, "funnel", FunnelSettings)

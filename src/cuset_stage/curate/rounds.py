@@ -15,10 +15,9 @@ from pathlib import Path
 from ..files import drop_torn_checkpoints, file_sha256, write_atomically
 from ..settings import read_yaml
 from .rows import CurationError
-from .settings import STAGE_SETTINGS, RoundsSettings
+from .settings import STAGES, RoundsSettings
 
 
-STAGES = tuple(STAGE_SETTINGS)
 SHARED = STAGES[: STAGES.index("answer")]
 
 

@@ -251,6 +251,11 @@ STAGE_SETTINGS: dict[str, type[Settings]] = {
     "answer": AnswerSettings, "prove": ProveSettings, "select": SelectSettings, "export": ExportSettings,
 }  # fmt: skip
 """The stages in their order."""
+STAGES = tuple(STAGE_SETTINGS)
+
+
+class FunnelSettings(_Stage):
+    format: Literal["table", "json"] = Field("table", description="how it is printed")
 
 
 class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Select, _Export):
