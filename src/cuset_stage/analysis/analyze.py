@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..objective.cuset import IGNORE_INDEX
 from ..progress import Progress
 from ..settings import SettingsError
 from ..spans import KINDS
@@ -91,7 +92,7 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
         rows, read_ahead = itertools.tee(rows)
         log_probabilities = token_log_probabilities(model, (row._asdict() for row in read_ahead))
         for row, log_p in zip(rows, log_probabilities, strict=True):
-            predicted = (row.labels != -100) & (np.arange(len(row.labels)) > 0)
+            predicted = (row.labels != IGNORE_INDEX) & (np.arange(len(row.labels)) > 0)
             if predicted.any():
                 # Nothing predicts a row's first token: if it is supervised, its NaN comes first and is dropped.
                 log_p = log_p[len(log_p) - np.count_nonzero(predicted) :]

@@ -12,6 +12,7 @@ import numpy as np
 from llamafactory.hparams import DataArguments
 from numpy.typing import NDArray
 
+from ..objective.cuset import IGNORE_INDEX
 from ..settings import SettingsError
 from ..stage.dataset import fault_named
 from ..stage.given import GivenResponse
@@ -31,7 +32,6 @@ from ..stage.token_labels import (
 
 
 BATCH = 64
-IGNORED = -100
 
 
 class KindRow(NamedTuple):
@@ -137,8 +137,8 @@ def code_rows(
         response = ResponseText(text, Response(0, text, GivenResponse()), 0, len(text))
         tagged = np.array([*bos_ids, *labelling.encode(response)][:cutoff_len], dtype=np.int64)
         ids = (tagged & TOKEN_MASK).astype(np.int32)
-        labels = np.where(np.arange(len(ids)) < len(bos_ids), IGNORED, ids.astype(np.int64))
-        yield KindRow(ids, labels, (labels != IGNORED).astype(np.int32), kinds_of(tagged))
+        labels = np.where(np.arange(len(ids)) < len(bos_ids), IGNORE_INDEX, ids.astype(np.int64))
+        yield KindRow(ids, labels, (labels != IGNORE_INDEX).astype(np.int32), kinds_of(tagged))
 
 
 def _encoded(processor: KindProcessor, examples: dict[str, list[Any]]) -> Iterator[KindRow]:

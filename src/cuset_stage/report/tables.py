@@ -6,7 +6,7 @@ import pandas as pd
 
 from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, number_column, p_cell, ranked, share
 from .cells import text_column as texts
-from .collection import CRITERIA, NO_ANSWER, NOT_JUDGED, Collection, Run
+from .collection import CRITERIA, INFRA_ERROR, NO_ANSWER, NOT_JUDGED, Collection, Run
 from .notes import counted
 from .numbers import FAST_P, Comparison, Report
 from .statistics import Rule, task_scores
@@ -20,7 +20,7 @@ RULE_TEXTS = {
 }
 ORDER = (
     *("passed", "compiled", "no_gpu_work", "memory_error", "race", "undefined", "mismatch", "missing_output"),
-    *("timeout", "runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, "infra_error", NOT_JUDGED),
+    *("timeout", "runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
 )
 VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compiled": "compiled (not run)"}
 """The name that readers see of every verdict, in the order of the tables."""

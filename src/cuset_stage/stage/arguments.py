@@ -18,7 +18,7 @@ from .._compatibility import check as check_patches
 from ..files import read_json
 from ..objective.rules import CUSET_KEYS, OBJECTIVES, RULES
 from ..objective.settings import CONFIDENCES, NORMALIZATIONS, REGION_SCOPES, ObjectiveSettings
-from ..spans.kinds import KINDS, check_aliases, check_kinds
+from ..spans.kinds import DEFAULT_KINDS, KINDS, check_aliases, check_kinds
 from ..spans.languages import load_language
 from ..text import nearest
 from . import proof
@@ -28,7 +28,6 @@ STAGE = "cuset"
 PATH_KEYS = ("dataset_dir", "deepspeed")
 # The largest weight of a row, a message, a span or reasoning. These multiply, and their product stays a float32.
 MOST_WEIGHT = 1e9
-DEFAULT_KINDS = "kernel_body,launch_config"
 RENAMED = {"group_by_length": "with transformers 5 write train_sampling_strategy: group_by_length"}
 
 
@@ -131,7 +130,7 @@ def extend(base: type) -> type:
         cuset_cuda_mask: bool = _argument(True, "Add cuset_lambda to the weight of tokens inside CUDA spans.")
         cuset_region_weight: bool = _argument(True, "Weigh a sample by 1 - confidence of its least confident window.")
         cuset_sensitive_kinds: str = _argument(
-            DEFAULT_KINDS, "Kinds of CUDA span the mask covers, comma-separated; the default is the paper's."
+            ",".join(DEFAULT_KINDS), "Kinds of CUDA span the mask covers, comma-separated; the default is the paper's."
         )
         cuset_kernel_aliases: str | None = _argument(
             None, "Further macros that stand for __global__ in your code, comma-separated."

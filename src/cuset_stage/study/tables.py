@@ -14,7 +14,7 @@ from ..files import write_atomically
 from ..jsonl import to_line
 from ..judge.results import read_results
 from ..report.cells import Column, Table, estimate_cell, interval_cell, number_column, p_cell, points, text_column
-from ..report.collection import CRITERIA
+from ..report.collection import CRITERIA, INFRA_ERROR
 from ..report.statistics import Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
@@ -97,7 +97,7 @@ def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[Run, pd.Data
     Returns:
         A data frame [seeds, tasks] per (model, method), or [seeds, operations] for CUDABench. Unknown scores are NaN.
     """
-    scored_rows = rows.assign(score=rows[criterion].astype(float).where(rows["verdict"] != "infra_error"))
+    scored_rows = rows.assign(score=rows[criterion].astype(float).where(rows["verdict"] != INFRA_ERROR))
     if criterion == "passed" and (rows["verdict"] == "compiled").any():
         scored_rows["score"] = np.nan  # compile_only holds for a whole study, also where nothing compiled
     scores = {}
