@@ -222,10 +222,10 @@ def declarators(declaration: Node) -> list[Node]:
     return declaration.children_by_field_name("declarator")
 
 
-def declared(node: Node) -> Node | None:
+def declared(node: Node | None) -> Node | None:
     """Return the node of the name that a declarator, or a declaration's first declarator, introduces, or None."""
     names = ("identifier", "operator_name", "destructor_name", "template_function")
-    current: Node | None = node
+    current = node
     while current is not None and not current.type.endswith(names):
         following = child(current, "declarator") or child(current, "name")
         if following is None and current.type.endswith("declarator"):  # the declarator of a reference has no field
@@ -328,7 +328,7 @@ class Source:
         parameters = []
         below = walk(definition and child(definition, "declarator"))
         for parameter in items(next((node for node in below if node.type == "parameter_list"), None)):
-            if (name := child(parameter, "declarator") and declared(child(parameter, "declarator"))) is not None:
+            if (name := declared(child(parameter, "declarator"))) is not None:
                 words = [token.text for token in tokens(self.code[parameter.start_byte : name.start_byte])]
                 type_name = " ".join(word for word in words if word not in _NO_TYPE)
                 array = self.code[name.end_byte : parameter.end_byte].lstrip().startswith("[")

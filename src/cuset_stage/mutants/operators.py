@@ -60,7 +60,7 @@ def _loop_bounds(program: Program, loop: Node) -> Iterator[Edit]:
     steps = {program.text(node) for node in walk(update) if not node.is_named}
     halving, doubling = steps & {"/=", ">>="}, steps & {"*=", "<<="}
     strided = not (steps & {"++", "--"} or halving or doubling)
-    from_zero = first is not None and program.text(first) == "0"
+    from_zero = program.text(first) == "0"
     for node in walk(condition):
         if (sign := program.sign(node)) not in COMPARISONS:
             continue
@@ -348,7 +348,7 @@ def wrong_shuffle_distance(program: Program) -> Iterator[Edit]:
                 yield program.edit(node, program.halved(node), "distance")
     for loop, _ in program.in_device("for_statement"):
         first = initial_value(loop)
-        halves = first is not None and program.text(first) in ("16", "32")
+        halves = program.text(first) in ("16", "32")
         if halves and any(loop.start_byte < call.start_byte < loop.end_byte for call in shuffles):
             yield program.edit(first, program.halved(first), "first distance")
 

@@ -150,7 +150,7 @@ class Program:
 
     def adds(self, node: Node, right: str) -> bool:
         """Return True if an expression is a sum whose right operand is `right`."""
-        return node.type == "binary_expression" and self.sign(node) == "+" and self.text(child(node, "right")) == right
+        return self.sign(node) == "+" and self.text(child(node, "right")) == right
 
     def operand(self, node: Node, bare: str = "*/%") -> str:
         """Return the text of an expression as the left operand of another one.
