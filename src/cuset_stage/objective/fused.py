@@ -187,8 +187,10 @@ def fused_objective(
         weights, prior = torch.empty_like(nll), known_before(tokens, settings)
 
         def weigh(part: slice) -> torch.Tensor:
-            sliced = ({name: values[part] for name, values in group.items()} for group in (prior, statistics.measured))
-            weights[part] = settings.weigh(observed_tokens(next(sliced), nll[part], next(sliced), settings))
+            known, measured = (
+                {name: values[part] for name, values in group.items()} for group in (prior, statistics.measured)
+            )
+            weights[part] = settings.weigh(observed_tokens(known, nll[part], measured, settings))
             return weights[part]
 
         run = partial(run_head, sources, tokens, statistics, kl=settings.kl, backend=functions, chunk_rows=chunk_rows)
