@@ -41,7 +41,7 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
         keys: the log keys that LLaMA-Factory plots.
         objective: name of the objective, as in the key of its evaluation loss.
     """
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     evaluation = [key.removesuffix("_loss") + f"_{objective}_loss" for key in keys if key.endswith("_loss")]
     log = json.loads((Path(output_dir) / "trainer_state.json").read_text(encoding="utf-8"))["log_history"]
@@ -51,7 +51,7 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     panels = {title: names for title, names in PANELS.items() if any(log_key(name) in logged for name in names)}
     if not panels:  # the run ended before its first log entry
         return
-    figure = plt.figure(figsize=(8, 3 * len(panels)), layout="constrained")
+    figure = Figure(figsize=(8, 3 * len(panels)), layout="constrained")
     axes = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
     for axis, (title, names) in zip(axes, panels.items(), strict=True):
         for name in names:
@@ -69,7 +69,6 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     axes[-1].set_xlabel("step")
     path = Path(output_dir) / "training_cuset.png"
     figure.savefig(path, dpi=100)
-    plt.close(figure)
     print("Figure saved at:", path)
 
 
