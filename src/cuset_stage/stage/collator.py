@@ -8,7 +8,7 @@ from llamafactory.data import SFTDataCollatorWith4DAttentionMask
 from llamafactory.extras.constants import IGNORE_INDEX
 
 from .padding_free import LENGTHS, row_lengths
-from .processors import COLUMNS, WEIGHTS
+from .processors import COLUMNS, WEIGHTS, label_columns
 
 
 # The narrow types of the processors are kept, because a batch and the next one stay on the device for a whole step.
@@ -34,9 +34,9 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         if COLUMNS[0] not in features[0]:  # rows for generation carry no labels
             return super().__call__(features)
 
-        names = (*COLUMNS, *[WEIGHTS] * (WEIGHTS in features[0]))
         columns = {
-            name: [torch.as_tensor(feature.pop(name), dtype=DTYPES[name]) for feature in features] for name in names
+            name: [torch.as_tensor(feature.pop(name), dtype=DTYPES[name]) for feature in features]
+            for name in label_columns(features[0])
         }
         attention = [torch.as_tensor(feature["attention_mask"]) for feature in features]
         batch = super().__call__(features)

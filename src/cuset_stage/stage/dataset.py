@@ -20,7 +20,7 @@ from .. import bundled
 from ..jsonl import read_rows
 from ..text import InputError, nearest, one_line
 from .given import GivingAttr, giving_dataset_list, read_given
-from .processors import COLUMNS, WEIGHTS, LabelRules, labelling
+from .processors import COLUMNS, LabelRules, label_columns, labelling
 from .row_forms import check_texts
 
 
@@ -142,7 +142,7 @@ def report_labels(dataset: Any, name: str) -> list[str]:
     """
     if not hasattr(dataset, "data"):
         return []
-    rows, columns = len(dataset), (*COLUMNS, *[WEIGHTS] * (WEIGHTS in dataset.column_names))
+    rows, columns = len(dataset), label_columns(dataset.column_names)
     counts, weights = [], []  # counts of each row: supervised tokens, CUDA tokens among them, samples
     for batch in dataset.with_format("arrow").iter(1000):
         for mask, ids, *token_weights in zip(*(batch[column].to_numpy() for column in columns), strict=True):

@@ -32,7 +32,7 @@ from ..text import nearest, one_line
 from .dataset import fault_named, find_fault
 from .given import COLUMN, GivenRow
 from .pretrained import explained, tokenizer_of
-from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
+from .processors import WEIGHTS, LabelledProcessor, label_columns, labelling
 from .token_labels import LabelRules
 
 
@@ -130,7 +130,7 @@ class LabelledRows:
         """
         with quiet(), fault_named(self.processor.data_args):
             columns = self.processor.preprocess_dataset(self._usable)
-        wanted = ("input_ids", "labels", *COLUMNS, *[WEIGHTS] * (WEIGHTS in columns))
+        wanted = ("input_ids", "labels", *label_columns(columns))
         return [
             {name: value.tolist() for name, value in zip(wanted, row, strict=True)}
             for row in zip(*(columns[name] for name in wanted), strict=True)

@@ -8,7 +8,7 @@ import contextlib
 import copy
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,11 @@ from .token_labels import LabellingTemplate, LabelRules, Passages, unpack_labels
 logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
 
 WEIGHTS = "token_weights"  # a third column, only if the data or the rules give weights
+
+
+def label_columns(names: Container[str]) -> tuple[str, ...]:
+    """Return the label columns of rows whose columns have these names."""
+    return (*COLUMNS, WEIGHTS) if WEIGHTS in names else COLUMNS
 
 
 _active: LabelRules | None = None  # the rules within `labelling`
