@@ -75,8 +75,7 @@ class HFBackend:
         self._sampling = {"temperature": settings.temperature, "top_p": settings.top_p}
         tokenizer_path = tokenizer_of(settings.model, settings.adapter)
         tokenizer = _load(AutoTokenizer, tokenizer_path, trust_remote_code=trust_remote_code)
-        chat = {"template": settings.template, "arguments": settings.template_args}
-        self._prompter = Prompter(tokenizer, **chat)
+        self._prompter = Prompter(tokenizer, template=settings.template, arguments=settings.template_args)
         self.model = self._load_model(device, trust_remote_code)
         self.model.eval()
         check_vocabulary(tokenizer, self.model, settings.model, settings.adapter)
