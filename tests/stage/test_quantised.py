@@ -4,6 +4,8 @@ With all parts off they train as under SFT, and nothing that the stage does make
 inference.
 """
 
+import importlib.util
+
 import pytest
 import torch
 from features import OFF
@@ -11,8 +13,12 @@ from tiny_models import make_another
 from transformers import TrainerCallback
 
 
-bitsandbytes = pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
-pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="the model would lie on the GPU: see tests/gpu")
+# Not imported here: that takes seconds, in every worker.
+ABSENT = importlib.util.find_spec("bitsandbytes") is None
+pytestmark = [
+    pytest.mark.skipif(ABSENT, reason="bitsandbytes is not installed: pip install bitsandbytes"),
+    pytest.mark.skipif(torch.cuda.is_available(), reason="the model would lie on the GPU: see tests/gpu"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +43,9 @@ class Repacked(TrainerCallback):
     """Counts, at the end of training, the 4-bit layers whose weights have bitsandbytes' layout for inference on CPUs."""
 
     def on_train_end(self, args, state, control, model=None, **kwargs):
-        layers = [layer for layer in model.modules() if isinstance(layer, bitsandbytes.nn.Linear4bit)]
+        from bitsandbytes.nn import Linear4bit
+
+        layers = [layer for layer in model.modules() if isinstance(layer, Linear4bit)]
         states = [layer.weight.quant_state for layer in layers]
         self.count = sum(getattr(state, "packing_format_for_cpu", False) for state in states)
         assert layers
@@ -60,7 +68,7 @@ def test_4_bit_weights_keep_their_layout(recipe, keys, monkeypatch, more, repack
     """
     from llamafactory.train.tuner import run_exp
 
-    monkeypatch.setattr(bitsandbytes.nn.modules, "has_avx512bf16", lambda: True)
+    monkeypatch.setattr("bitsandbytes.nn.modules.has_avx512bf16", lambda: True)
     own = {"quantization_bit": 4, "finetuning_type": "lora", "lora_target": "all"}
     repacked = Repacked()
     run_exp({**recipe, **keys, **own, **more}, callbacks=[repacked])
