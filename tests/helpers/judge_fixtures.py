@@ -1,8 +1,8 @@
 """Fixtures for tests that judge answers: a judge and `cuset evaluate` for tasks without a GPU, and both kinds of
 isolation.
 
-By default the judge's scripts run in the real sandbox. With `forked` they run in forks of the test process, which is
-much faster.
+By default the judge's scripts run in the real sandbox. With `forked` they run in forks (forked_runs.py), which is much
+faster.
 """
 
 import subprocess
@@ -77,7 +77,7 @@ def sandboxed() -> None:
 
 @pytest.fixture
 def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the scripts of oracles, and modules, in forks of this process instead of the sandbox."""
+    """Run the scripts of oracles, and modules, in forks instead of the sandbox."""
     if "sandboxed" not in request.fixturenames:
         from forked_runs import run_forked
 

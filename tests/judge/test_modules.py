@@ -1,6 +1,6 @@
 """The judge of PyTorch modules (KernelBench's form), on the CPU. Each side of a trial runs in a process of its own.
 
-The processes are forks of the test process. Tests that use `sandboxed` run in the real sandbox instead.
+The processes are forks (helpers/forked_runs.py). Tests that use `sandboxed` run in the real sandbox instead.
 """
 
 import json
