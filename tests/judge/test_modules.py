@@ -234,9 +234,10 @@ def test_a_reference_with_a_state(judge):
 
 HUNT = """
 import os, sys
+BESIDE = ("/proc", "/sys", "/usr", "/dev", os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix))
 found, seen = [], 0
 for place, folders, files in os.walk("/"):
-    folders[:] = [f for f in folders if not os.path.join(place, f).startswith(("/proc", "/sys", "/usr", "/dev", sys.prefix, sys.base_prefix))]
+    folders[:] = [f for f in folders if not os.path.join(place, f).startswith(BESIDE)]
     for name in files:
         try:
             with open(os.path.join(place, name), "rb") as file:
