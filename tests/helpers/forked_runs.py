@@ -1,7 +1,7 @@
 """A replacement for the sandbox that runs the judge's scripts in forks of a process that has imported numpy, or torch.
 
-A run takes a twentieth of the time. It is no fork of the test process, which has a gigabyte: to fork that takes a tenth of a second.
-Everything but the sandbox itself is the same. Tests that need the real sandbox ask for the fixture `sandboxed`.
+A run takes a twentieth of the time. It is no fork of the test process, which has a gigabyte: that takes a tenth of a
+second. Everything but the sandbox itself is the same. Tests that need the real sandbox ask for the fixture `sandboxed`.
 """
 
 import functools
@@ -67,9 +67,8 @@ def run_forked(
     if channel:
         channel.close()
     with open(request, "wb") as to_child:
-        to_child.write(
-            pickle.dumps({"sys_path": sys.path}) + pickle.dumps(Script(command, folder, said, {**environment}))
-        )
+        script = Script(command, folder, said, {**os.environ, **environment})
+        to_child.write(pickle.dumps({"sys_path": sys.path}) + pickle.dumps(script))
     child, stopped = read_signed(status), None
     while not select.select([status], [], [], 0.002)[0]:
         if (stop_requested := stop is not None and stop.is_set()) or time.monotonic() - start > limits.wall_s:
@@ -85,7 +84,10 @@ def run_forked(
 
 
 class Script(NamedTuple):
-    """A run in the fork, which calls `_bootstrap` as it would that of a multiprocessing.Process. `said` are the files for stdout and stderr."""
+    """A run in the fork, which calls `_bootstrap` as it would that of a multiprocessing.Process.
+
+    `said` are the files for stdout and stderr.
+    """
 
     command: list[str]
     folder: Path
@@ -104,6 +106,7 @@ class Script(NamedTuple):
         sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
         gc.freeze()  # otherwise a collection copies all pages of what was imported
         os.chdir(self.folder)
+        os.environ.clear()  # the server has that of the test which began it
         os.environ.update(self.environment)
         if "torch" in sys.modules:
             sys.modules["torch"].set_num_threads(1)  # torch's worker threads do not survive the fork
