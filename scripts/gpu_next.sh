@@ -12,7 +12,7 @@
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU; and
 # `inputs`: CUDABench's inputs, which tier1 makes beside its first trainings.
-# Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 25 GiB and more beside a run's own. Judging on the GPU of a
+# Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 84 GiB; what has no room is made again. Judging on the GPU of a
 # training halves its speed. Two of these may run side by side with `taskset` (training waits for its one core): at one study only on one GPU,
 # at different ones also on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.

@@ -1,7 +1,7 @@
 """A replacement for the sandbox that runs the judge's scripts in forks of a process that has imported numpy, or torch.
 
-A run takes a twentieth of the time. It is no fork of the test process, which has a gigabyte: that takes a tenth of a
-second. Everything but the sandbox itself is the same. Tests that need the real sandbox ask for the fixture `sandboxed`.
+A run takes a twentieth of the time. To fork the test process itself, which has a gigabyte, would take a tenth of a
+second. Everything but the sandbox is the same. Tests that need the real sandbox ask for the fixture `sandboxed`.
 """
 
 import functools

@@ -428,7 +428,7 @@ def written_files(folder: Path) -> list[str]:
 
 @contextmanager
 def oracle_folder(need: int = 0) -> Iterator[Path]:
-    """Yield a folder for a script to write `need` bytes. Its parent is a scratch folder for files that it must not change.
+    """Yield a folder in which a script may write `need` bytes. Its parent is a scratch folder for files that it must not change.
 
     Raises:
         SandboxError: In place of an OracleError of the block, if a full disk may be its cause.
