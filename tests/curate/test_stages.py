@@ -1,6 +1,5 @@
 """Commands and the folders of their stages: which rows a stage takes, and what is said where something is missing or wrong."""
 
-import resource
 import sys
 import threading
 import time
@@ -8,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import small_files
 from curation_steps import lines, put, run, select
 from curation_tree import KERNEL
 from test_select import row
@@ -58,13 +58,9 @@ def test_a_stage_takes_what_the_one_before_it_left_and_not_while_that_is_at_work
 
 def test_a_disk_that_is_full_is_said_with_the_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # Python would keep the bytecode of a stage cut off
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     part, work = put(tmp_path / "part.jsonl", rows(50)), tmp_path / "work"
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # for writers it is as a disk that is full
-    try:
+    with small_files():
         said = [run(stage, work, f"input={part}", exit_code=2) for stage in ("split", "deduplicate", "adapt")]
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     folders = ("work/split", "work", "work/adapt")
     assert all(f"{tmp_path}/{folder}: File too large." in text for folder, text in zip(folders, said, strict=True))
 

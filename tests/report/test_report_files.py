@@ -3,14 +3,13 @@
 import errno
 import json
 import re
-import resource
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pandas as pd
 import pytest
-from commands import cuset
+from commands import cuset, small_files
 from results_factory import write_results
 
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
@@ -43,13 +42,10 @@ def test_a_folder_holds_one_report(write: Any, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_said(write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out, limits = tmp_path / "out", resource.getrlimit(resource.RLIMIT_FSIZE)
+    out = tmp_path / "out"
     results = [write(name, {"a": [P], "b": [M]}) for name in "ab"]
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # for writers it is as a full disk
-    try:
+    with small_files():
         said = cuset("report", *results, output=out, exit_code=2)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert said == f"cuset: report: {out}/report.md: File too large.\n"
     assert not files(out)
     full = OSError(errno.ENOSPC, "No space left on device")  # as most libraries raise it

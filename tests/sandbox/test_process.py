@@ -3,7 +3,6 @@ trouble.
 """
 
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
+from commands import small_files
 from fake_nvml import fake_gpus
 
 from cuset_stage.sandbox import Isolation, Limits, SandboxError, resolve_isolation, run_sandboxed, scratch_folder
@@ -157,12 +157,8 @@ def test_bad_requests(folder, isolation, tmp_path):
 def test_a_copy_that_does_not_fit_is_named(folder, landlock, tmp_path, monkeypatch):
     (tmp_path / "large").write_bytes(bytes(5000))
     monkeypatch.setattr("cuset_stage.sandbox.supervision._idle", [])  # a new supervisor inherits the limit
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # for writers it is as a full disk
-    try:
+    with small_files():
         done = run_sandboxed(["true"], folder=folder, readonly={"in": tmp_path / "large"}, isolation=landlock)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert done.infra == f"File too large: {folder.resolve()}/in"
 
 
