@@ -11,7 +11,7 @@ import data_rounds
 import pytest
 import write_docs
 from written_docs import real_study, record
-from written_docs.real_study import crossed, methods_of, paired, read_rows, scores
+from written_docs.real_study import METHODS, crossed, paired, read_rows, scores
 from written_docs.security import ATTACKS, CHEATS
 
 from cuset_stage.cli._app import COMMANDS
@@ -68,7 +68,7 @@ def test_written_pages_are_what_records_and_settings_give():
 def test_readme_and_page_say_what_the_study_s_rows_give():
     rows = read_rows()
     readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/real_study.md"))
-    for method in methods_of(rows):
+    for method in METHODS:
         assert f"{100 * scores(rows, method, 'right').to_numpy().mean():.1f} %" in readme
     mean = crossed(paired(rows, "cuset", "sft"))
     value, low, high = (f"{100 * end:.1f}" for end in (mean.value, *mean.interval()))

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,6 @@ METHODS = {
 }
 TITLES = {method: title for method, (title, _) in METHODS.items()}
 EQUIVALENT = 0.05  # bound of the equivalence tests in docs/real_study_plan.md
-SEEDS = 3  # trainings of each method in that plan; what has fewer is shown, and not tested
 SIZES = ("0.5B", "1.5B")
 
 
@@ -37,11 +35,6 @@ def read_rows() -> pd.DataFrame:
     with gzip.open(ROWS, "rt", encoding="utf-8") as file:
         rows = pd.DataFrame(row for row in map(json.loads, file) if row["verdict"] != "infra_error")
     return rows.assign(right=(rows.verdict == "passed") * 1.0, compiled=rows.compiled * 1.0)
-
-
-def methods_of(rows: pd.DataFrame) -> list[str]:
-    """Return the methods that have rows, in the order of METHODS."""
-    return [method for method in TITLES if method in set(rows.method)]
 
 
 def scores(rows: pd.DataFrame, method: str, value: str) -> pd.DataFrame:
@@ -53,49 +46,40 @@ def scores(rows: pd.DataFrame, method: str, value: str) -> pd.DataFrame:
 def paired(rows: pd.DataFrame, first: str, second: str) -> NDArray[np.float64]:
     """Return the share of right answers of the first method minus the second's, [seeds, operations].
 
-    These are the seeds that both methods have. The untrained model ("vanilla", as `second`) has one seed, which is
-    compared with every seed of the first.
+    The untrained model ("vanilla", as `second`) has one seed, which is compared with every seed of the first.
     """
-    first_scores, second_scores = scores(rows, first, "right"), scores(rows, second, "right")
-    if second != "vanilla":
-        seeds = first_scores.index.intersection(second_scores.index)
-        first_scores, second_scores = first_scores.loc[seeds], second_scores.loc[seeds]
-    return first_scores.to_numpy() - second_scores.to_numpy()
+    return scores(rows, first, "right").to_numpy() - scores(rows, second, "right").to_numpy()
 
 
-def rates(rows: pd.DataFrame, methods: Iterable[str]) -> str:
+def rates(rows: pd.DataFrame) -> str:
     """Return the table of right and compiled answers by method, beside the paper's numbers."""
     cells = []
-    for method in methods:
+    for method, (title, paper) in METHODS.items():
         of_method = rows[rows.method == method]
         means = [crossed(scores(rows, method, value).to_numpy()) for value in ("right", "compiled")]
         shares = [between(*(100 * end for end in (mean.value, *mean.rate_interval()))) for mean in means]
         rate = f"{of_method.rate.iloc[0]:.0e}".replace("e-0", "e-") if method != "vanilla" else ""
         answers = f"{means[0].seeds} x {len(of_method) // means[0].seeds}"
-        title, paper = METHODS[method]
         cells.append([title, rate, answers, *shares, f"{scores(rows, method, 'tokens').mean(axis=None):.0f}", paper])
     return table(["method", "rate", "answers", "right, %", "compile, %", "tokens", "paper, 7B"], cells)
 
 
-def differences(rows: pd.DataFrame, methods: list[str]) -> str:
+def differences(rows: pd.DataFrame) -> str:
     """Return the table of CuSeT minus each other method.
 
-    The p-value against SFT is the primary test's. The others are corrected by Holm's method, in which a method that is
-    not tested yet counts with a p-value of 1. The line below the table has the primary difference without the variance
-    over seeds, which the crossed analysis subtracts where seeds agree better than chance lets them.
+    The p-value against SFT is the primary test's. The others are corrected by Holm's method. The line below the table
+    has the primary difference without the variance over seeds, which the crossed analysis subtracts where seeds agree
+    better than chance lets them.
     """
-    means = {method: crossed(paired(rows, "cuset", method)) for method in methods if method != "cuset"}
+    means = {method: crossed(paired(rows, "cuset", method)) for method in METHODS if method != "cuset"}
     p_values = {method: mean.p_value for method, mean in means.items()}
-    secondary = [method for method in TITLES if method not in ("sft", "cuset")]
-    untested = [method for method in secondary if method not in means or means[method].seeds < SEEDS]
-    p_values |= dict.fromkeys(untested, 1.0)
+    secondary = [method for method in means if method != "sft"]
     p_values |= dict(zip(secondary, holm([p_values[method] for method in secondary]), strict=True))
     cells = []
     for method, mean in means.items():
         interval = between(*(100 * end for end in (mean.value, *mean.interval())), "+.1f")
         by_seed = ", ".join(f"{100 * seed:+.1f}" for seed in mean.by_seed)
         tests = [p_text(p_values[method]), p_text(mean.equivalence_p(EQUIVALENT)), f"{100 * mean.detectable():.1f}"]
-        tests = [""] * len(tests) if method in untested else tests
         cells.append([f"CuSeT minus {TITLES[method]}", interval, by_seed, *tests])
     tested = ["p", "p of more than 5 points", "true difference found with power 0.8, given this error"]
     over_operations = crossed(paired(rows, "cuset", "sft").mean(axis=0, keepdims=True))
@@ -109,20 +93,20 @@ def differences(rows: pd.DataFrame, methods: list[str]) -> str:
     return f"{table(['', 'points (95 %)', 'each seed', *tested], cells)}\n\n{note}"
 
 
-def failures(rows: pd.DataFrame, methods: list[str]) -> str:
+def failures(rows: pd.DataFrame) -> str:
     """Return the table of the verdicts of answers that did not pass, in percent of a method's answers."""
     shares = pd.crosstab(rows.method, rows.verdict, normalize="index").mul(100)
     verdicts = [name for name in shares.mean().sort_values(ascending=False).index if name != "passed"]
-    cells = [[TITLES[method], *(f"{shares.loc[method, name]:.1f}" for name in verdicts)] for method in methods]
+    cells = [[title, *(f"{shares.loc[method, name]:.1f}" for name in verdicts)] for method, title in TITLES.items()]
     return table(["% of answers", *(name.replace("_", " ") for name in verdicts)], cells)
 
 
-def errors(rows: pd.DataFrame, methods: list[str]) -> str:
+def errors(rows: pd.DataFrame) -> str:
     """Return the table of the eight most common first errors of nvcc. X stands for a name."""
     shares = pd.crosstab(rows.method, rows.error).div(rows.groupby("method").size(), axis=0).mul(100)
     commonest = shares.sum().sort_values(ascending=False, kind="stable").index[:8]
-    cells = [[f"`{error}`", *(f"{shares.loc[method, error]:.1f}" for method in methods)] for error in commonest]
-    return table(["% of answers", *(TITLES[method] for method in methods)], cells)
+    cells = [[f"`{error}`", *(f"{shares.loc[method, error]:.1f}" for method in METHODS)] for error in commonest]
+    return table(["% of answers", *TITLES.values()], cells)
 
 
 def section3() -> str:
@@ -156,18 +140,17 @@ def draw() -> None:
     import matplotlib.pyplot as plt
 
     rows = read_rows()
-    methods = methods_of(rows)
-    figure, axes = plt.subplots(figsize=(7, 0.6 + 0.45 * len(methods)), layout="constrained")
-    for place, method in enumerate(reversed(methods)):
+    figure, axes = plt.subplots(figsize=(7, 0.6 + 0.45 * len(METHODS)), layout="constrained")
+    for place, method in enumerate(METHODS):
         mean = crossed(scores(rows, method, "right").to_numpy())
         low, high = mean.rate_interval()
         color = "#d55e00" if method == "cuset" else "#4c5a67"
         axes.plot([100 * low, 100 * high], [place, place], color=color, linewidth=2)
         axes.plot(100 * mean.value, place, "o", color=color)
         axes.plot([100 * seed for seed in mean.by_seed], [place] * mean.seeds, "|", color=color, markersize=14)
-    axes.set_yticks(range(len(methods)), [TITLES[method] for method in reversed(methods)])
+    axes.set_yticks(range(len(METHODS)), TITLES.values())
     axes.set_xlabel("right answers, % (mean, 95 % interval; a bar a seed)")
-    axes.set(xlim=(0, None), ylim=(-0.5, len(methods) - 0.5))
+    axes.set(xlim=(0, None), ylim=(len(METHODS) - 0.5, -0.5))
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(FIGURE, dpi=150, metadata={"Software": None})
     plt.close(figure)
@@ -175,11 +158,10 @@ def draw() -> None:
 
 def page() -> str:
     rows = read_rows()
-    methods = methods_of(rows)
     return filled(
         "real_study.md",
-        rates=rates(rows, methods),
-        differences=differences(rows, methods),
-        failures=f"{failures(rows, methods)}\n\n{errors(rows, methods)}",
+        rates=rates(rows),
+        differences=differences(rows),
+        failures=f"{failures(rows)}\n\n{errors(rows)}",
         section3=section3(),
     )
