@@ -363,6 +363,7 @@ def test_a_folder_for_one_gpu(init, tmp_path):
     # What was planned in 4 bits would not fit otherwise later either.
     reading = re.findall(r"^   (?:cuset (?:heatmap|generate)|llamafactory-cli chat) .*$", said, re.MULTILINE)
     assert len(reading) == 4 and all(" quantization_bit=4" in command for command in reading)
+    assert " batch_size=" not in said  # the default is as many as a step has rows, and fewer where memory runs out
     *_, finetuning_args, _ = get_train_args({**recipe, "use_cpu": True, "bf16": False})
     assert finetuning_args.is_cuset
     model_args, *_ = get_infer_args(yaml.safe_load((folder / "chat.yaml").read_text()))

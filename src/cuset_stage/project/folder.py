@@ -340,7 +340,7 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]
     # A model that is trained in 4 bits is also read in 4 bits, because it would not fit into the GPU otherwise.
     bits = " quantization_bit=4" if plan.tuning == "qlora" else ""
     # Without a GPU, only a few short answers can be sampled in minutes. They can be compiled, but not run.
-    short = " batch_size=64" if plan.gpus else " limit=5 max_tokens=512"
+    short = "" if plan.gpus else " limit=5 max_tokens=512"
     compiled = "" if plan.gpus else " limit=5 compile_only=true"
     few = found_gpus > plan.gpus  # LLaMA-Factory would train on every GPU that it sees
     chosen = f"CUDA_VISIBLE_DEVICES={','.join(map(str, range(plan.gpus)))} " if few else ""
