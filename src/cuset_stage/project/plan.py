@@ -301,9 +301,9 @@ def choose_schedule(rows: int, batch: int, *, has_evaluation: bool = False) -> S
 def choose_learning_rate(shape: Shape, tuning: str, method: str) -> float:
     """Return the learning rate for a model, a tuning and a method.
 
-    With LoRA, below 3 B parameters, it is the best of three rates on the study's development tasks, as measured with a
-    1.5 B model. Otherwise it is the paper's rate: it was the best for DFT, and ASFT was measured at one rate only. Larger
-    models and full fine-tuning were not measured.
+    With LoRA, below 3 B parameters, it is the study's rate, chosen among three on its development tasks with a 1.5 B
+    model. Otherwise it is the paper's rate, which the study chose for DFT and ASFT. Larger models and full fine-tuning
+    were not measured.
     """
     if tuning == "full":
         return 1.0e-5
