@@ -5,12 +5,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import tree_sitter_cuda
 from growth import grows_linearly
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tree_sitter import Language, Query, QueryCursor
 
 from cuset_stage.cuda_source import answer_code
-from cuset_stage.cuda_source.source import parse_tree, walk
+from cuset_stage.cuda_source.source import parse_tree
 from cuset_stage.spans import DEFAULT_KINDS, KINDS, find_spans
 
 
@@ -96,14 +98,14 @@ def test_prose_around_a_fenced_block_changes_nothing(before, after):
 def test_the_lexer_finds_what_tree_sitter_finds(quarter):
     """The bundled programs: a parser with a grammar, which knows nothing of the lexer, gives the same spans."""
     rows = json.loads((Path(__file__).parents[2] / "data" / "cuset_kernels.json").read_text(encoding="utf-8"))
+    query = Query(
+        Language(tree_sitter_cuda.language()),
+        """(function_definition "__global__" body: (_) @kernel_body)
+           (kernel_call_syntax) @launch_config""",
+    )
     for output in sorted({row["output"] for row in rows})[quarter::4]:
-        expected = set()
-        for node in walk(parse_tree(answer_code(output))):
-            if node.type == "function_definition" and any(part.type == "__global__" for part in node.children):
-                body = node.child_by_field_name("body")
-                expected.add((body.start_byte, body.end_byte, "kernel_body"))
-            elif node.type == "kernel_call_syntax":
-                expected.add((node.start_byte, node.end_byte, "launch_config"))
+        found = QueryCursor(query).captures(parse_tree(answer_code(output)))
+        expected = {(node.start_byte, node.end_byte, kind) for kind, nodes in found.items() for node in nodes}
         assert expected and set(find_spans(output)) == expected
 
 
