@@ -23,6 +23,7 @@ from test_process import shell
 
 from cuset_stage.sandbox import Limits, memory_account, run_program, scratch_folder, supervision
 from cuset_stage.sandbox.compiler import Compiler
+from cuset_stage.sandbox.isolation import special_files
 from cuset_stage.sandbox.supervisor.tree import _has_memory
 
 
@@ -44,7 +45,7 @@ def until(condition, seconds: float = 120.0) -> bool:
     """Wait until the condition holds, at most `seconds`, and return whether it does."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(0.05)
     return condition()
 
 
@@ -220,13 +221,15 @@ def test_hunt_finds_what_is_forked_while_it_looks(folder):
 def _start_judge(code: str, folder: Path, isolation) -> subprocess.Popen:
     """Start a judge in a process of its own that runs this code.
 
-    The code can use `start` and `shell`, defined below.
+    The code can use `start` and `shell`, defined below. The judge is told which special files there are, since finding
+    them takes half a second.
     """
     begin = f"""
 import os, signal, sys, threading, time
 import psutil
 from pathlib import Path
-from cuset_stage.sandbox import run_sandboxed
+from cuset_stage.sandbox import isolation, run_sandboxed
+isolation.special_files = lambda: {special_files()!r}
 options = {{"folder": Path({str(folder)!r}), "isolation": {str(isolation)!r}}}
 def shell(script): return run_sandboxed(["/bin/sh", "-c", script], **options)
 said = []
