@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import make_tiny_model
 import pytest
 from worker_folders import shared_folder
 
@@ -14,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def models(tmp_path_factory) -> Path:
+def models(tiny_model, tmp_path_factory) -> Path:
     """A folder with `before`, `after` (the same tokenizer, other weights), `deeper` (larger), and `adapter` (LoRA on
     `deeper`).
     """
@@ -22,8 +21,7 @@ def models(tmp_path_factory) -> Path:
     def make(folder: Path) -> None:
         from tiny_models import make_adapter, make_another
 
-        before = folder / "before"
-        make_tiny_model.make_model(before, ROOT / "data", hidden_size=32, layers=1, vocab_size=512)
+        before = make_another(tiny_model, folder / "before", num_hidden_layers=1)
         make_another(before, folder / "after", seed=1)
         deeper = make_another(before, folder / "deeper", num_hidden_layers=2, hidden_size=64, intermediate_size=128)
         make_adapter(deeper, folder / "adapter")

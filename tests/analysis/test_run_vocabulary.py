@@ -63,7 +63,7 @@ def bases(models, tmp_path_factory):
     """`before`, one whose output layer is its embedding, and one with rows to spare."""
     folder = tmp_path_factory.mktemp("bases")
     tied = make_another(models / "before", folder / "tied", tie_word_embeddings=True)
-    spare = make_another(models / "before", folder / "spare", vocab_size=576)
+    spare = make_another(models / "before", folder / "spare", vocab_size=1088)
     return {"before": models / "before", "tied": tied, "spare": spare}
 
 
@@ -145,7 +145,7 @@ def test_a_checkpoint_without_a_tokenizer_has_its_run_s(bases, run, tmp_path):
         shutil.copy(folder / name, folder / "checkpoint-500")
     GenerationConfig(eos_token_id=[77]).save_pretrained(folder)
     found = backend(bases["before"], folder / "checkpoint-500")
-    assert len(found._prompter.tokenizer) == 514 and found._stop_ids == {77, found._prompter.tokenizer.eos_token_id}
+    assert len(found._prompter.tokenizer) == 1026 and found._stop_ids == {77, found._prompter.tokenizer.eos_token_id}
 
 
 def test_new_tokens_without_their_rows_are_refused(bases, tmp_path):
@@ -155,14 +155,16 @@ def test_new_tokens_without_their_rows_are_refused(bases, tmp_path):
         tokenizer = AutoTokenizer.from_pretrained(bases["before"])
         tokenizer.add_tokens(["<<<"], **keys)
         tokenizer.save_pretrained(tmp_path / "plain")
-        with pytest.raises(SettingsError, match=r"has 513 tokens, .* embeddings for 512: '<<<' .* resize_vocab: true"):
+        with pytest.raises(
+            SettingsError, match=r"has 1025 tokens, .* embeddings for 1024: '<<<' .* resize_vocab: true"
+        ):
             backend(bases["before"], tmp_path / "plain")
 
     half = AutoModelForCausalLM.from_pretrained(bases["before"])
-    half.resize_token_embeddings(576)
+    half.resize_token_embeddings(1088)
     half = get_peft_model(half, LoraConfig(r=2, target_modules=["q_proj"], modules_to_save=["lm_head"]))
     half.save_pretrained(tmp_path / "plain", save_embedding_layers=False)
-    with pytest.raises(SettingsError, match=r"576 rows, and holds those of base_model.model.lm_head. alone"):
+    with pytest.raises(SettingsError, match=r"1088 rows, and holds those of base_model.model.lm_head. alone"):
         backend(bases["before"], tmp_path / "plain")
 
 
@@ -173,7 +175,7 @@ def test_a_special_token_of_the_model_s_own_may_have_no_row(bases):
     tokenizer.add_tokens(["<image>"], special_tokens=True)
     check_vocabulary(tokenizer, model, str(bases["before"]))
     tokenizer.add_tokens(["<<<"])
-    with pytest.raises(SettingsError, match=r"has 514 tokens, .* embeddings for 512: '<<<' and 0 more"):
+    with pytest.raises(SettingsError, match=r"has 1026 tokens, .* embeddings for 1024: '<<<' and 0 more"):
         check_vocabulary(tokenizer, model, str(bases["before"]))
 
 
@@ -191,7 +193,7 @@ def test_a_folder_copied_in_part_is_refused(bases, run, tmp_path):
         open_tokenizer(str(bases["before"]), str(partial))
     (partial / "tokenizer_config.json").unlink()
     with pytest.raises(
-        SettingsError, match=r"partial: .* vocabulary of 576 rows, and its tokenizer is not there; copy"
+        SettingsError, match=r"partial: .* vocabulary of 1088 rows, and its tokenizer is not there; copy"
     ):
         backend(bases["before"], partial)
     (partial / "adapter_model.safetensors").rename(partial / "adapter_model.bin").write_bytes(b"")

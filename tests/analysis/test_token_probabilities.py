@@ -108,8 +108,8 @@ def test_memory_that_runs_out_halves_the_batch(model, monkeypatch):
 
 
 def test_what_cannot_be_read(model, monkeypatch):
-    with pytest.raises(ValueError, match="token 600 is outside the model's vocabulary of 512"):
-        list(token_log_probabilities(model, [{"input_ids": [5, 600], "labels": [-100, 600]}]))
+    with pytest.raises(ValueError, match="token 2000 is outside the model's vocabulary of 1024"):
+        list(token_log_probabilities(model, [{"input_ids": [5, 2000], "labels": [-100, 2000]}]))
     monkeypatch.setattr(model.lm_head, "weight", torch.nn.Parameter(torch.full_like(model.lm_head.weight, torch.nan)))
     with pytest.raises(ValueError, match="NaN or infinite"):
         list(token_log_probabilities(model, make_rows([8])))
