@@ -125,6 +125,10 @@ def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, p
 
 
 def test_data_on_the_hub_and_an_adapter_as_a_model(study, tmp_path):
+    for info, message in (('{"mine": "mine.json"}', "its entry in"), ("[]", "not in")):
+        (tmp_path / "dataset_info.json").write_text(info)
+        file = study(keys={"dataset": "mine", "dataset_dir": str(tmp_path)})
+        assert f"missing: dataset=mine: {message}" in run(file, "dry_run=true")
     assert "missing" not in run(study(keys={"dataset": "a/b", "dataset_dir": "ONLINE"}), "dry_run=true")
     (tmp_path / "model" / "config.json").rename(tmp_path / "model" / "adapter_config.json")
     output = run(study(), "dry_run=true")

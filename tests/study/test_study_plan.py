@@ -3,6 +3,8 @@
 import json
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -231,18 +233,29 @@ def test_what_is_left_stays_so_once_its_settings_are_written(study, monkeypatch)
     assert [job.kind for job in jobs_left(more, jobs_of(more))] == ["generate", "evaluate"]
 
 
-def test_an_untrained_model_keeps_its_weights(study, tmp_path):
+def test_runs_that_are_compared_have_the_same_rows_and_weights(study, tmp_path, monkeypatch):
+    (tmp_path / "dataset_info.json").write_text('{"mine": {"file_name": "mine.json"}}')
     (tmp_path / "base").mkdir()
-    (tmp_path / "base" / "model.safetensors").write_text("now")
-    given = study({"model": str(tmp_path / "base")}, generate={"samples": 1})
+    of_model = {"model": str(tmp_path / "base"), "keys": {"dataset": "mine", "dataset_dir": str(tmp_path)}}
+    given, alone = study(of_model), study(of_model, methods={"sft": {"stage": "sft"}}, seeds=[3])
+    monkeypatch.setattr(sys, "executable", "/bin/true")  # as a training it has ended at once
+    for key, name in (("dataset", "mine.json"), ("model_name_or_path", "base/model.safetensors")):
+        (tmp_path / name).write_text("before")
+        prepare(given, jobs_of(given))
+        for text in ("after", "later"):  # the second time it goes on from its checkpoint
+            job = [PYTHON, "-m", "cuset_stage.study.job", "train/m/sft/seed3"]
+            subprocess.run(job, cwd=given.output, check=True)
+            write_atomically(given.output / "runs/m/sft/seed3/model/checkpoint-5/trainer_state.json", "{}")
+            (tmp_path / name).write_text(text)
+            (given.output / "done/train/m/sft/seed3.json").unlink()
+        with pytest.raises(StudyError, match=rf"{key}=\S*: has changed since m/sft/seed3 began, and .* or remove"):
+            check_begun(given, jobs_of(given))
+        check_begun(alone, jobs_of(alone))
+        shutil.rmtree(given.output)
     for method in ("sft", "vanilla"):
         check_begun(given, jobs_of(given))
-        answers = given.output / "runs/m" / method / "seed3/answers.jsonl"
-        answers.parent.mkdir(parents=True)
-        answers.write_text('{"weights": "1"}\n')  # a training has its own
-    with pytest.raises(
-        StudyError, match=r"vanilla/seed3/answers\.jsonl: sampled with other weights than \S+/base has"
-    ):
+        write_atomically(given.output / "runs/m" / method / "seed3/answers.jsonl", '{"weights": "1"}\n')
+    with pytest.raises(StudyError, match=r"path=\S+/base: has changed since m/vanilla/seed3 began"):
         check_begun(given, jobs_of(given))
 
 

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..files import drop_torn_checkpoints, file_lock, take_lock, write_atomically
-from .plan import OUTPUTS
+from ..settings import read_yaml
+from .plan import INPUTS, OUTPUTS, inputs_of
 from .settings import SHARES
 
 
@@ -75,8 +76,13 @@ def run_job(name: str) -> int:
     if record.exists():  # a command left over from a killed study had the lock, and has finished the job
         return 0
     kind, _, run = name.partition("/")
+    os.chdir(study["cwd"])
     if kind == "train":
-        drop_torn_checkpoints(root / "runs" / run / OUTPUTS["train"])
+        model = root / "runs" / run / OUTPUTS["train"]
+        drop_torn_checkpoints(model)
+        if not model.exists():  # else the training goes on
+            inputs = inputs_of(read_yaml(Path(job["module"][-1])))
+            write_atomically(model.with_name(INPUTS), json.dumps(inputs) + "\n")
     environment, gpus, held = {**job["environment"], **os.environ}, [], []
     if study["executor"] == "local":  # another executor, such as Slurm, assigns GPUs itself
         folder = Path(tempfile.gettempdir()) / f"cuset-gpus-{os.getuid()}"
@@ -89,7 +95,7 @@ def run_job(name: str) -> int:
     command = [study["python"], "-m", *job["module"]]
     print(f"+ CUDA_VISIBLE_DEVICES={','.join(gpus)} {' '.join(command)}", flush=True)
     began = time.time()
-    code = subprocess.run(command, cwd=study["cwd"], env=environment, pass_fds=(job_lock, *held)).returncode
+    code = subprocess.run(command, env=environment, pass_fds=(job_lock, *held)).returncode
     infra_error = kind == "evaluate" and code == 3
     if code == 0 or infra_error:
         duration = {"job": name, "seconds": round(time.time() - began, 1), "gpus": job["shares"] / SHARES}

@@ -1,14 +1,19 @@
 """The plan of a study: its runs (models x methods x seeds) and the jobs that train, sample and judge each of them."""
 
 import fnmatch
+import hashlib
 import itertools
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ..settings import read_yaml
+from .. import bundled
+from ..files import file_sha256, read_json, weights_fingerprint
+from ..settings import read_yaml, split_names
 from ..text import InputError, nearest
 from .settings import NAME, Kind, StudySettings
 
@@ -24,6 +29,8 @@ OUTPUTS: Mapping[Kind, str] = {
     "pairs": "pairs.json",
     "analyze": "confidence",
 }  # fmt: skip - file or folder that each kind of job writes, in the folder of its run
+READ = ("dataset", "eval_dataset", "model_name_or_path")  # keys that name what a training reads
+INPUTS = "inputs.json"  # file in the folder of a run: `inputs_of` when its training began
 
 
 class StudyError(InputError):
@@ -166,3 +173,22 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
     for kind, given in (("pairs", settings.pairs), ("analyze", settings.analyze)):
         if given is not None:
             yield job(kind, {**template, **given, "models": {run.method: trained_model}, "output": outputs[kind]})
+
+
+def inputs_of(keys: Mapping[str, Any]) -> dict[str, str]:
+    """Return fingerprints of the data sets and of the model that a recipe with these keys names, by their keys.
+
+    A data set's covers its entry in dataset_info.json, and its file. A model on the Hub has none.
+    """
+    folder = bundled.found(Path(str(keys.get("dataset_dir", "data"))))
+    info, weights = read_json(folder / "dataset_info.json"), weights_fingerprint(keys[READ[-1]])
+    inputs = {} if weights is None else {READ[-1]: weights}
+    for key in READ[:-1]:
+        digest = hashlib.sha256()
+        for name in split_names(keys.get(key)) or ():
+            entry = info.get(name) if isinstance(info, dict) else None
+            path = folder / str(isinstance(entry, dict) and entry.get("file_name"))
+            files = [file for file in (path, *sorted(path.rglob("*"))) if file.is_file()]
+            digest.update(json.dumps([entry, *map(file_sha256, files)]).encode())
+        inputs[key] = digest.hexdigest()
+    return inputs

@@ -14,14 +14,14 @@ import pandas as pd
 import yaml
 
 from .. import attention
-from ..files import file_lock, take_lock, weights_fingerprint, write_atomically
+from ..files import file_lock, read_json, take_lock, write_atomically
 from ..jsonl import read_objects
 from ..report.cells import Table, number_column, text_column
 from ..sandbox import list_gpus
 from ..settings import load_yaml, read_yaml
 from ..text import shown
 from .job import lock_of
-from .plan import NEEDS, OUTPUTS, Job, StudyError, wanted
+from .plan import INPUTS, NEEDS, OUTPUTS, READ, Job, StudyError, inputs_of, wanted
 from .settings import SHARES, StudySettings
 
 
@@ -120,10 +120,10 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
 
 
 def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
-    """Check that jobs that have begun keep their settings, and untrained models their weights. A study may only grow.
+    """Check that jobs that have begun keep their settings, data sets and models. A study may only grow.
 
     Raises:
-        StudyError: a job that has begun would run with other settings, or an untrained model has changed.
+        StudyError: a job that has begun would run with other settings, or a data set or model has changed.
         SettingsError: a file of settings in the study's folder is broken.
     """
     for job in jobs:
@@ -131,7 +131,7 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
         is_running = _is_running(settings, job)
         # The settings of a job that failed before it wrote anything may be corrected.
         if job.kind == "train":
-            has_output = record.exists() or any(Path(job.settings["output_dir"]).glob("checkpoint-*"))
+            has_output = _has_trained(settings, job)
         else:
             output = Path(job.settings["output"])
             # Sampling makes the file before it loads the model.
@@ -157,33 +157,50 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
                 f"{file}: this job has begun with another {', '.join(differing)}. Give the study another output=, or "
                 f"remove {to_remove} when the job has ended."
             )
-    check_weights(settings, jobs)
+    check_inputs(settings, jobs)
 
 
-def check_weights(settings: StudySettings, jobs: Iterable[Job]) -> None:
-    """Check that all answers of an untrained model are of the weights that it has now.
+def check_inputs(settings: StudySettings, jobs: Iterable[Job]) -> None:
+    """Check that the runs of a model have the same weights, and trainings on a data set the same rows.
 
-    Answers of an endpoint, and of an earlier version, do not tell their weights.
+    Answers of an endpoint, and what an earlier version made, do not tell what they are of.
 
     Raises:
-        StudyError: the weights differ. The message names the answers and the fix.
+        StudyError: what has begun differs, or a run that is left would have others. The message names the fix.
     """
-    weights: dict[str, str | None] = {}
+    now: dict[str, dict[str, str]] = {}
+    found: dict[tuple[str, str], dict[str, Job]] = {}  # key=value, its fingerprint now: a job with each fingerprint
     for job in jobs:
-        if job.kind != "generate" or job.run.keys is not None or not Path(job.settings["output"]).exists():
+        if job.kind != "train" and (job.kind, job.run.keys) != ("generate", None):
             continue
-        name, answers = job.run.model, Path(job.settings["output"])
-        model = settings.models[name].model
-        if name not in weights:
-            weights[name] = weights_fingerprint(model)
-        sampled = next((answer.get("weights") for _, answer in read_objects(answers)), None)
-        weights[name] = weights[name] or sampled  # None if the model's folder has no weights
-        if sampled not in (None, weights[name]):
-            results = answers.with_name(OUTPUTS["evaluate"])
+        keys = job.settings if job.kind == "train" else {"model_name_or_path": job.settings["model"]}
+        named = {key: str(keys.get(key)) for key in ("dataset_dir", *READ)}
+        here = now[str(named)] = now.get(str(named)) or inputs_of(keys)
+        begun = _begun_with(settings, job)
+        for key, digest in (here if begun is None else begun).items():
+            found.setdefault((f"{key}={named[key]}", here.get(key, "")), {}).setdefault(digest, job)
+    for (what, latest), jobs_with in found.items():
+        if len(jobs_with) > 1:
+            run = next(job.run.name for digest, job in jobs_with.items() if digest != latest)
             raise StudyError(
-                f"{answers}: sampled with other weights than {model} has now, or had in the runs before it. Give the "
-                f"study another output=, put back the weights, or remove {answers} and {results} and run the study."
+                f"{what}: has changed since {run} began, and the study compares this run with others. Put it back, give "
+                f"the study another output=, or remove {settings.output / 'runs' / run} and run the study."
             )
+
+
+def _begun_with(settings: StudySettings, job: Job) -> dict[str, str] | None:
+    """Return what a training, or the sampling of an untrained model, has begun with (`inputs_of`), None if it has not."""
+    if job.kind == "train":
+        file = settings.output / "runs" / job.run.name / INPUTS
+        return read_json(file) if _is_running(settings, job) or _has_trained(settings, job) else None
+    answers = Path(job.settings["output"])
+    weights = next((answer.get("weights") for _, answer in read_objects(answers)), None) if answers.exists() else None
+    return weights and {"model_name_or_path": weights}
+
+
+def _has_trained(settings: StudySettings, job: Job) -> bool:
+    """Return whether a training is done or has a checkpoint."""
+    return _record(settings, job).exists() or any(Path(job.settings["output_dir"]).glob("checkpoint-*"))
 
 
 def _is_running(settings: StudySettings, job: Job) -> bool:
@@ -210,7 +227,7 @@ def prepare(settings: StudySettings, every: Sequence[Job]) -> None:
         every: all jobs of the study.
 
     Raises:
-        StudyError: a job that has begun would run with other settings, or an untrained model has changed.
+        StudyError: a job that has begun would run with other settings, or a data set or model has changed.
     """
     check_begun(settings, every)
     # A job that a killed study has left may write its record at any time. Such a record counts, so only those are

@@ -19,7 +19,7 @@ from ..report.statistics import Estimate, Rule, crossed, holm, task_scores
 from ..report.tables import VERDICTS
 from ..tasks.messages import prompts_of
 from .plan import OUTPUTS, StudyError, jobs_of, runs_of
-from .run import check_weights, read_written
+from .run import check_inputs, read_written
 from .settings import StudySettings
 
 
@@ -43,7 +43,7 @@ def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
 
     Raises:
         ResultsError: a judged sample lacks what `cuset evaluate` writes.
-        StudyError: runs were judged on different tasks, samples are lost, none is judged, or an untrained model changed.
+        StudyError: runs were judged on different tasks, samples are lost, none is judged, or a data set or model changed.
     """
     path, rows = settings.output / "results.jsonl", list(_judged_rows(settings, records))
     write_atomically(path, map(to_line, rows))
@@ -55,7 +55,7 @@ def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
 def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str, Any]]:
     """Yield the rows of all runs that are judged completely."""
     first_digest = None
-    check_weights(settings, (job for job in jobs_of(settings) if f"evaluate/{job.run.name}" in records))
+    check_inputs(settings, (job for job in jobs_of(settings) if f"evaluate/{job.run.name}" in records))
     for run in runs_of(settings):
         if f"evaluate/{run.name}" not in records:
             continue
