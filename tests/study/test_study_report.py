@@ -164,10 +164,18 @@ def test_the_unit_is_cudabenchs_operation():
     assert (score_table(only_compiled, "compiled", 1)["m", "sft"] == 1).all(None)
 
 
-def test_runs_on_other_tasks_are_not_mixed(study):
-    changed = study.output / "runs" / "m" / "cuset" / "seed5" / "results.jsonl"
-    changed.write_text(changed.read_text().replace('"sha256": "1"', '"sha256": "2"'))
-    with pytest.raises(StudyError, match=r"cuset/seed5/results\.jsonl: judged on other tasks than the runs before it"):
+@pytest.mark.parametrize(
+    ("name", "old", "what"),
+    [("results", '"sha256": "1"', "task set"), ("answers", '"prompt_sha256": "1"', "prompt of task t1")],
+)
+def test_runs_on_other_tasks_are_not_mixed(study, name, old, what):
+    for file in study.output.glob("runs/**/answers.jsonl"):
+        file.write_text('{"task": "t1", "prompt_sha256": "1"}')
+    changed = study.output / "runs" / "m" / "cuset" / "seed5" / f"{name}.jsonl"
+    changed.write_text(changed.read_text().replace(old, old.replace("1", "2")))
+    with pytest.raises(
+        StudyError, match=rf"cuset/seed5: another {what}.* than in \S+/vanilla/seed4: .* remove results"
+    ):
         rows_of(study)
 
 

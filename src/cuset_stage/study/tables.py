@@ -5,13 +5,14 @@ comparisons of methods, verdicts, and costs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..files import write_atomically
-from ..jsonl import to_line
+from ..jsonl import read_objects, to_line
 from ..judge.results import read_results
 from ..report.cells import Column, Table, estimate_cell, interval_cell, number_column, p_cell, points, text_column
 from ..report.collection import CRITERIA, INFRA_ERROR
@@ -54,27 +55,31 @@ def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
 
 def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str, Any]]:
     """Yield the rows of all runs that are judged completely."""
-    first_digest = None
+    first: dict[str, tuple[Any, Path]] = {}  # what runs have in common: its value, and the first run's folder
     check_inputs(settings, (job for job in jobs_of(settings) if f"evaluate/{job.run.name}" in records))
     for run in runs_of(settings):
         if f"evaluate/{run.name}" not in records:
             continue
         file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
-        judged = read_results(file)
-        digest = (judged.run.get("tasks") or {}).get("sha256")
-        first_digest = first_digest or digest
-        if digest != first_digest:
-            raise StudyError(
-                f"{file}: judged on other tasks than the runs before it: the task set has changed. To judge the run again, remove this file, "
-                "and run the study."
-            )
-        wanted = (judged.run.get("tasks") or {}).get("count", 0) * int(settings.generate.get("samples", 1))
+        answers, judged = file.with_name(OUTPUTS["generate"]), read_results(file)
+        tasks, prompts = judged.run.get("tasks") or {}, prompts_of(judged.run)
+        common = {"task set": tasks.get("sha256")}
+        for _, answer in read_objects(answers):  # `prompts`: where the wording differs, the summary says so
+            if digest := answer.get("prompt_sha256"):
+                common[f"prompt of task {answer.get('task')} ({prompts})"] = digest
+        for what, value in common.items():
+            known, where = first.setdefault(what, (value, file.parent))
+            if value != known:
+                raise StudyError(
+                    f"{file.parent}: another {what} than in {where}: the task set has changed between them. Of all runs from before "
+                    "the change, remove results.jsonl, and where prompts have changed answers.jsonl, and run the study."
+                )
+        wanted = tasks.get("count", 0) * int(settings.generate.get("samples", 1))
         if len(judged.samples) < wanted:
             raise StudyError(
                 f"{file}: {len(judged.samples)} of {wanted} samples are there: it was cut off, or the answers beside it were. Remove it, and "
                 f"if answers are missing {settings.output / 'done/generate' / run.name}.json as well, and run the study."
             )
-        prompts = prompts_of(judged.run)
         run_keys = {"model": run.model, "method": run.method, "seed": run.seed}
         wording = {} if prompts is None else {"prompts": prompts}
         for line in judged.samples:
