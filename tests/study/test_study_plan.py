@@ -178,7 +178,8 @@ def begun(tmp_path, monkeypatch):
         python.write_text(
             f'#!/bin/bash\n[ "$2" = cuset_stage.study.job ] || exec {PYTHON} "$@"\n'
             'echo "$3" >>order\nsleep 0.5\n'
-            'mkdir -p "runs/${3#*/}" && touch "runs/${3#*/}/"{answers,results}.jsonl\necho {} >"done/$3.json"\n'
+            'mkdir -p "runs/${3#*/}" && touch "runs/${3#*/}/"{answers,results}.jsonl\n'
+            'echo {\\"seconds\\": 1, \\"gpus\\": 0} >"done/$3.json"\n'
         )
         python.chmod(0o755)
         monkeypatch.setattr(sys, "executable", str(python))
@@ -210,7 +211,7 @@ def test_what_is_left_stays_so_once_its_settings_are_written(study, monkeypatch)
     def finish(kind):
         record = first.output / "done" / kind / "m/sft/seed0.json"
         record.parent.mkdir(parents=True, exist_ok=True)
-        record.write_text("{}")
+        record.write_text('{"seconds": 1, "gpus": 0}')
 
     first, more = given(1), given(3)
     prepare(first, jobs_of(first))

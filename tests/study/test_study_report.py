@@ -91,9 +91,13 @@ def test_results_that_were_copied_in_part_are_refused(study):
         rows_of(whole)
 
 
-@pytest.mark.parametrize("name", ["runs/m/sft/seed4/pairs.json", "done/evaluate/m/sft/seed4.json"])
-def test_a_file_that_is_cut_off_is_named(study, name):
-    (study.output / name).write_text('{"')
+RECORD = "done/evaluate/m/sft/seed4.json"
+DAMAGED = [("runs/m/sft/seed4/pairs.json", '{"'), *((RECORD, text) for text in ("", "{}", "1", '{"seconds": "1"}'))]
+
+
+@pytest.mark.parametrize(("name", "text"), DAMAGED)
+def test_a_file_that_is_cut_off_is_named(study, name, text):
+    (study.output / name).write_text(text)
     with pytest.raises(StudyError, match=f"{name} is cut off or damaged .*Remove it, and run the study"):
         report(study)
 

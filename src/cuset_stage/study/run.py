@@ -54,16 +54,19 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
             continue
         written = _file(settings, job)
         if job.kind != "generate" or not written.exists() or not _asks_for_more(job, read_yaml(written)):
-            records[job.name] = read_written(file)
+            records[job.name] = read_written(file, "seconds", "gpus")
     return records
 
 
-def read_written(file: Path) -> Any:
-    """Return the content of a JSON file that a job wrote. Raises StudyError if it is cut off or damaged."""
+def read_written(file: Path, *numbers: str) -> Any:
+    """Return the object that a job wrote as JSON. Raises StudyError if it is damaged, or these keys are not numbers."""
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if wrong := [key for key in numbers if not isinstance(dict(content).get(key), int | float)]:
+            raise ValueError(f"expected a number as {wrong[0]}")
+    except (ValueError, TypeError) as error:
         raise StudyError(f"{file} is cut off or damaged ({error}). Remove it, and run the study.") from None
+    return content
 
 
 def jobs_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
