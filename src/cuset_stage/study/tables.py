@@ -75,10 +75,12 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
                     "the change, remove results.jsonl, and where prompts have changed answers.jsonl, and run the study."
                 )
         wanted = tasks.get("count", 0) * int(settings.generate.get("samples", 1))
-        if len(judged.samples) < wanted:
+        judged_once = {(line["task"], line["sample"]) for line in judged.samples}
+        if not wanted == len(judged.samples) == len(judged_once):
             raise StudyError(
-                f"{file}: {len(judged.samples)} of {wanted} samples are there: it was cut off, or the answers beside it were. Remove it, and "
-                f"if answers are missing {settings.output / 'done/generate' / run.name}.json as well, and run the study."
+                f"{file}: {len(judged.samples)} lines with {len(judged_once)} of {wanted} samples: it was cut off or joined with another, or the "
+                f"answers beside it were. Remove it, and if answers are missing {settings.output / 'done/generate' / run.name}.json as "
+                "well, and run the study."
             )
         run_keys = {"model": run.model, "method": run.method, "seed": run.seed}
         wording = {} if prompts is None else {"prompts": prompts}
