@@ -152,12 +152,12 @@ def test_an_interrupted_study_has_its_report(study, monkeypatch):
 
 
 def test_a_job_larger_than_the_machine_is_said_by_a_dry_run(study, monkeypatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,-1")
     file = study("models", "tiny", gpus={"train": 2})
-    said = "missing: train/tiny/cuset/seed0 needs 2 GPUs, but only 1 are available. Lower"
-    assert said in run(file, "dry_run=true")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # a plan for another machine
-    assert "missing" not in run(file, "dry_run=true")
+    said = "train/tiny/cuset/seed0 needs 2 GPUs, but only {} are available. Lower"
+    assert "missing: " + said.format(1) in run(file, "dry_run=true")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1,0")  # a plan for another machine
+    assert "missing" not in run(file, "dry_run=true") and said.format(0) in run(file, exit_code=2)
 
 
 def test_judging_alone_needs_no_model(study, tmp_path):

@@ -302,8 +302,9 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
 def gpu_names(settings: StudySettings) -> list[str]:
     """Return the GPUs of this machine that the study may use, as CUDA_VISIBLE_DEVICES names them."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    names = [str(gpu.index) for gpu in list_gpus()] if visible is None else list(filter(None, visible.split(",")))
-    return names[: settings.gpus]
+    names = [str(gpu.index) for gpu in list_gpus()] if visible is None else visible.split(",")
+    # CUDA ignores all from an empty name or a number below 0 on, by which jobs are kept from GPUs.
+    return list(itertools.takewhile(lambda name: name and name[0] != "-", names))[: settings.gpus]
 
 
 def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]) -> int:
