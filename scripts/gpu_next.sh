@@ -54,7 +54,7 @@ print(len(gpu_names(settings)) or 1, settings.output)
 PYTHON
 ) || return
     read -r workers folder <<<"$written"
-    cores=$(($(nproc) / workers))
+    cores=$(($(env -u OMP_NUM_THREADS nproc) / workers)) # nproc obeys that variable
     for ((slot = 0; slot < workers; slot++)); do
         (cd "$folder" && worker $((slot * cores))-$((slot * cores + cores - 1))) &
     done
