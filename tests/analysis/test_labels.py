@@ -60,7 +60,7 @@ def rows_of_training(tiny_model, dataset, **options):
 
 
 def test_the_numbers_are_those_of_the_rows_that_training_gets(tiny_model, dataset):
-    record = labels_of(tiny_model, dataset).record
+    record, _ = labels_of(tiny_model, dataset)
     rows = rows_of_training(tiny_model, dataset)
     supervised = sum(sum(sample > 0 for sample in row["sample_ids"]) for row in rows)
     cuda = sum(sum(m and s > 0 for m, s in zip(row["cuda_mask"], row["sample_ids"], strict=True)) for row in rows)
@@ -81,10 +81,9 @@ def test_the_numbers_are_those_of_the_rows_that_training_gets(tiny_model, datase
 
 def test_every_turn_that_is_trained_counts(tiny_model, tmp_path):
     write_turns(tmp_path, ("human", "Write it."), ("gpt", KERNEL), ("human", "Thanks."), ("gpt", "You are welcome."))
-    summary = labels_of(tiny_model, tmp_path)
-    assert summary.record["cuda_tokens"] and summary.record["rows_without_cuda"] == 0
-    assert all(summary.record["spans"][kind]["spans"] == 1 for kind in ("kernel_body", "launch_config"))
-    (example,) = summary.examples
+    record, (example,) = labels_of(tiny_model, tmp_path)
+    assert record["cuda_tokens"] and record["rows_without_cuda"] == 0
+    assert all(record["spans"][kind]["spans"] == 1 for kind in ("kernel_body", "launch_config"))
     shown = [example.response[start:end] for start, end, _ in example.spans]
     assert shown[1] == "<<<1, 32>>>" and shown[0].startswith("{") and shown[0].endswith("}")
     assert example.response.endswith("You are welcome.") and example.prompt == "Write it.\n\nThanks."
@@ -95,7 +94,7 @@ def test_an_end_token_that_llamafactory_adds_itself_is_counted(tiny_model, tmp_p
     write_turns(tmp_path, ("human", "Write it."), ("gpt", KERNEL), ("human", "Again."), ("gpt", KERNEL))
 
     def counts(cutoff: int):
-        record = labels_of(tiny_model, tmp_path, template="solar", cutoff_len=cutoff).record
+        record, _ = labels_of(tiny_model, tmp_path, template="solar", cutoff_len=cutoff)
         cut = record["truncation"]
         return record["longest_row"], record["supervised_tokens"], cut["lost_tokens"], cut["rows"]
 
@@ -108,7 +107,7 @@ def test_an_end_token_that_llamafactory_adds_itself_is_counted(tiny_model, tmp_p
 
 
 def test_processes_change_nothing(tiny_model, dataset):
-    one, two = (labels_of(tiny_model, dataset, workers=workers).record for workers in (1, 2))
+    one, two = (labels_of(tiny_model, dataset, workers=workers)[0] for workers in (1, 2))
     assert one == two
 
 
@@ -148,11 +147,11 @@ def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path, response, 
 def test_another_language_is_labelled_and_shown(tiny_model, tmp_path, language, spans):
     output = "```python\nimport triton\n\n\n@triton.jit\ndef k(x):\n    f(x)\n\n\nk[(1,)](x)\n```"
     write_data_set(tmp_path, "rows", [{"instruction": "Write it.", "input": "", "output": output}])
-    summary = labels_of(tiny_model, tmp_path, language=language)
-    (example,) = summary.examples
+    record, examples = labels_of(tiny_model, tmp_path, language=language)
+    (example,) = examples
     assert [example.response[start:end] for start, end, _ in example.spans] == spans
-    assert bool(summary.record["cuda_tokens"]) == bool(spans) and summary.record["language"] == language
-    assert all(f">{span}<" in render(summary) for span in spans)
+    assert bool(record["cuda_tokens"]) == bool(spans) and record["language"] == language
+    assert all(f">{span}<" in render(record, examples) for span in spans)
 
 
 def test_a_folder_without_a_tokenizer_is_named(tmp_path):
@@ -186,13 +185,13 @@ def test_weights_that_the_data_give_are_counted_and_shown(tiny_model, tmp_path):
     rows.append({"instruction": "Why?", "output": "So.", "w": 1, "s": []})
     columns = {"prompt": "instruction", "response": "output", "weight": "w", "spans": "s"}
     write_data_set(tmp_path, "rows", rows, columns=columns)
-    summary = labels_of(tiny_model, tmp_path)
+    record, examples = labels_of(tiny_model, tmp_path)
     trained = rows_of_training(tiny_model, tmp_path)
     weights = [w for row in trained for w, s in zip(row["token_weights"], row["sample_ids"], strict=True) if s]
-    assert summary.record["weights"]["mean"] == pytest.approx(sum(weights) / len(weights))
-    assert summary.record["weights"]["share_of_0"] == weights.count(0.0) / len(weights) > 0
-    page = render(summary)
+    assert record["weights"]["mean"] == pytest.approx(sum(weights) / len(weights))
+    assert record["weights"]["share_of_0"] == weights.count(0.0) / len(weights) > 0
+    page = render(record, examples)
     for kind, style, weight, text in (("launch_config", "none", 0, "Sure"), ("kernel_body", "heavy", 2, "__shared__")):
         mark = f'<mark class="{kind}" title="{kind}">{text}</mark>'
         assert f'<span class="{style}" title="weight {weight}">{mark}</span>' in page
-    assert "0 for " in dict(figures(summary.record))["weight of a supervised token"]
+    assert "0 for " in dict(figures(record))["weight of a supervised token"]

@@ -184,7 +184,7 @@ def test_llamafactory_reads_what_was_written(tmp_path, tiny_model):
 
     _, folder = export(tmp_path, rows(8), validation=0.0)
     model = {"model": str(tiny_model), "dataset_dir": str(folder), "workers": 1}
-    record = summarise(LabelSettings(**model, dataset="curated")).record
+    record, _ = summarise(LabelSettings(**model, dataset="curated"))
     assert record["rows"] == 16 and record["cuda_tokens"] > 0
 
 

@@ -6,7 +6,7 @@ The summary says how many tokens are CUDA tokens, what truncation drops, and whi
 import os
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -68,21 +68,12 @@ class Example:
         return pieces
 
 
-class LabelSummary(NamedTuple):
-    """The labels of a data set.
+def summarise(settings: LabelSettings) -> tuple[dict[str, Any], list[Example]]:
+    """Label every row of the data sets as a run with these settings would.
 
-    Attributes:
-        record: the numbers as JSON values. Row numbers count from 1. Supervised, CUDA and lost tokens are tokens of
-            responses.
-        examples: rows to show on the page.
-    """
-
-    record: dict[str, Any]
-    examples: list[Example]
-
-
-def summarise(settings: LabelSettings) -> LabelSummary:
-    """Label every row of the data sets as a run with these settings would, and return the counts and some examples.
+    Returns:
+        The numbers as JSON values, and rows to show on the page. Row numbers count from 1. Supervised, CUDA and lost
+        tokens are tokens of responses.
 
     Raises:
         SettingsError: a tokenizer, a data set or a template does not exist or cannot be read.
@@ -102,7 +93,7 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     rows_without_cuda = [number - 1 for number in record["row_numbers"].get("rows_without_cuda", [])]
     chosen = dict.fromkeys([*rows_without_cuda[: EXAMPLES // 2], *spread])
     examples = [_example(rows, row, int(table.lost_supervised[row])) for row in list(chosen)[:EXAMPLES]]
-    return LabelSummary(record, examples)
+    return record, examples
 
 
 def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
@@ -193,9 +184,8 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def render(summary: LabelSummary) -> str:
+def render(record: dict[str, Any], examples: list[Example]) -> str:
     """Return one self-contained HTML page, without scripts."""
-    record, examples = summary
     names, values = zip(*figures(record), strict=True)
     spans = record["spans"].items()
     tables = [

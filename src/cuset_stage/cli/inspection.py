@@ -98,13 +98,12 @@ def label(settings: LabelSettings) -> None:
     files = {key: path for key, path in paths.items() if path is not None}
     for key, path in files.items():
         check_writable(key, path)
-    summary = summarise(settings)
+    record, examples = summarise(settings)
     _note_template(settings)
-    record = summary.record
     text = json.dumps(record, indent=2) + "\n"
     lines = [text.rstrip()] if to_stdout else [f"{name}: {value}" for name, value in figures(record)]
     for key, path in files.items():
-        write_atomically(path, render(summary) if key == "output" else text)
+        write_atomically(path, render(record, examples) if key == "output" else text)
         lines += [] if to_stdout else [f"written: {path}"]
     typer.echo("\n".join(lines))
     if not record["cuda_tokens"]:
