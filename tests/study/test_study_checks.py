@@ -136,9 +136,9 @@ def test_data_on_the_hub_and_an_adapter_as_a_model(study, tmp_path):
 
 
 def test_an_interrupted_study_has_its_report(study, monkeypatch):
-    def interrupted(settings, every, jobs):
+    def interrupted(settings, every):
         write_study(settings, every)
-        judged = next(job for job in jobs if job.kind == "evaluate")
+        judged = next(job for job in every if job.kind == "evaluate")
         write_results(Path(judged.settings["output"]), "sft", {"t": ["compiled"] * 2})
         Path(judged.settings["answers"]).touch()
         for kind in ("train", "generate", "evaluate"):

@@ -146,7 +146,7 @@ def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(study):
     refused = pytest.raises(StudyError, match=r"cuset/seed4\.yaml: .* another cuset_tau")
     # A process holds it that has written nothing yet. The second study may have waited for the one that began it.
     with file_lock(lock_of(first.output, "train/m/cuset/seed4")), refused:
-        run_study(lower_tau, jobs_of(lower_tau), [])
+        run_study(lower_tau, jobs_of(lower_tau))
 
 
 def test_what_the_judge_failed_on_is_judged_again_where_it_is_chosen(study):
@@ -184,7 +184,7 @@ def begun(tmp_path, monkeypatch):
         python.chmod(0o755)
         monkeypatch.setattr(sys, "executable", str(python))
         order.unlink(missing_ok=True)
-        assert run_study(given, jobs_of(given), jobs_of(given)) == 0
+        assert run_study(given, jobs_of(given)) == 0
         return [line.partition("/")[0] for line in order.read_text().split()] if order.exists() else []
 
     return run

@@ -43,7 +43,7 @@ def run(settings: StudySettings) -> None:
     if missing_items:
         raise StudyError("\n".join(missing_items))
     try:
-        status = run_study(settings, all_jobs, jobs)
+        status = run_study(settings, all_jobs)
     except KeyboardInterrupt:
         _report(settings)
         raise

@@ -307,15 +307,14 @@ def gpu_names(settings: StudySettings) -> list[str]:
     return list(itertools.takewhile(lambda name: name and name[0] != "-", names))[: settings.gpus]
 
 
-def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]) -> int:
-    """Write all jobs of the study, and run under Snakemake those that are left.
+def run_study(settings: StudySettings, every: Sequence[Job]) -> int:
+    """Write all jobs of the study, and run under Snakemake those that are left and that `only` selects.
 
     If the study is already running, this waits until it has ended.
 
     Args:
         settings: the study.
         every: all jobs of the study.
-        jobs: jobs to run, if `only` selects some.
 
     Returns:
         The exit status of Snakemake. It is not 0 if a job failed. Jobs that do not need the failed one have run
@@ -331,7 +330,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         limits = ["--cores", str(cores), "--resources", f"gpu={gpus * SHARES}", f"whole={gpus}"]
     else:  # here `--cores` limits what one job may ask for, and is independent of this machine
         limits = [] if settings.cores is None else ["--cores", str(settings.cores)]
-    targets = () if settings.only is None else (f"done/{job.name}.json" for job in jobs)
+    targets = () if settings.only is None else (f"done/{job.name}.json" for job in wanted(settings, every))
     command = [
         *(sys.executable, "-m", "snakemake", *targets),
         *("--snakefile", str(SNAKEFILE), "--directory", str(settings.output)),
