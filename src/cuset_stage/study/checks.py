@@ -63,11 +63,6 @@ def check_keys(settings: StudySettings, jobs: Sequence[Job], commands: Mapping[s
     Each one must belong to a recipe or a command, have an effect there, and not be one that the study itself sets. A
     number must be one.
 
-    Args:
-        settings: the study.
-        jobs: its jobs.
-        commands: the settings class of each command, by name.
-
     Raises:
         StudyError: a key does not fit. The message names the place of the key and the nearest valid key, or the fix.
     """

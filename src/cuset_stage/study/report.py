@@ -30,10 +30,6 @@ Lines = Mapping[str, Mapping[float, Crossed]]
 def write_report(settings: StudySettings, records: Records) -> list[Path]:
     """Write the report of what is judged so far, and return its files.
 
-    Args:
-        settings: the study.
-        records: records of the jobs that are done, by name (`run.records_of`).
-
     Raises:
         StudyError: no sample is judged.
     """
@@ -86,11 +82,6 @@ def sweep_lines(settings: StudySettings, rows: pd.DataFrame, key: str) -> Lines:
 
     A line has one point per value of the key that is a number. Each point is the mean over the seeds and tasks that
     all points of the line have in common. A model with fewer than two points has no line.
-
-    Args:
-        settings: the study.
-        rows: rows of `collect`.
-        key: the key that is swept.
     """
     sweeps = settings.sweeps
     base = (settings.methods[sweeps.of] or {}).get(key)

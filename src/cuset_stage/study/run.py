@@ -39,7 +39,6 @@ def records_of(settings: StudySettings, jobs: Sequence[Job]) -> dict[str, dict[s
     that it needs is not done. A model may be removed, to save disk, once there are answers of it.
 
     Args:
-        settings: the study.
         jobs: jobs of whole runs, each after the jobs that it needs.
     """
     records: dict[str, dict[str, Any]] = {}
@@ -87,8 +86,6 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
     from the study's file.
 
     Args:
-        settings: the study.
-        jobs: jobs to count.
         gpus: number of GPUs on which the study will run. 0 if it is not known.
 
     Returns:
@@ -223,11 +220,7 @@ def _asks_for_more(job: Job, old: Mapping[str, Any]) -> bool:
 def prepare(settings: StudySettings, every: Sequence[Job]) -> None:
     """Check the jobs that have begun, remove the records that no longer count, and write the study's files.
 
-    What starts the jobs afterwards needs to know of records only.
-
-    Args:
-        settings: the study.
-        every: all jobs of the study.
+    `every` holds all jobs of the study. What starts them afterwards needs to know of records only.
 
     Raises:
         StudyError: a job that has begun would run with other settings, or a data set or model has changed.
@@ -308,13 +301,9 @@ def gpu_names(settings: StudySettings) -> list[str]:
 
 
 def run_study(settings: StudySettings, every: Sequence[Job]) -> int:
-    """Write all jobs of the study, and run under Snakemake those that are left and that `only` selects.
+    """Write all jobs of the study (`every`), and run under Snakemake those that are left and that `only` selects.
 
     If the study is already running, this waits until it has ended.
-
-    Args:
-        settings: the study.
-        every: all jobs of the study.
 
     Returns:
         The exit status of Snakemake. It is not 0 if a job failed. Jobs that do not need the failed one have run

@@ -1,7 +1,7 @@
 """The rows and tables of a study.
 
-The rows are all judged samples, in one file. The tables are pass rates in the layout of the paper's Tables 2 to 5,
-comparisons of methods, verdicts, and costs.
+The rows are all judged samples, in one file; `rows` stands for what `collect` returns of them. The tables are pass
+rates in the layout of the paper's Tables 2 to 5, comparisons of methods, verdicts, and costs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ COLUMNS = ("task", "family", "sample", "verdict", "compiled", "passed", "tokens"
 BOUND = 0.05  # methods that differ by less are called equivalent; study plans fix this before the runs
 PERCENT = "Percent; in brackets the 95 % interval over tasks (of CUDABench over its operations, which count alike) and seeds; n, where it stands, is how many tasks (or operations) are known under every seed."
 Run = tuple[str, str]  # model, method
-Records = Mapping[str, Mapping[str, Any]]
+Records = Mapping[str, Mapping[str, Any]]  # of `run.records_of`
 
 
 def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
@@ -37,10 +37,6 @@ def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
 
     There is one row per model, method, seed, task and sample, in that order. Only runs that are judged completely are
     included. For CUDABench's tasks, the column `prompts` says which wording of the prompts was answered.
-
-    Args:
-        settings: the study.
-        records: records of the jobs that are done, by name (`run.records_of`).
 
     Raises:
         ResultsError: a judged sample lacks what `cuset evaluate` writes.
@@ -91,15 +87,11 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
 def score_table(rows: pd.DataFrame, criterion: str, k: int) -> dict[Run, pd.DataFrame]:
     """Return pass@k of every (model, method), by the unbiased estimator of Chen et al. (arXiv 2107.03374, Eq. 1).
 
-    Samples on which the judge failed (infra_error) are unknown. A task with fewer than k known samples is left out.
+    The criterion is "compiled" or "passed". Samples on which the judge failed (infra_error) are unknown. A task with
+    fewer than k known samples is left out.
 
     CUDABench asks for each of its operations at several sizes, and the answers to these resemble each other. So the
     scores of its tasks are averaged by operation, and each operation has the same weight.
-
-    Args:
-        rows: rows of `collect`.
-        criterion: "compiled" or "passed".
-        k: the k of pass@k.
 
     Returns:
         A data frame [seeds, tasks] per (model, method), or [seeds, operations] for CUDABench. Unknown scores are NaN.
@@ -123,11 +115,6 @@ def tables_of(settings: StudySettings, records: Records, rows: pd.DataFrame) -> 
 
     The first one holds the paper's Tables 2, 3 and 4 together. Then follow, by model, Table 5 (parts of the
     objective), the numbers of Fig. 4 (sweeps), comparisons, verdicts and costs.
-
-    Args:
-        settings: the study.
-        records: records of the jobs that are done, by name (`run.records_of`).
-        rows: rows of `collect`.
     """
     ablations = list(settings.ablations.runs) if settings.ablations else []
     main = [*settings.methods, *ablations]  # methods to compare: values of a sweep are not among them
@@ -160,14 +147,8 @@ def tables_of(settings: StudySettings, records: Records, rows: pd.DataFrame) -> 
 def rate_table(ks: Sequence[int], rows: pd.DataFrame, of: Sequence[Run], key: str, title: str) -> Table:
     """Return a table of pass@k with one row per model and method.
 
-    Intervals are over tasks and seeds. The last column is the mean number of tokens of an answer.
-
-    Args:
-        ks: the k of pass@k. Values above the number of samples are left out.
-        rows: rows of `collect`.
-        of: the (model, method) pairs to show.
-        key: key of the table.
-        title: title of the table.
+    Any of `ks` above the number of samples is left out. Intervals are over tasks and seeds. The last column is the
+    mean number of tokens of an answer.
     """
     groups = rows.groupby(["model", "method"])
     seeds, tokens = groups["seed"].nunique(), groups["tokens"].mean()
@@ -243,14 +224,7 @@ def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], bas
 
 
 def cost_table(settings: StudySettings, records: Records, model: str, methods: Sequence[str]) -> Table:
-    """Return the preference for right programs and the GPU hours of each method, as means over seeds.
-
-    Args:
-        settings: the study.
-        records: records of the jobs that are done, by name (`run.records_of`).
-        model: the model.
-        methods: the methods to show.
-    """
+    """Return the preference for right programs and the GPU hours of each method, as means over seeds."""
     cost_rows = []
     for run in (run for run in runs_of(settings) if run.model == model):
         done = {kind: records.get(f"{kind}/{run.name}") for kind in ("train", "generate", "evaluate")}
