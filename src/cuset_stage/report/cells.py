@@ -256,8 +256,6 @@ def render_markdown(title: str, summary: str, sections: Iterable[Section], notes
     A table with the same title as its section gets no heading of its own.
 
     Args:
-        title: title of the report.
-        summary: text below the title.
         sections: its sections. Those without tables and text are left out.
         notes: Markdown lines that become a list before the first section.
     """

@@ -158,13 +158,7 @@ def fast_rates(collection: Collection) -> dict[tuple[str, float], Estimate | Non
 def _estimates(
     columns: Mapping[Any, NDArray[np.float64]], collection: Collection, **options: Any
 ) -> dict[Any, Estimate | None]:
-    """Return the estimate of each column [T] of scores, from one common bootstrap.
-
-    Args:
-        columns: scores of the tasks, [T], by any key.
-        collection: the collection, for its clusters.
-        options: further arguments of `estimate_means`.
-    """
+    """Return the estimate of each column [T] of scores, from one common bootstrap."""
     if not columns:
         return {}
     scores = np.stack(list(columns.values()), axis=1)

@@ -35,15 +35,10 @@ class Rule(StrEnum):
 
 
 def pass_at_k_unbiased(n: int, c: int, k: int) -> float:
-    """Return the probability that k samples, drawn without replacement, include at least one right one.
+    """Return the probability that k of n samples, of which c are right, include at least one right one.
 
-    This is 1 - C(n - c, k) / C(n, k), Eq. 1 of Chen et al. 2021 (arXiv 2107.03374). It is computed with integers, so
-    that only the final quotient is rounded.
-
-    Args:
-        n: number of samples.
-        c: number of right samples.
-        k: number of samples drawn, at most n.
+    The k samples are drawn without replacement. This is 1 - C(n - c, k) / C(n, k), Eq. 1 of Chen et al. 2021 (arXiv
+    2107.03374). It is computed with integers, so that only the final quotient is rounded.
     """
     choices = math.comb(n, k)
     return (choices - math.comb(n - c, k)) / choices
