@@ -106,13 +106,7 @@ def check_target(settings: ExportSettings, sources: Iterable[Path] = ()) -> dict
 
 
 def _exported(row: Row, settings: ExportSettings, task: int, side: str) -> Row:
-    """Return a row with the final texts and the values that the data card counts.
-
-    Args:
-        row: a row of the stage before.
-        settings: the settings of the stage.
-        task: the row's task group, from `task_groups`.
-        side: "train" or "eval".
+    """Return a row with the final texts (`side` is "train" or "eval") and the values that the data card counts.
 
     Raises:
         RowError: the row has no prompt or program or is not UTF-8, or the judge would extract another program.
@@ -164,12 +158,8 @@ def _record(row: Row) -> str:
 def data_card(settings: ExportSettings, rows: Sequence[Row], entries: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the data card in Markdown.
 
-    It says what is in the data set, where it comes from, what was left out and why, and how it was verified.
-
-    Args:
-        settings: the settings of the stage.
-        rows: the exported rows.
-        entries: the entries of this data set in dataset_info.json.
+    It says what is in the data set, where it comes from, what was left out and why, and how it was
+    verified. `entries` are those of this data set in dataset_info.json.
     """
     steps = {step["stage"]: step for step in read_funnel(settings.folder) if step["stage"] != "export"}
     contaminated = settings.folder / "deduplicate" / "contamination.jsonl"

@@ -209,12 +209,7 @@ class Sketches:
         return matches, similarities
 
     def near(self, order: np.ndarray, names: Sequence[str], groups: np.ndarray | None = None) -> Dropped:
-        """Return the drop reason and the detail for every row that `duplicates` finds.
-
-        Args:
-            order: see `duplicates`.
-            names: the names of all rows, used in the details.
-            groups: see `duplicates`.
+        """Return the drop reason and the detail for every row that `duplicates` finds. `names` are those of all rows.
 
         Returns:
             Row number -> (reason, detail).

@@ -114,13 +114,7 @@ def ask_for_reference(draft: Draft) -> Messages:
 
 
 def ask_again(question: Messages, reply: str, problem: str) -> Messages:
-    """Return the question again, followed by the last reply (without its reasoning) and what is wrong with it.
-
-    Args:
-        question: the original question.
-        reply: the model's last reply.
-        problem: what is wrong with the reply, for the model.
-    """
+    """Return the question again, followed by the last reply (without its reasoning) and what is wrong with it."""
     read = read_answer(reply)
     fences = [f"```{block.tag}\n{read.code(block).rstrip()}\n```" for block in read.blocks]
     shown = "\n\n".join(fences) or reply[-2000:].strip() or "(nothing)"

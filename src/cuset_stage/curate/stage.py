@@ -153,9 +153,6 @@ def all_but(dropped: Dropped) -> Work:
     """Return the work of a stage that has decided beforehand which rows to drop.
 
     The work counts the rows that it is called with, so it must get them in order, in one thread.
-
-    Args:
-        dropped: the rows to drop.
     """
     numbers = count()
 
