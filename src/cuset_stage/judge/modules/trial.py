@@ -178,7 +178,7 @@ class Trial:
             if all(counted := [self.counts[who] for who in ("nothing", "reference", "answer")]):
                 self.note(**counted_opinion(*counted, len(timed), self.known.kernel_s))
         with self.clock.excluded():
-            self.look_at_precision(timed, strictly=TENSOR in self.known.flags)
+            self.look_at_precision(timed)
             if self.gpu and self.runner.recorder:
                 with self.runner.turns.building():
                     self.ask_the_gpu(self.runner.recorder)
@@ -284,15 +284,12 @@ class Trial:
             self.counts["nothing"] = counted()
         return nothing, [call.seconds for call in self.expected.values()], [call.seconds for _, call in timed]
 
-    def look_at_precision(self, timed: Sequence[tuple[Asked, Call]], *, strictly: bool) -> None:
+    def look_at_precision(self, timed: Sequence[tuple[Asked, Call]]) -> None:
         """Check the precision of `EXACT` timed calls, chosen at random so that the answer cannot foresee them.
 
         All timed calls have been compared with the reference before.
-
-        Args:
-            timed: The timed calls.
-            strictly: See `lower_precision`.
         """
+        strictly = TENSOR in self.known.flags
         for request, call in random.SystemRandom().sample(timed, EXACT):
             exact = request.of(self.right, "exact", use="double").outputs
             if not exact:
