@@ -194,13 +194,8 @@ class CaseRunner:
     def run_withheld(self, program: Program, index: int, earlier: Sequence[CaseRun]) -> Withheld:
         """Run a program that has passed all cases once more, and give the GPU none of the inputs.
 
-        The program runs as it did when it passed the examined case: in the shared process, or on that case alone.
-        Raises what `run` raises.
-
-        Args:
-            program: The program.
-            index: The index of the examined case.
-            earlier: The runs of all cases, which have passed.
+        The program runs as it did when it passed the examined case (`index`): in the shared process, or on that case
+        alone. Raises what `run` raises.
         """
         earlier_run, cases = earlier[index], program.task.cases
         if not earlier_run.together:

@@ -57,16 +57,9 @@ class Distance:
 def distance(
     expected: Path, actual: Path, dtype: str, count: int, rtol: float, atol: float, *, nan_equal: bool = True
 ) -> Distance:
-    """Compare the first `count` elements of two files.
+    """Compare the first `count` elements of two files, whose dtype is a key of FILE_BYTES.
 
-    Args:
-        expected: The file with the right values.
-        actual: The file with the values to judge.
-        dtype: A key of FILE_BYTES.
-        count: Number of elements.
-        rtol: Relative tolerance.
-        atol: Absolute tolerance.
-        nan_equal: Whether NaN is right where NaN is expected.
+    With `nan_equal`, NaN is right where NaN is expected.
 
     Raises:
         OSError: A file is shorter than that.

@@ -146,11 +146,7 @@ def examine(run: Withheld, source: str = "") -> str | None:
     """Return the flag that a run with withheld inputs earns its program, or None.
 
     CUPTI does not report transfers through `__managed__` variables, by which inputs may be uploaded and results come
-    back. A program that has such variables is therefore not flagged for work that may be hidden in them.
-
-    Args:
-        run: The run with withheld inputs.
-        source: The program's code, searched for `__managed__`.
+    back. A program with such variables in its source is therefore not flagged for work that may be hidden in them.
     """
     unseen = "__managed__" in scrub(source)  # comments and strings do not count
     up = run.activity.uploads
@@ -209,11 +205,7 @@ class Timed(NamedTuple):
 
     @classmethod
     def of(cls, runs: Sequence[Any]) -> "Timed":
-        """Summarize the runs of a program.
-
-        Args:
-            runs: The `CaseRun`s of all cases.
-        """
+        """Summarize the runs of a program, the `CaseRun`s of all cases."""
         processes = [run.process for run in runs if run.process and run.process.counted]
         tensor_share = max((process.counted.tensor_share for process in processes), default=0.0)
         seconds = tuple((process.busy_s, process.counted.busy_s) for process in processes)

@@ -237,11 +237,6 @@ def shared_settings(judge: Any) -> dict[str, Any]:
 
 
 def infra_error(message: str, before: Judgement | None = None) -> Judgement:
-    """Return the judgement for a failure of the judge's side.
-
-    Args:
-        message: What failed.
-        before: The judgement so far, whose other fields are kept.
-    """
+    """Return the judgement for a failure of the judge's side. Its other fields are those of `before`."""
     judgement = before or Judgement(Verdict.INFRA_ERROR)
     return replace(judgement, verdict=Verdict.INFRA_ERROR, message=shorten(message))

@@ -293,11 +293,6 @@ class ResultsWriter(Appender):
     Opening it rewrites the file in one step, with the header of this run and the samples to keep. Other samples that
     were in the file are appended to `<name>.replaced` beside it.
 
-    Args:
-        path: The results file.
-        header: The header of this run.
-        keep: Lines of samples to keep.
-
     Raises:
         LinesError: Another process writes the file, or it cannot be written.
     """
@@ -415,12 +410,7 @@ def asked_tasks(whole: TaskSet, answers: Iterable[Answer], **chosen: Any) -> Tas
 
 
 def choose_samples(samples: Sequence[Sample], asked: TaskSet, *, level: int | None = None) -> list[Sample]:
-    """Return the samples of the tasks that are asked for, in their order.
-
-    Args:
-        samples: All samples.
-        asked: The tasks.
-        level: If given, only samples of prompts of this level.
+    """Return the samples of the tasks that are asked for, in order; with `level`, only those of its prompts.
 
     Raises:
         TaskError: No sample is left.

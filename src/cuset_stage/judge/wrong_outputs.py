@@ -279,12 +279,9 @@ def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
 
 
 def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
-    """Return candidates that copy inputs to the outputs.
+    """Return candidates that copy inputs to the outputs of the task's first case.
 
     There is one for each combination of inputs with the dtype and size of the outputs, up to `MAX_COPIES`.
-
-    Args:
-        outputs: The outputs of the task's first case.
     """
     fitting = {output.tensor.name: list(output.inputs) for output in outputs if output.inputs and output.dtype}
 

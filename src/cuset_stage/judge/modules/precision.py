@@ -51,15 +51,10 @@ def lower_precision(
 
 
 def relative_error(exact: Path, found: Path, dtype: str) -> float:
-    """Return the root mean square error divided by the spread of the exact values.
+    """Return the root mean square error divided by the spread of the exact values, which are in float64.
 
     The spread is their standard deviation, because a large mean would hide errors in the terms of a sum. But it is at
     least 1/`SMALL_SPREAD` of their root mean square, because otherwise the rounding of the sums would look large.
-
-    Args:
-        exact: File with the exact values, in float64.
-        found: File with the values to check.
-        dtype: Their dtype.
 
     Returns:
         The relative error over all elements that are finite in both files. 0 if there are none.

@@ -78,11 +78,7 @@ class Asked:
     def of(self, module: Module, who: str, *, use: str = "model", **more: Any) -> Call:
         """Make this call of a module, and save its outputs in `folder/who`.
 
-        Args:
-            module: The module.
-            who: Name of the folder for the outputs.
-            use: Which model is called, see `Held.call` in worker.py.
-            **more: Further arguments of `Module.outputs`.
+        `use` is that of `Held.call` in worker.py, and `more` goes to `Module.outputs`.
         """
         call = module.call(self.content, self.seed, use=use, fresh=self.fresh)
         return module.outputs(call, self.folder / who, **more)
@@ -169,9 +165,7 @@ class Trial:
     def look_closer(self, timed: Sequence[tuple[Asked, Call]], *times: list[float]) -> None:
         """Say how fast a right answer is, in which precision it computes, and what the GPU did for it.
 
-        Args:
-            timed: Its timed calls.
-            *times: What `compare_timed` has returned.
+        `times` are those that `compare_timed` returns.
         """
         if self.gpu:
             self.note(**speed(self.earlier, *times))
@@ -201,15 +195,11 @@ class Trial:
         return seconds
 
     def time_before(self, one: Asked, right: Call) -> float:
-        """Time the reference before the answer is called.
+        """Time the reference's call `right` before the answer is called.
 
         The calls are made in the same way as in `compare_timed`, because what happens between two calls changes their
         time. Several calls are made, because single calls of a small module differ by more than `STEADY`. A copy of
         the model is called, so that the model itself is called as often as the answer.
-
-        Args:
-            one: The call.
-            right: The reference's call with its outputs.
 
         Returns:
             Seconds of a call of the reference, without the time of a call that does nothing.
@@ -371,11 +361,6 @@ def _key(cache: Path) -> bytes:
 
 def compare_call(name: str, right: Call, found: Call) -> tuple[CaseResult, str]:
     """Compare a call with the reference's call, up to the first output that differs.
-
-    Args:
-        name: Name of the call.
-        right: The reference's call.
-        found: The call to compare.
 
     Returns:
         The result, and a message that says what is wrong ("" if nothing is).
