@@ -55,14 +55,10 @@ def recipes() -> Path:
 
 
 def kernels_edition(names: Iterable[str], dataset_dir: str) -> int | None:
-    """Return the edition of the training rows `cuset_kernels`, as the dataset_info.json beside them gives it.
+    """Return the edition of the training rows `cuset_kernels`, as dataset_info.json gives it.
 
     Edition 1 had no such entry. Its rows are now called `cuset_kernels_hard`, and commit ab6eed6e has them as they
     were.
-
-    Args:
-        names: the data sets that a run uses.
-        dataset_dir: the folder with dataset_info.json.
 
     Returns:
         None if `cuset_kernels` is not among the names.

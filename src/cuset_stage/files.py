@@ -107,10 +107,6 @@ def take_lock(path: Path, *, wait: bool = True, shared: bool = False) -> int | N
 def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
     """Hold an exclusive lock on a file (see `take_lock`) during the block.
 
-    Args:
-        path: the file to lock.
-        wait: wait until the lock is free.
-
     Yields:
         Whether the lock is held. It is always held if `wait` is true.
     """
@@ -128,11 +124,7 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
 
 
 def whole_checkpoints(model: Path) -> list[Path]:
-    """Return the fully written checkpoint folders of a training run, in the order of their steps.
-
-    Args:
-        model: the run's output folder.
-    """
+    """Return the fully written checkpoint folders in a run's output folder, in the order of their steps."""
     return [path for path in _checkpoints(model) if is_whole(path)]
 
 
@@ -151,9 +143,6 @@ def drop_torn_checkpoints(model: Path) -> None:
     """Remove checkpoints that were not fully written, so that llamafactory-cli resumes from the last whole one.
 
     Without any whole checkpoint the output folder is removed, and the training begins again.
-
-    Args:
-        model: the run's output folder.
     """
     whole = whole_checkpoints(model)
     for path in set(_checkpoints(model)).difference(whole) if whole else (model,):

@@ -62,12 +62,7 @@ def is_torn(start: bytes, line: bytes, error: Exception) -> bool:
     """Return whether a last line was cut off while it was written.
 
     Only the beginning of an object, or the zeros that a file system leaves after a power failure, in a file of objects
-    is. Any other file was given by mistake.
-
-    Args:
-        start: the first byte of the file.
-        line: the last line.
-        error: why it is not JSON.
+    is. Any other file was given by mistake. `start` is its first byte, and `error` says why the line is not JSON.
     """
     return start == b"{" and line[:1] in (b"{", b"\0") and getattr(error, "msg", "") != "Extra data"
 

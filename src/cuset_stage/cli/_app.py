@@ -69,12 +69,7 @@ app = typer.Typer(
 
 
 def add_group(name: str, help: str) -> typer.Typer:
-    """Make a group of sub-commands, such as `cuset curate`, and add it to `cuset`.
-
-    Args:
-        name: the group's name on the command line.
-        help: the group's help text.
-    """
+    """Make a group of sub-commands, such as `cuset curate`, and add it to `cuset`."""
     group = typer.Typer(name=name, cls=Group, help=help, no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(group)
     return group
@@ -109,11 +104,6 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
     The function is called with the settings that were read from the command line. Its docstring is the command's help,
     or the docstring of the settings where it has none. The list of keys follows in the help. Errors in the input, in
     files and in the sandbox end the command with a message and exit code 2, and Ctrl-C with exit code 130.
-
-    Args:
-        group: the application or group that the command belongs to.
-        name: the command's name.
-        settings: the class of the command's settings.
     """
     called = f"{group.info.name} {name}" if isinstance(group.info.name, str) else name
     COMMANDS[called] = settings
