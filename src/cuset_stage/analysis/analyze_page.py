@@ -120,12 +120,7 @@ def _on_structures(windows: list[dict[str, Any]], group: str = "") -> list[Colum
 
 
 def render(record: dict[str, Any], picture: bytes) -> str:
-    """Return the HTML page.
-
-    Args:
-        record: the record that `analyze` returns.
-        picture: the PNG that `draw` returns.
-    """
+    """Return the HTML page of what `analyze` and `draw` return."""
     settings, any_model = record["settings"], next(iter(record["models"].values()))
     parts = [Section("reading", "How to read it", text=HOW_TO_READ)]
     for notion, title in NOTIONS.items():

@@ -76,9 +76,7 @@ def data_rows(rows: LabelledRows) -> Iterator[KindRow]:
 def code_files(paths: Sequence[Path], most: int | None) -> list[Path]:
     """Return the given files, and the .cu and .cuh files inside the given folders, sorted by path within each folder.
 
-    Args:
-        paths: files and folders.
-        most: maximum number of files. None means all.
+    At most `most` files are returned, all if it is None.
 
     Raises:
         SettingsError: a path does not exist, or a folder has no such file.

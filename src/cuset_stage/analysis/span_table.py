@@ -29,13 +29,7 @@ def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
 
 
 def print_spans(name: str, text: str, spans: list[Span]) -> None:
-    """Print a table of a text's spans, and how much of the text they cover.
-
-    Args:
-        name: file name for the title, "-" for standard input.
-        text: the text.
-        spans: its spans.
-    """
+    """Print a table of a text's spans, and how much of the text they cover."""
     title = "standard input" if name == "-" else name
     if not spans:
         print(f"{title}: no CUDA-sensitive span in {len(text):,} characters.")

@@ -54,12 +54,6 @@ class Difference:
 def encode(pair: Pair, response: str, template: Any, tokenizer: Any) -> Row:
     """Encode a pair's prompt and one response as training does, but without truncation.
 
-    Args:
-        pair: the pair, whose `messages` are the prompt.
-        response: the response, the right or the wrong one.
-        template: LLaMA-Factory's chat template.
-        tokenizer: the model's tokenizer.
-
     Returns:
         A row with `input_ids` and `labels`. Only the tokens of the response are supervised.
     """
@@ -75,13 +69,8 @@ def encode(pair: Pair, response: str, template: Any, tokenizer: Any) -> Row:
 def differences(pairs: Sequence[Pair], template: Any, tokenizer: Any, score: Score) -> Iterator[Difference]:
     """Yield the difference of each pair, in order.
 
-    Each response to a prompt is scored only once, even where it is part of several pairs.
-
-    Args:
-        pairs: the pairs.
-        template: LLaMA-Factory's chat template.
-        tokenizer: the model's tokenizer.
-        score: computes the log-probabilities of the supervised tokens of rows.
+    Each response to a prompt is scored only once, even where it is part of several pairs. `score` computes the
+    log-probabilities of the supervised tokens of rows.
 
     Raises:
         ValueError: for a pair whose two responses are the same tokens.

@@ -37,11 +37,7 @@ MEASURE_NAMES = {
 
 
 def preferences(differences: Sequence[Difference], measure: str = "whole") -> NDArray[np.float64]:
-    """Return which response of each pair the model prefers.
-
-    Args:
-        differences: the difference of each pair.
-        measure: one of `MEASURES`.
+    """Return which response of each pair the model prefers by one of `MEASURES`.
 
     Returns:
         [pairs], with 1 for the right response, 0 for the wrong one, and a half where the model prefers neither.
@@ -54,11 +50,6 @@ def summarise(pairs: Sequence[Pair], differences: Sequence[Difference], seed: in
 
     An accuracy is the mean over tasks of each task's share of pairs whose right response is preferred. It comes with a
     95 % percentile bootstrap interval over tasks.
-
-    Args:
-        pairs: the pairs.
-        differences: the model's difference for each pair.
-        seed: seed of the bootstrap.
 
     Returns:
         A dictionary with the groups `accuracy` (by measure), `kinds` (by kind of error) and `lengths` (by which

@@ -325,12 +325,7 @@ def _yaml(keys: dict[str, Any]) -> str:
 
 
 def next_steps(project: Project, found_gpus: int) -> list[tuple[str, list[str]]]:
-    """Return the steps that come after `cuset init`, in order, as pairs of a purpose and its commands.
-
-    Args:
-        project: the project that was written.
-        found_gpus: the number of GPUs of this machine.
-    """
+    """Return the steps that come after `cuset init`, in order, as pairs of a purpose and its commands."""
     plan, full = project.plan, project.plan.tuning == "full"
 
     def path(*parts: str) -> str:

@@ -63,10 +63,6 @@ def template_of(model: str, template: str | None = None) -> str:
 def difference(model: str, template: str | None) -> str | None:
     """Return a warning if the chat template in a model's folder writes something else than LLaMA-Factory's `template`.
 
-    Args:
-        model: the model's folder, or its name on the Hub.
-        template: LLaMA-Factory's template.
-
     Returns:
         None if both write the same, or if one of the two is not known.
     """
