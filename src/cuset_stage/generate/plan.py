@@ -77,13 +77,7 @@ def sample_seed(seed: int, task: str, sample: int) -> int:
 def make_plan(
     tasks: Iterable[Task], settings: RecordedSettings, samples: int, prompts: PromptFile | None = None
 ) -> list[Request]:
-    """Return a request for every sample of every task.
-
-    Args:
-        tasks: the tasks.
-        settings: the settings of the answers.
-        samples: samples per task.
-        prompts: CUDABench's own prompts. None: this package's wording.
+    """Return a request for every sample of every task, in this package's wording where there are no `prompts`.
 
     Raises:
         TaskError: see `chat_messages`.
@@ -99,12 +93,7 @@ def make_plan(
 
 
 def missing(plan: Sequence[Request], settings: RecordedSettings, existing: Sequence[Answer]) -> list[Request]:
-    """Return the requests of the plan for which there is no answer yet.
-
-    Args:
-        plan: all requests.
-        settings: the settings of this run.
-        existing: the answers in the file.
+    """Return the requests of the plan for which no answer is among the `existing` ones.
 
     Raises:
         GenerationError: an answer was made with other settings or for another prompt. The message names the first

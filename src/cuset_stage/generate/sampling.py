@@ -57,15 +57,7 @@ def draw_among(
     """Draw one token per row from the part of its nucleus that is among the `count` likeliest tokens.
 
     This is faster than `draw`: sorting a whole vocabulary takes longer than all layers of a small model, and a
-    confident model has few candidates.
-
-    Args:
-        logits: see `draw`.
-        seeds: see `draw`.
-        step: see `draw`.
-        temperature: see `draw`; above 0.
-        top_p: see `draw`.
-        count: number of likeliest tokens to search.
+    confident model has few candidates. The arguments are those of `draw`, with a temperature above 0.
 
     Returns:
         The tokens, [batch], int64, and whether the whole nucleus is among the candidates, [batch], bool. If it is,
@@ -112,13 +104,8 @@ def draw(logits: Tensor, seeds: Tensor, step: Tensor | int, *, temperature: floa
 class Draw(LogitsProcessor):
     """Logits processor that applies `draw` in `generate` of transformers.
 
-    It returns scores [batch, vocab_size] in which all tokens except the drawn ones are -inf.
-
-    Args:
-        seeds: the seed of each row of the batch.
-        prompt_length: width of the padded prompts.
-        temperature: see `draw`.
-        top_p: see `draw`.
+    It returns scores [batch, vocab_size] in which all tokens except the drawn ones are -inf. `prompt_length` is the
+    width of the padded prompts.
     """
 
     def __init__(self, seeds: list[int], prompt_length: int, *, temperature: float, top_p: float) -> None:

@@ -85,9 +85,6 @@ class SlotCache(Cache):
     `at` sets where the next forward pass writes, and which positions it sees. Of the interface of transformers' caches
     only `update` is used, because the caller makes the attention mask itself.
 
-    Args:
-        count: number of slots.
-
     Attributes:
         capacity: number of positions per slot.
     """
