@@ -409,10 +409,7 @@ def _continued_residual(model_args: Any, args: Any) -> str | None:
 
 
 def check_layout(parallelism: Any) -> None:
-    """Refuse a layout that splits sequences over devices.
-
-    Args:
-        parallelism: accelerate's ParallelismConfig, or None.
+    """Refuse a layout (accelerate's ParallelismConfig, or None) that splits sequences over devices.
 
     Raises:
         ValueError: names the setting and the fix.

@@ -35,15 +35,8 @@ def labelled_dataset(
 ) -> dict[str, Any]:
     """Return what LLaMA-Factory's `get_dataset` returns, labelled and checked.
 
-    The arguments behind the first two are those of `get_dataset`.
-
-    Args:
-        rules: the `LabelRules` of the run.
-        summaries: a list that receives the sentences which `report_labels` logs about each data set.
-        template: chat template.
-        model_args: LLaMA-Factory's ModelArguments.
-        data_args: LLaMA-Factory's DataArguments.
-        training_args: the Trainer's arguments.
+    `rules` are the `LabelRules` of the run, and the list `summaries` receives the sentences that `report_labels` logs
+    about each data set. The arguments behind them are those of `get_dataset`.
 
     Raises:
         ValueError: the data set in `tokenized_path` was made by other rules, or its rows are not what is evaluated.
@@ -132,10 +125,6 @@ def report_labels(dataset: Any, name: str) -> list[str]:
 
     Warns loudly when nothing is CUDA or all weights are 0. A streamed data set is not read ahead; there the training
     log shows the share.
-
-    Args:
-        dataset: a labelled data set.
-        name: its name for messages.
 
     Returns:
         The sentences that were logged as information. Empty for a streamed data set.

@@ -123,11 +123,7 @@ class FusedHead:
 
     @contextlib.contextmanager
     def armed(self, **batch: Any) -> Iterator[None]:
-        """Make forward passes of the model within this context return the loss of a batch.
-
-        Args:
-            batch: arguments of `fused_objective`.
-        """
+        """Make forward passes of the model return the loss of a batch (see `fused_objective`) within this context."""
         self._batch = batch
         self.terms = self._loss = None
         try:

@@ -160,10 +160,7 @@ class LabelledRows:
         return GivenRow.from_text(self.rows[row].get(COLUMN))
 
     def count(self, workers: int) -> pd.DataFrame:
-        """Count the tokens and spans of each row.
-
-        Args:
-            workers: number of processes.
+        """Count the tokens and spans of each row, with `workers` processes.
 
         Returns:
             A table with one row per data row and these columns:

@@ -70,12 +70,7 @@ _rows: Rows | None = None  # the rows of the current training step
 
 
 def reason_against(model: torch.nn.Module, args: Any) -> str | None:
-    """Return why a model cannot be trained without padding, or None if it can be tried.
-
-    Args:
-        model: the model, bare or in PEFT's wrapper.
-        args: the Trainer's arguments.
-    """
+    """Return why a model, bare or in PEFT's wrapper, cannot be trained without padding, or None if it can be tried."""
     config = model.config.get_text_config()
     if (kind := getattr(config, "_attn_implementation", None)) != "sdpa":
         return f"its attention is {kind}, not sdpa"

@@ -193,14 +193,10 @@ def explained(what: str = "") -> Iterator[None]:
 
 
 def with_adapter(model: Any, adapter: str) -> Any:
-    """Return the model with an adapter on it, after checking that all of the adapter fits.
+    """Return the model with the adapter of a folder on it, after checking that all of the adapter fits.
 
     If the run resized the vocabulary, the model's vocabulary is resized too, in place. For an adapter that a PiSSA run
     has converted to one on the unchanged base, the converted form is used.
-
-    Args:
-        model: the base model.
-        adapter: folder of the adapter.
 
     Returns:
         The PEFT model in evaluation mode.
@@ -299,12 +295,6 @@ def check_vocabulary(tokenizer: Any, model: Any, name: str, adapter: str | None 
 
     Special tokens of the model's own tokenizer may lack an embedding, for example image tokens in a model that reads
     only text. They are refused where they occur in a text.
-
-    Args:
-        tokenizer: the tokenizer to check.
-        model: the loaded model.
-        name: the model's folder or name on the Hub.
-        adapter: folder of the adapter, if any.
 
     Raises:
         SettingsError: names the fault and the fix.

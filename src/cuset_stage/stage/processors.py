@@ -36,11 +36,7 @@ _active: LabelRules | None = None  # the rules within `labelling`
 
 @contextlib.contextmanager
 def labelling(rules: LabelRules) -> Iterator[None]:
-    """Make LLaMA-Factory's `get_dataset` build labelled data sets within this context.
-
-    Args:
-        rules: decide the labels.
-    """
+    """Make LLaMA-Factory's `get_dataset` build data sets labelled by `rules` within this context."""
     global _active
     _active = rules
     try:

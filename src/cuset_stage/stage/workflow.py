@@ -147,10 +147,6 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
     LLaMA-Factory would also resume from a checkpoint that was not written to its end. Without a whole one, training
     starts anew. A warning tells that training resumes, because the checkpoint may come from a trial run.
 
-    Args:
-        training_args: the run's TrainingArguments.
-        objective: name of the run's objective.
-
     Raises:
         InputError: the checkpoint is from `stage: sft` or from another objective. What it has learned would be taken
             for this one's.
