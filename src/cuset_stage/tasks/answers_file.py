@@ -115,11 +115,7 @@ def read_answers(path: Path) -> list[Answer]:
 
 
 def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
-    """Return the answer in the object of a line.
-
-    Args:
-        record: The object.
-        source: Where it comes from, for error messages.
+    """Return the answer in the object of a line, which messages call `source`.
 
     Raises:
         AnswersError: A key is missing, or its value has another type or is out of range.

@@ -63,13 +63,7 @@ def read_task(row: Row) -> ModuleTask:
 
 
 def check_defines(row: Row, code: str, parts: tuple[str, ...]) -> None:
-    """Raise TaskError if the source is not Python, or does not define one of these classes and functions.
-
-    Args:
-        row: The row, for error messages.
-        code: The source.
-        parts: The names that it must define at its top level.
-    """
+    """Raise TaskError if the source is not Python, or lacks one of these classes and functions at its top level."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the last two if it is nested too deep
@@ -80,14 +74,7 @@ def check_defines(row: Row, code: str, parts: tuple[str, ...]) -> None:
 
 
 def model_task(row: Row, code: str, level: str, name: str) -> ModuleTask:
-    """Return the task of a module. Raises TaskError with the row and the key at fault.
-
-    Args:
-        row: The row, for error messages.
-        code: The source of the module.
-        level: Such as "level1".
-        name: Such as "1_Name".
-    """
+    """Return the task of a module, such as 1_Name of level1. Raises TaskError with the row and the key at fault."""
     check_defines(row, code, ("Model", "get_inputs", "get_init_inputs"))
     if not NAME.fullmatch(name):
         row.fail("name", f"{name!r}: expected letters, digits and _ . + - only")
