@@ -55,13 +55,10 @@ def recipes() -> Path:
 
 
 def kernels_edition(names: Iterable[str], dataset_dir: str) -> int | None:
-    """Return the edition of the training rows `cuset_kernels`, as dataset_info.json gives it.
+    """Return the edition of the training rows `cuset_kernels` in dataset_info.json, None if they are not in `names`.
 
     Edition 1 had no such entry. Its rows are now called `cuset_kernels_hard`, and commit ab6eed6e has them as they
     were.
-
-    Returns:
-        None if `cuset_kernels` is not among the names.
     """
     if KERNELS not in names:
         return None

@@ -209,11 +209,7 @@ class Sketches:
         return matches, similarities
 
     def near(self, order: np.ndarray, names: Sequence[str], groups: np.ndarray | None = None) -> Dropped:
-        """Return the drop reason and the detail for every row that `duplicates` finds. `names` are those of all rows.
-
-        Returns:
-            Row number -> (reason, detail).
-        """
+        """Return number -> (reason, detail) of the rows that `duplicates` finds. `names` holds those of all rows."""
         matches, similarities = self.duplicates(order, groups)
         dropped: Dropped = {}
         for row in np.flatnonzero(matches >= 0).tolist():

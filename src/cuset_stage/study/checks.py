@@ -114,12 +114,9 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, str, Mapping[str, Any
 
 
 def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
-    """Return the models, data sets, tasks and prompts that the jobs need and that do not exist or cannot be read.
+    """Return a message for each model, data set, task set and prompt file of the jobs that is missing or unreadable.
 
     A model that may be on the Hub is not reported.
-
-    Returns:
-        One message per problem.
     """
     model_of_name, data_sets, task_options = {}, {}, {}
     for job in jobs:

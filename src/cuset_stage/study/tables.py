@@ -182,13 +182,10 @@ def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tab
 
 
 def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
-    """Return the differences in function pass@1 between each method and the baseline.
+    """Return the differences in function pass@1 between each method and the baseline, None if none can be paired.
 
     Differences are paired by seed and task. The p-values of the test of a difference and of the test of equivalence
     (within ±BOUND) have Holm's correction over the methods.
-
-    Returns:
-        None if no method can be paired with the baseline.
     """
     scores = score_table(rows[rows["model"] == model], "passed", 1)
     means = {}

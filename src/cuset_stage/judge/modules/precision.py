@@ -54,10 +54,8 @@ def relative_error(exact: Path, found: Path, dtype: str) -> float:
     """Return the root mean square error divided by the spread of the exact values, which are in float64.
 
     The spread is their standard deviation, because a large mean would hide errors in the terms of a sum. But it is at
-    least 1/`SMALL_SPREAD` of their root mean square, because otherwise the rounding of the sums would look large.
-
-    Returns:
-        The relative error over all elements that are finite in both files. 0 if there are none.
+    least 1/`SMALL_SPREAD` of their root mean square, because otherwise the rounding of the sums would look large. Only
+    elements that are finite in both files count; without any, the result is 0.
     """
     truth, values = mapped(exact, "<f8"), mapped(found, np.dtype(dtype).newbyteorder("<"))
     count, error, total, squares = 0, 0.0, 0.0, 0.0
