@@ -105,7 +105,7 @@ def read_form(path: Path) -> DataFile:
             raise InputError(f"{path}, row {number}: {bad[0]} is {value}; expected {expected}.")
     form, formatting, tags = _of_messages(path, columns["messages"], rows) if messages else ("alpaca", "alpaca", {})
     entry = {"file_name": str(path.resolve()), "formatting": formatting, "columns": columns} | tags
-    name, notes = re.sub(r"\W+", "_", path.stem), _notes(columns.get("messages"), formatting, rows)
+    name, notes = re.sub(r"\W+", "_", path.stem), _notes(entry, rows)
     file = DataFile(name, form, len(rows), path.stat().st_size, entry, notes)
     _check_rows(path, file, rows)
     if file.gives:
@@ -113,20 +113,14 @@ def read_form(path: Path) -> DataFile:
     return file
 
 
-def _notes(column: str | None, formatting: str, rows: list[dict[str, Any]]) -> tuple[str, ...]:
-    """Return `DataFile.notes`.
-
-    Args:
-        column: the column with the messages, or None in the form alpaca.
-        formatting: LLaMA-Factory's name of the form.
-        rows: the rows.
-    """
-    notes = []
+def _notes(entry: dict[str, Any], rows: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Return `DataFile.notes`."""
+    column, notes = entry["columns"].get("messages"), []
     if any("loss_weight" in row for row in rows):
         notes.append("loss_weight of rows is not read; a row's weight is called weight (docs/data.md)")
     if column and any(message.get("weight") is not None for row in rows for message in row[column]):
         notes.append("weight of messages is not read; a message's weight is called loss_weight (docs/data.md)")
-    if formatting == "openai":
+    if entry["formatting"] == "openai":
         added = "which LLaMA-Factory's formatting openai reads: it adds `detailed thinking off` to the system prompt of rows without tools"
         notes.append(f"some messages have tool_calls, {added}")
     return tuple(notes)
