@@ -59,14 +59,16 @@ def test_other_devices_are_left_alone(monkeypatch, device):
 
 
 def test_the_commands_switch_it_before_they_load_a_model(on, tiny_model, caplog):
+    from cuset_stage.analysis.readers import open_reader
+    from cuset_stage.analysis.requests import ModelRequest
     from cuset_stage.generate.hf import HFBackend
     from cuset_stage.generate.settings import RecordedSettings
-    from cuset_stage.stage.loading import open_model, open_tokenizer
+    from cuset_stage.stage.loading import open_tokenizer
 
     on((9, 0))
     tokenizer = open_tokenizer(str(tiny_model))
     torch.backends.cuda.enable_cudnn_sdp(True)
-    open_model(str(tiny_model), tokenizer, "cpu")  # analyze, heatmap, label and pairs
+    open_reader(ModelRequest(model=str(tiny_model)), tokenizer, "cpu")  # analyze, heatmap and pairs
     assert not torch.backends.cuda.cudnn_sdp_enabled()
     torch.backends.cuda.enable_cudnn_sdp(True)
     HFBackend(RecordedSettings(backend="hf", model=str(tiny_model), template="qwen"), batch_size=1)

@@ -1,4 +1,4 @@
-"""Load tokenizers, models, chat templates and labelled rows outside of a training run.
+"""Load tokenizers, chat templates and labelled rows outside of a training run.
 
 `cuset label`, `cuset heatmap`, `cuset analyze` and `cuset generate` use this. The code is the same that a run uses.
 Nothing is cached.
@@ -23,10 +23,10 @@ from llamafactory.data.loader import _get_merged_dataset
 from llamafactory.data.mm_plugin import get_mm_plugin
 from llamafactory.data.template import TEMPLATES
 from llamafactory.extras import logging
-from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArguments
-from llamafactory.model import load_model, load_tokenizer
+from llamafactory.hparams import DataArguments, ModelArguments
+from llamafactory.model import load_tokenizer
 
-from .. import attention, bundled
+from .. import bundled
 from ..spans import KINDS
 from ..text import nearest, one_line
 from .dataset import fault_named, find_fault
@@ -35,8 +35,6 @@ from .pretrained import explained, tokenizer_of
 from .processors import WEIGHTS, LabelledProcessor, label_columns, labelling
 from .token_labels import LabelRules
 
-
-logger = logging.get_logger(f"llamafactory.{__name__}")  # a child of its logger, for its handlers and verbosity
 
 BATCH = 64  # rows that are counted at a time
 NUMBERS = ("tokens", "kept", "supervised", "cuda", "weight", "without_weight", "lost_supervised", "lost_cuda")
@@ -59,34 +57,6 @@ def open_tokenizer(path: str, adapter: str | None = None, *, trust_remote_code: 
     with quiet(), explained(f"{place}: its tokenizer cannot be loaded"):
         model_args = ModelArguments(place, trust_remote_code=trust_remote_code)
         return load_tokenizer(model_args)["tokenizer"]
-
-
-def open_model(
-    path: str, tokenizer: Any, device: str, *, trust_remote_code: bool = False, quantization_bit: int | None = None
-) -> Any:
-    """Return the model as LLaMA-Factory loads it for inference: frozen, in evaluation mode, without an adapter.
-
-    On a CPU an unquantised model is converted to float32, as `cuset generate` does: many CPUs have no 16-bit
-    arithmetic and would take minutes per row.
-
-    Args:
-        path: folder of the model or its name on the Hub.
-        tokenizer: its tokenizer.
-        device: where to load it.
-        trust_remote_code: as in transformers.
-        quantization_bit: 4 or 8, by bitsandbytes. None: as the model's files have it.
-    """
-    model_args = ModelArguments(
-        model_name_or_path=path, trust_remote_code=trust_remote_code, quantization_bit=quantization_bit
-    )
-    model_args.device_map = {"": device}
-    if note := attention.switch(device):
-        logger.warning_rank0(note)
-    # "full" loads only the weights, without an adapter. The model is not trainable, so nothing is unfrozen or cast.
-    with quiet():
-        model = load_model(tokenizer, model_args, FinetuningArguments(finetuning_type="full"), is_trainable=False)
-    is_quantised = getattr(model.config, "quantization_config", None) is not None
-    return model.float() if device == "cpu" and not is_quantised else model
 
 
 def open_template(tokenizer: Any, data_args: DataArguments) -> Any:
