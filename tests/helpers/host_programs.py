@@ -49,6 +49,7 @@ int main() {
 """
 
 HOST_FLAGS = ("-O0", "-std=c++17", "-x", "c++")  # plain C++: device compilation would be nine tenths of nvcc's time
+AS_HOST = f"flags={' '.join(HOST_FLAGS)}"
 
 BROKEN = PROGRAM.replace("fopen(", "fupen(")
 
@@ -99,7 +100,7 @@ TASKS = [task_row("one", "right"), task_row("two", "right", "wrong", split="trai
 def arguments(folder: Path, answers: list[dict[str, Any]], tasks: list[dict[str, Any]] = TASKS) -> list[str]:
     """Write the answers and the tasks to files, and return the words of `cuset evaluate` on them.
 
-    The results go to results.jsonl in the folder. Programs are compiled without optimisation and run without a GPU.
+    The results go to results.jsonl in the folder. Programs are compiled with HOST_FLAGS and run without a GPU.
     """
     command = ["evaluate", str(write_lines(folder / "answers.jsonl", *answers)), f"output={folder / 'results.jsonl'}"]
-    return [*command, f"tasks={write_lines(folder / 'tasks.jsonl', *tasks)}", "flags=-O0 -std=c++17", "no_gpu=true"]
+    return [*command, f"tasks={write_lines(folder / 'tasks.jsonl', *tasks)}", AS_HOST, "no_gpu=true"]

@@ -89,30 +89,26 @@ def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr("cuset_stage.sandbox.background.run_sandboxed", run)
 
 
-_checked: set[tuple[Any, ...]] = set()
+@pytest.fixture(scope="session")
+def options_checked_once() -> Iterator[None]:
+    """Let the judge try out each set of nvcc options once in a test process, to save a compilation per run.
 
-
-@pytest.fixture
-def every_check() -> None:
-    """Let the judge try out nvcc's options in every run of this test, as it does outside of tests, despite
-    `options_checked_once`.
+    It tries them on a program without a kernel, so that HOST_FLAGS pass.
     """
-
-
-@pytest.fixture
-def options_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the judge try out each set of nvcc options only once in a test process, to save a compilation per run."""
-    if "every_check" in request.fixturenames:
-        return
     from cuset_stage.judge import bench
+
+    passed: set[tuple[Any, ...]] = set()
 
     def check(compiler: Any, real: Any = bench.check_options) -> None:
         options = (compiler.flags, compiler.arch, str(compiler.isolation))
-        if options not in _checked:
+        if options not in passed:
             real(compiler)
-            _checked.add(options)
+            passed.add(options)
 
-    monkeypatch.setattr(bench, "check_options", check)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(bench, "check_options", check)
+        patched.setattr(bench, "SMALLEST", "int main() {}\n")
+        yield
 
 
 @pytest.fixture

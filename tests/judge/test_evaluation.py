@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 import pytest
-from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row
+from host_programs import BROKEN, HOST_FLAGS, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row
 from task_factory import write_lines
 
 from cuset_stage.judge.judgement import Built, Judge, Judgement
@@ -47,7 +47,7 @@ def test_judges_all_and_equal_code_once(run):
     assert (failing["case"], [case["name"] for case in failing["cases"]]) == ("wrong", ["right", "wrong"])
     assert failing["code"].strip() == PROGRAM.strip() and failing["tokens"] == 100
     header = results.run
-    assert (header["method"], header["flags"], header["gpus"]) == ("sft", ["-O0", "-std=c++17"], [])
+    assert (header["method"], header["flags"], header["gpus"]) == ("sft", [*HOST_FLAGS], [])
     assert header["per_gpu"] == 1  # more must be asked for, since times mean nothing if programs share a GPU
     assert header["limits"]["gpu_memory_bytes"] is None and header["memory_account"] in ("cgroup v2", "watcher")
     assert header["answers"]["count"] == header["answers"]["chosen"] == 5
@@ -289,10 +289,16 @@ def wait_until_gone(scratch: Path) -> None:
     raise AssertionError(f"left behind: {left}")
 
 
+# With HOST_FLAGS, nvcc takes no kernel: they are tried out without one.
+CUSET = (
+    "from cuset_stage.judge import bench; bench.SMALLEST = 'int main() {}'; from cuset_stage.cli import main; main()"
+)
+
+
 def start(command: list[str], cache: Path, scratch: Path) -> subprocess.Popen:
     environment = {**os.environ, "CUSET_CACHE": str(cache), "CUSET_SCRATCH": str(scratch)}
     return subprocess.Popen(
-        [sys.executable, "-m", "cuset_stage.cli", *command],
+        [sys.executable, "-c", CUSET, *command],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         # If the tests were started in the background, SIGINT is ignored, and the child would inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -359,11 +365,11 @@ def test_ctrl_c_keeps_what_is_judged(run, cache, scratch, tmp_path):
     [
         ("flags", "--bogus", "Unknown option"),
         ("arch", "sm_1", "Unsupported gpu"),
-        ("flags", "-c", "does not run"),
-        ("flags", "-shared -Xcompiler -fPIC", "does not run"),
+        ("flags", "-x c++ -c", "does not run"),
+        ("flags", "-x c++ -shared -Xcompiler -fPIC", "does not run"),
     ],
 )
-def test_options_that_make_no_program_are_charged_to_nobody(run, every_check, option, value, said):
+def test_options_that_make_no_program_are_charged_to_nobody(run, option, value, said):
     output, results = run([answer_row("one", 0)], f"{option}={value}", code=2)
     assert "nvcc" in output and value in output and said in output
     assert results is None

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from commands import cuset
+from host_programs import AS_HOST
 from task_factory import cudabench_row, cuset_row, load_row, write_lines
 
 from cuset_stage.tasks import TaskError
@@ -81,7 +82,7 @@ def test_the_prompts_of_another_set_stay_its_own(clone, tmp_path):
         chat_messages(load_row(tmp_path, cuset_row()), prompts=read_prompts(clone()))
 
 
-def test_answers_results_and_reports_name_the_prompts(clone, tmp_path, tiny_model):
+def test_answers_results_and_reports_name_the_prompts(clone, tmp_path, tiny_model, options_checked_once):
     """From the command line: answers of editions 1 and 2 and of the clone, each judged, and one report over them that warns."""
     tasks = write_lines(tmp_path / "tasks.jsonl", cudabench_row())
 
@@ -99,7 +100,8 @@ def test_answers_results_and_reports_name_the_prompts(clone, tmp_path, tiny_mode
         assert f"was made with prompts={labels[name]!r}, this run has prompts={EDITIONS[1]!r}" in refused
     results = {name: tmp_path / f"{name}-results.jsonl" for name in answers}
     for name, path in answers.items():
-        cuset("evaluate", path, f"tasks={tasks}", "compile_only=true", f"method={name}", f"output={results[name]}")
+        judging = (f"tasks={tasks}", "compile_only=true", AS_HOST, f"method={name}", f"output={results[name]}")
+        cuset("evaluate", path, *judging)
         assert json.loads(results[name].read_text().splitlines()[0])["generation"]["prompts"] == labels[name]
     cuset("report", *results.values(), f"output={tmp_path / 'report'}")
     page = (tmp_path / "report" / "report.md").read_text()
