@@ -27,7 +27,6 @@ from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
     ("mode", "verdict", "says"),
     [
         ("wrong", Verdict.MISMATCH, "1 of 101 values are wrong"),
-        ("nan", Verdict.MISMATCH, "not finite"),
         ("short", Verdict.MISMATCH, "400 bytes, expected 404"),
         ("silent", Verdict.MISSING_OUTPUT, "data/y.bin: not written"),
         ("returns_3", Verdict.RUNTIME_ERROR, "bad luck"),

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 import torch  # noqa: F401 - forks of this process have it
+from host_programs import HOST_FLAGS
 from other_sets import TWICE, computeeval_row, robust_kbench
 from task_factory import load_row
 
@@ -21,11 +22,9 @@ from cuset_stage.tasks import load_tasks
 
 @pytest.fixture
 def task(tmp_path):
-    """A task of ComputeEval's kind, compiled as plain C++: device compilation would take most of the time for no
-    device code.
-    """
+    """A task of ComputeEval's kind, compiled with HOST_FLAGS."""
     row = computeeval_row()
-    row["build_command"] = row["build_command"].replace("nvcc", "nvcc -x c++")
+    row["build_command"] = row["build_command"].replace("nvcc", " ".join(("nvcc", *HOST_FLAGS)))
     return load_row(tmp_path, row)
 
 
@@ -48,8 +47,7 @@ def test_ending_before_the_test_does_is_no_pass(judge, task, ending):
 
 
 def test_its_own_solution_passes_and_wrong_answers_do_not(judge, task, tmp_path):
-    unchanged = load_row(tmp_path, computeeval_row())
-    right = judge.judge(unchanged, TWICE)  # compiled by the task set's own command
+    right = judge.judge(task, TWICE)
     assert right.passed, right.message
     # The expected output is a random token that is also the input. A copy of the input is right then, and no finding
     # of the audit.

@@ -84,7 +84,7 @@ def test_a_tool_that_does_not_finish_is_not_charged(judge, tmp_path):
 
 
 def test_limits_are_larger_and_the_smallest_case_is_left_out(judge, tmp_path):
-    task = make_task(tmp_path, "right", "slow", "nan")
+    task = make_task(tmp_path, "right", "slow", "plain")
     assert [case.parameters["n"] for case in examined_cases(task)] == [101, 102]
     task = make_task(tmp_path, "slow")
     assert len(examined_cases(task)) == 1
