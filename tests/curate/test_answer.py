@@ -15,6 +15,7 @@ import yaml
 from chat_server import ChatServer, sends_completion
 from curation_steps import lines, put, run
 from curation_tree import MODULE, PROGRAM, task_columns
+from host_programs import AS_HOST
 
 
 SQUARE, CUBE = (f"```cpp\n{PROGRAM % {'expression': each}}```" for each in ("x * x", "x * x * x"))
@@ -58,7 +59,7 @@ def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
     recipe = {"folder": str(tmp_path / "work"), "sources": str(tasks(tmp_path)), "answer": asked}
     recipe |= {"no_gpu": True, "validation": 0, "reasoning": True}
     (tmp_path / "curate.yaml").write_text(yaml.safe_dump(recipe))
-    out = run("run", tmp_path / "curate.yaml")
+    out = run("run", tmp_path / "curate.yaml", AS_HOST)
     prove = tmp_path / "work" / "prove"
     assert not lines(prove / "unsettled.jsonl")
     keys = ("samples", "passed", "reasons")
@@ -75,7 +76,7 @@ def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
     assert "return x * x;" in square["output"]
     assert all(each["sample"]["model"] == "m" for each in lines(prove / "rows.jsonl"))
     assert "| m | 2 |" in (tmp_path / "work" / "dataset" / "curated.md").read_text()
-    run("run", tmp_path / "curate.yaml")
+    run("run", tmp_path / "curate.yaml", AS_HOST)
     assert len(server.requests) == 6  # what is there is not asked again
 
 

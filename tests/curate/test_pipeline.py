@@ -5,6 +5,7 @@ import json
 import pytest
 from curation_steps import lines, run
 from curation_tree import make_tree
+from host_programs import AS_HOST
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +15,7 @@ def curated(tmp_path_factory):
     root = make_tree(tmp / "tree")
     recipe = tmp / "curate.yaml"
     recipe.write_text(f"folder: {tmp / 'work'}\nsources: {root}\nno_gpu: true\ntimes: 3\nname: mine\n")
-    out = run("run", recipe, "times=2", "validation=0.4")
+    out = run("run", recipe, "times=2", "validation=0.4", AS_HOST)
     left = lines(tmp / "work" / "prove" / "unsettled.jsonl")
     assert not left, left  # the judge's own failures
     return tmp / "work", out
@@ -51,8 +52,8 @@ def test_the_same_command_again_judges_nothing_again(curated):
     findings = {path: path.stat().st_mtime_ns for path in (work / "proofs").glob("*/*.json")}
     assert len(findings) == 3
     before = lines(work / "prove" / "rows.jsonl")
-    run("prove", work, "no_gpu=true")
+    run("prove", work, "no_gpu=true", AS_HOST)
     assert findings == {path: path.stat().st_mtime_ns for path in (work / "proofs").glob("*/*.json")}
     assert lines(work / "prove" / "rows.jsonl") == before
-    run("prove", work, "no_gpu=true", "times=1")  # asked otherwise, it is found out anew
+    run("prove", work, "no_gpu=true", AS_HOST, "times=1")  # asked otherwise, it is found out anew
     assert len([*(work / "proofs").glob("*/*.json")]) == 6

@@ -11,13 +11,9 @@ from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.mutants import make_mutants
 
 
-pytestmark = pytest.mark.usefixtures("options_checked_once")
-GPUS = 2
-
-
 @pytest.fixture
 def gpus(monkeypatch):
-    fake_nvml(monkeypatch, fake_gpus(GPUS))
+    fake_nvml(monkeypatch, fake_gpus(2))
 
 
 @pytest.fixture(scope="module")

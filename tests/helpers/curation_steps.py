@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from commands import cuset
+from host_programs import HOST_FLAGS
 
 from cuset_stage.curate.settings import STAGE_SETTINGS
 from cuset_stage.curate.stage import Summary
@@ -37,10 +38,10 @@ def adapt(work: Path, **keys) -> Summary:
 
 
 def prove(work: Path, *files: Path, **keys) -> Summary:
-    """Prove what is in these files. Without files, first answer what was adapted, and prove that."""
+    """Prove what is in these files, with HOST_FLAGS. Without files, first answer what was adapted, and prove that."""
     if not files:
         answer(work)
-    return _run("prove", work, *files, **keys)
+    return _run("prove", work, *files, flags=" ".join(HOST_FLAGS), **keys)
 
 
 def lines(path: Path) -> list[dict]:

@@ -1,7 +1,8 @@
 """A small tree of .cu files for tests of curation.
 
 It holds right programs with their tasks beside them, a wrong program, a broken task, and a kernel without a program.
-The programs use a GPU if there is one and compute on the CPU otherwise, so they can be judged on any machine.
+The programs use a GPU if there is one and compute on the CPU otherwise, as they do with HOST_FLAGS, so they can be
+judged on any machine.
 """
 
 import json
@@ -29,10 +30,12 @@ PROGRAM = """// SPDX-License-Identifier: MIT
 
 __host__ __device__ inline float value(float x) { return %(expression)s; }
 
+#ifdef __CUDACC__
 __global__ void apply(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = value(x[i]);
 }
+#endif
 
 float x[8192], y[8192];
 
@@ -42,15 +45,16 @@ int main() {
     const size_t n = std::fread(x, sizeof(float), 8192, in), bytes = n * sizeof(float);
     std::fclose(in);
     int devices = 0;
+#ifdef __CUDACC__
     if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
         float *dx, *dy;
         if (cudaMalloc(&dx, bytes) != cudaSuccess || cudaMalloc(&dy, bytes) != cudaSuccess) return 2;
         if (cudaMemcpy(dx, x, bytes, cudaMemcpyHostToDevice) != cudaSuccess) return 2;
         apply<<<(n + 255) / 256, 256>>>(dx, dy, n);
         if (cudaMemcpy(y, dy, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
-    } else {
-        for (size_t i = 0; i < n; ++i) y[i] = value(x[i]);
     }
+#endif
+    for (size_t i = 0; devices == 0 && i < n; ++i) y[i] = value(x[i]);
     std::FILE* out = std::fopen("data/y.bin", "wb");
     if (!out || std::fwrite(y, sizeof(float), n, out) != n) return 3;
     return std::fclose(out);
