@@ -72,10 +72,11 @@ def test_a_signal_is_what_came_and_not_what_an_exit_code_says(folder, isolation,
     assert (done.returncode, done.stopped, done.infra) == (128 + number, None, None)
     done = shell(f"kill -{number} $$", folder, isolation, limits=limits)
     assert (done.returncode, done.stopped) == ((None, "disk") if number == signal.SIGXFSZ else (-number, None))
-    done = shell("head -c 2000000 /dev/zero > big", folder, isolation, limits=limits)
-    assert done.returncode == 128 + signal.SIGXFSZ  # the signal killed `head`; the shell only reports it
-    done = shell("exec head -c 2000000 /dev/zero > big", folder, isolation, limits=limits)
-    assert (done.returncode, done.stopped) == (None, "disk")
+    if number == signal.SIGXFSZ:
+        done = shell("head -c 2000000 /dev/zero > big", folder, isolation, limits=limits)
+        assert done.returncode == 128 + number  # the signal killed `head`; the shell only reports it
+        done = shell("exec head -c 2000000 /dev/zero > big", folder, isolation, limits=limits)
+        assert (done.returncode, done.stopped) == (None, "disk")
 
 
 def test_what_runs_a_program_in_bubblewrap_holds_nothing_open_for_it(folder, isolation):
@@ -90,8 +91,7 @@ from cuset_stage.sandbox import Compiler, run_sandboxed
 _, group, isolation, folder, how = sys.argv
 Path(group, "cgroup.procs").write_text("0")
 if how == "compiler":
-    source = "#include <regex>\\n#include <thrust/sort.h>\\nint main() { std::regex expression(sys); }"
-    print(Compiler(isolation=isolation).compile(source).verdict)
+    print(Compiler(isolation=isolation).compile("#include </dev/zero>").verdict)
 else:
     eat = [sys.executable, "-I", "-S", "-c", "len(bytearray(1 << 30))"]
     Path(folder, "inner").mkdir()
@@ -202,16 +202,16 @@ assert os.waitpid(pid, 0)[1] == 0; print("done", os.getpriority(os.PRIO_PROCESS,
 
 # XFS's RESVSP64 reserves disk space at once. FSSETXATTR and btrfs's SNAP_CREATE_V2 can make files that cannot be
 # removed.
-@pytest.mark.parametrize("request_number", [0x4030582A, 0x401C5820, 0x50009417])
-def test_files_cannot_be_changed_by_ioctl(folder, isolation, request_number):
-    code = f"""
+def test_files_cannot_be_changed_by_ioctl(folder, isolation):
+    code = """
 import errno, fcntl
-with open("file", "wb") as file:
-    try: fcntl.ioctl(file, {request_number}, bytes(48))
-    except OSError as error: print(errno.errorcode[error.errno])
+for request in (0x4030582A, 0x401C5820, 0x50009417):
+    with open("file", "wb") as file:
+        try: fcntl.ioctl(file, request, bytes(48))
+        except OSError as error: print(errno.errorcode[error.errno])
 """
     done = python(code, folder, isolation)
-    assert done.stdout == "ENOTSUP\n", done
+    assert done.stdout == "ENOTSUP\n" * 3, done
 
 
 def test_long_output_keeps_its_head_and_tail(folder, isolation):
@@ -353,14 +353,15 @@ def test_bubblewrap_gives_a_network_and_as_root_a_user_of_its_own(folder, bubble
         assert int(shell("id -u", folder, bubblewrap).stdout) >= process_module.FIRST_USER
 
 
-@pytest.mark.parametrize(
-    ("family", "may"),
-    [("AF_INET", False), ("AF_INET6", False), ("AF_PACKET", False), ("AF_UNIX", True), ("AF_NETLINK", True)],
-)
-def test_no_sockets_that_leave_the_machine(folder, isolation, family, may):
-    kind = "SOCK_RAW" if family in ("AF_PACKET", "AF_NETLINK") else "SOCK_DGRAM"
-    code = f"import socket; socket.socket(socket.{family}, socket.{kind})"
+def test_no_sockets_that_leave_the_machine(folder, isolation):
+    code = """
+import socket
+for family in ("AF_INET", "AF_INET6", "AF_PACKET", "AF_UNIX", "AF_NETLINK"):
+    kind = socket.SOCK_RAW if family in ("AF_PACKET", "AF_NETLINK") else socket.SOCK_DGRAM
+    try: socket.socket(getattr(socket, family), kind); print(family)
+    except OSError: pass
+"""
     for network in (False, True):
+        own = ["AF_INET", "AF_INET6"] if network and isolation is Isolation.BUBBLEWRAP else []
         done = python(code, folder, isolation, network=network)
-        own = network and isolation is Isolation.BUBBLEWRAP and family.startswith("AF_INET")
-        assert (done.returncode == 0) == (may or own), done.stderr
+        assert done.stdout.split() == [*own, "AF_UNIX", "AF_NETLINK"], done
