@@ -52,13 +52,15 @@ def test_all_parts_off_is_sft(llamafactory, fused):
 # Rows are cut late enough that each has some CUDA, because statistics of CUDA tokens are logged only if there are any.
 FULL = {"stage": "cuset", "finetuning_type": "full", "cutoff_len": 1536, "learning_rate": 3.0e-3, "max_steps": 6}
 FULL |= {"val_size": 3, "per_device_train_batch_size": 2}
+FULL |= {"eval_strategy": "steps", "eval_steps": 3, "per_device_eval_batch_size": 2, "compute_accuracy": True}
+FULL |= {"save_strategy": "steps", "save_steps": 4, "plot_loss": True, "preprocessing_num_workers": 2}
+FULL |= {"include_effective_tokens_per_second": True}
+BRIEF = {"stage": "cuset", "max_steps": 1}
 
 
 def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
     """Checks the log, the evaluations, the plots and the files of a run with the usual options."""
-    keys = {"eval_strategy": "steps", "eval_steps": 3, "per_device_eval_batch_size": 2, "compute_accuracy": True}
-    keys |= {"save_strategy": "steps", "save_steps": 4, "plot_loss": True, "preprocessing_num_workers": 2}
-    run = llamafactory({**FULL, **keys, "include_effective_tokens_per_second": True})
+    run = llamafactory(FULL)
     assert (run.output_dir / "checkpoint-4" / "model.safetensors").exists()
     assert (run.output_dir / "model.safetensors").exists()
     names = {"nll", "confident_share", "cuda_share", "left_out_share"}
@@ -83,7 +85,7 @@ def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
 
 
 def test_the_model_card_names_the_method_and_has_no_dead_link(llamafactory):
-    for keys in ({**FULL, "max_steps": 1}, {"stage": "cuset", "max_steps": 1}):
+    for keys in (FULL, BRIEF):
         card = (llamafactory(keys).output_dir / "README.md").read_text()
         rows = ("tau` | 0.1", "window` | 256", "sensitive_kinds` | kernel_body,launch_config")
         assert all(f"| `cuset_{row} |" in card for row in rows)
@@ -227,12 +229,11 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
 
 @pytest.mark.parametrize("key", ["model_name_or_path", "adapter_name_or_path"])
 def test_weights_that_are_cut_off_are_named(llamafactory, tiny_model, tmp_path, key):
-    keys = {"stage": "cuset", "max_samples": 4, "max_steps": 1}
-    folder = tiny_model if key == "model_name_or_path" else llamafactory(keys).output_dir
+    folder = tiny_model if key == "model_name_or_path" else llamafactory(BRIEF).output_dir
     shutil.copytree(folder, tmp_path / "torn")
     (file,) = (tmp_path / "torn").glob("*.safetensors")
     os.truncate(file, file.stat().st_size - 1)
-    run = llamafactory({**keys, key: str(tmp_path / "torn")}, check=False)
+    run = llamafactory({**BRIEF, key: str(tmp_path / "torn")}, check=False)
     assert f"InputError: {file}: its weights are cut off or damaged (" in run.output.strip().splitlines()[-1]
 
 
