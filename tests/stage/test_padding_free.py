@@ -13,7 +13,7 @@ from cuset_stage.stage import padding_free
 
 
 LAID = "Padding is not computed: the rows of a batch are laid end to end."
-KEYS = {"stage": "cuset", "per_device_train_batch_size": 3, "max_samples": 12, "cutoff_len": 1100}
+KEYS = {"stage": "cuset", "per_device_train_batch_size": 3, "max_samples": 12, "cutoff_len": 1100, "max_steps": 2}
 
 
 def slow(*values):
@@ -46,7 +46,7 @@ def test_lora_in_bf16_without_float32_copies_is_sft_s_but_for_its_head(llamafact
 
     The losses stay those of SFT, up to the rounding of the head.
     """
-    keys = {"bf16": True, "cutoff_len": 1500, "per_device_train_batch_size": 2}
+    keys = {"bf16": True, "cutoff_len": 1500, "per_device_train_batch_size": 2, "max_steps": 2}
     sft = llamafactory({**keys, "stage": "sft"})
     run = llamafactory({**keys, **OFF, "stage": "cuset"})
     assert run.losses_and_norms == pytest.approx(sft.losses_and_norms, rel=1e-2)

@@ -50,10 +50,10 @@ def test_all_parts_off_is_sft(llamafactory, fused):
 
 
 # Rows are cut late enough that each has some CUDA, because statistics of CUDA tokens are logged only if there are any.
-FULL = {"stage": "cuset", "finetuning_type": "full", "cutoff_len": 1536, "learning_rate": 3.0e-3, "max_steps": 6}
+FULL = {"stage": "cuset", "finetuning_type": "full", "cutoff_len": 1536, "learning_rate": 3.0e-3, "max_steps": 4}
 FULL |= {"val_size": 3, "per_device_train_batch_size": 2}
-FULL |= {"eval_strategy": "steps", "eval_steps": 3, "per_device_eval_batch_size": 2, "compute_accuracy": True}
-FULL |= {"save_strategy": "steps", "save_steps": 4, "plot_loss": True, "preprocessing_num_workers": 2}
+FULL |= {"eval_strategy": "steps", "eval_steps": 2, "per_device_eval_batch_size": 2, "compute_accuracy": True}
+FULL |= {"save_strategy": "steps", "save_steps": 3, "plot_loss": True, "preprocessing_num_workers": 2}
 FULL |= {"include_effective_tokens_per_second": True}
 BRIEF = {"stage": "cuset", "max_steps": 1}
 
@@ -61,12 +61,12 @@ BRIEF = {"stage": "cuset", "max_steps": 1}
 def test_a_run_with_everything_a_recipe_usually_asks_for(llamafactory):
     """Checks the log, the evaluations, the plots and the files of a run with the usual options."""
     run = llamafactory(FULL)
-    assert (run.output_dir / "checkpoint-4" / "model.safetensors").exists()
+    assert (run.output_dir / "checkpoint-3" / "model.safetensors").exists()
     assert (run.output_dir / "model.safetensors").exists()
     names = {"nll", "confident_share", "cuda_share", "left_out_share"}
     names |= {f"{tokens}_{what}" for tokens in ("cuda", "other") for what in ("confidence", "nll")}
     names |= {f"{what}_{kind}" for what in ("region_confidence", "sample_weight") for kind in ("mean", "min", "max")}
-    assert len(run.steps) == 6 and all({f"cuset/{name}" for name in names} <= set(step) for step in run.steps)
+    assert len(run.steps) == 4 and all({f"cuset/{name}" for name in names} <= set(step) for step in run.steps)
     first, second = run.evaluations
     # Evaluations are over the same rows and can be compared, unlike the losses of steps.
     assert second["eval_loss"] < first["eval_loss"] < 2 * math.log(1024)
