@@ -7,7 +7,8 @@ faster.
 
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from host_programs import HOST_FLAGS, TASKS, arguments
 from worker_folders import shared_folder
 
 from cuset_stage.judge.results import Results, read_results
-from cuset_stage.sandbox import Finished, Isolation, SandboxError, resolve_isolation, run_sandboxed
+from cuset_stage.sandbox import Finished, Isolation, SandboxError, remove_tree, resolve_isolation, run_sandboxed
 
 
 @pytest.fixture(scope="session")
@@ -126,6 +127,24 @@ def run(tmp_path: Path, cache: Path, options_checked_once: None, monkeypatch: py
         return printed, read_results(output) if output.exists() else None
 
     return run
+
+
+@pytest.fixture(scope="session")
+def open_folder() -> Iterator[Callable[[], Path]]:
+    """A function that makes a folder which other users can pass through. The folders are removed at the end.
+
+    Sandboxed programs may run as another user, who cannot enter pytest's own temporary folders.
+    """
+    made: list[Path] = []
+
+    def make() -> Path:
+        made.append(Path(tempfile.mkdtemp(prefix="cuset-test-")))
+        made[-1].chmod(0o711)
+        return made[-1]
+
+    yield make
+    for folder in made:
+        remove_tree(folder)
 
 
 @pytest.fixture

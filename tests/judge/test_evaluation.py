@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -24,7 +23,7 @@ from cuset_stage.judge.judgement import Built, Judge, Judgement
 from cuset_stage.judge.oracle import OracleError
 from cuset_stage.judge.pipeline import Job, Pipeline
 from cuset_stage.judge.results import Results, read_results
-from cuset_stage.sandbox import Verdict, remove_tree
+from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks import load_tasks
 
 
@@ -259,15 +258,9 @@ def test_what_takes_longest_is_begun_first_in_turns_with_the_quickest(tmp_path):
 
 
 @pytest.fixture
-def scratch():
-    """A folder for programs to run in.
-
-    Its name is in the environment of each process, so that leftover processes can be found.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="cuset-test-"))
-    folder.chmod(0o711)
-    yield folder
-    remove_tree(folder)
+def scratch(open_folder):
+    """A folder for programs to run in. Its name is in the environment of each process, so leftovers can be found."""
+    return open_folder()
 
 
 def left_behind(scratch: Path) -> list[str]:

@@ -1,13 +1,12 @@
 """Fixtures for the tests of the sandbox: folders in which programs run, kinds of isolation, and a control group."""
 
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
 from judge_fixtures import working
 
-from cuset_stage.sandbox import Isolation, remove_tree, scratch_folder
+from cuset_stage.sandbox import Isolation, scratch_folder
 
 
 @pytest.fixture
@@ -20,24 +19,6 @@ def bubblewrap():
 def landlock():
     """Landlock, or skip the test if it does not work here."""
     return working(Isolation.LANDLOCK)
-
-
-@pytest.fixture(scope="session")
-def open_folder():
-    """A function that makes a folder which other users can pass through. The folders are removed at the end.
-
-    Sandboxed programs may run as another user, who cannot enter pytest's own temporary folders.
-    """
-    made = []
-
-    def make() -> Path:
-        made.append(Path(tempfile.mkdtemp(prefix="cuset-test-")))
-        made[-1].chmod(0o711)
-        return made[-1]
-
-    yield make
-    for folder in made:
-        remove_tree(folder)
 
 
 @pytest.fixture
