@@ -47,7 +47,8 @@ def test_ending_before_the_test_does_is_no_pass(judge, task, ending):
 
 
 def test_its_own_solution_passes_and_wrong_answers_do_not(judge, task, tmp_path):
-    right = judge.judge(task, TWICE)
+    unchanged = load_row(tmp_path, computeeval_row())
+    right = judge.judge(unchanged, TWICE)  # compiled by the task set's own command
     assert right.passed, right.message
     # The expected output is a random token that is also the input. A copy of the input is right then, and no finding
     # of the audit.
