@@ -17,7 +17,7 @@ from ..stage.pretrained import check_model
 from ..tasks import load_tasks
 from ..tasks.prompt_file import read_prompts
 from ..text import nearest, shown
-from .plan import Job, StudyError
+from .plan import DATA_SETS, Job, StudyError
 from .settings import StudySettings
 
 
@@ -123,7 +123,7 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
         if job.kind != "evaluate":
             model_of_name[job.run.model] = settings.models[job.run.model].model
         if job.kind == "train":
-            names = [name for key in ("dataset", "eval_dataset") for name in split_names(job.settings.get(key)) or ()]
+            names = [name for key in DATA_SETS for name in split_names(job.settings.get(key)) or ()]
             data_sets.setdefault(str(job.settings.get("dataset_dir", "data")), {}).update(dict.fromkeys(names))
         if job.kind in ("generate", "evaluate"):
             of_tasks = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}

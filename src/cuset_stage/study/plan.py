@@ -29,7 +29,7 @@ OUTPUTS: Mapping[Kind, str] = {
     "pairs": "pairs.json",
     "analyze": "confidence",
 }  # fmt: skip - file or folder that each kind of job writes, in the folder of its run
-READ = ("dataset", "eval_dataset", "model_name_or_path")  # keys that name what a training reads
+DATA_SETS = ("dataset", "eval_dataset")  # keys of a recipe that name data sets
 INPUTS = "inputs.json"  # file in the folder of a run: `inputs_of` when its training began
 
 
@@ -178,17 +178,18 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
 def inputs_of(keys: Mapping[str, Any]) -> dict[str, str]:
     """Return fingerprints of the data sets and of the model that a recipe with these keys names, by their keys.
 
-    A data set's covers its entry in dataset_info.json, and its file. A model on the Hub has none.
+    A data set's fingerprint covers its entry in dataset_info.json and its file. A model on the Hub has none.
     """
     folder = bundled.found(Path(str(keys.get("dataset_dir", "data"))))
-    info, weights = read_json(folder / "dataset_info.json"), weights_fingerprint(keys[READ[-1]])
-    inputs = {} if weights is None else {READ[-1]: weights}
-    for key in READ[:-1]:
+    info, weights = read_json(folder / "dataset_info.json"), weights_fingerprint(keys["model_name_or_path"])
+    inputs = {} if weights is None else {"model_name_or_path": weights}
+    for key in DATA_SETS:
         digest = hashlib.sha256()
         for name in split_names(keys.get(key)) or ():
             entry = info.get(name) if isinstance(info, dict) else None
-            path = folder / str(isinstance(entry, dict) and entry.get("file_name"))
-            files = [file for file in (path, *sorted(path.rglob("*"))) if file.is_file()]
+            file_name = entry.get("file_name") if isinstance(entry, dict) else None
+            given = [folder / file_name] if isinstance(file_name, str) else []
+            files = [file for path in given for file in (path, *sorted(path.rglob("*"))) if file.is_file()]
             digest.update(json.dumps([entry, *map(file_sha256, files)]).encode())
         inputs[key] = digest.hexdigest()
     return inputs

@@ -21,7 +21,7 @@ from ..sandbox import list_gpus
 from ..settings import load_yaml, read_yaml
 from ..text import shown
 from .job import lock_of
-from .plan import INPUTS, NEEDS, OUTPUTS, READ, Job, StudyError, inputs_of, wanted
+from .plan import DATA_SETS, INPUTS, NEEDS, OUTPUTS, Job, StudyError, inputs_of, wanted
 from .settings import SHARES, StudySettings
 
 
@@ -174,7 +174,7 @@ def check_inputs(settings: StudySettings, jobs: Iterable[Job]) -> None:
         if job.kind != "train" and (job.kind, job.run.keys) != ("generate", None):
             continue
         keys = job.settings if job.kind == "train" else {"model_name_or_path": job.settings["model"]}
-        named = {key: str(keys.get(key)) for key in ("dataset_dir", *READ)}
+        named = {key: str(keys.get(key)) for key in ("dataset_dir", *DATA_SETS, "model_name_or_path")}
         here = now[str(named)] = now.get(str(named)) or inputs_of(keys)
         begun = _begun_with(settings, job)
         for key, digest in (here if begun is None else begun).items():

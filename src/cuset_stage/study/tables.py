@@ -67,8 +67,8 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
             known, where = first.setdefault(what, (value, file.parent))
             if value != known:
                 raise StudyError(
-                    f"{file.parent}: another {what} than in {where}: the task set has changed between them. Of all runs from before "
-                    "the change, remove results.jsonl, and where prompts have changed answers.jsonl, and run the study."
+                    f"{file.parent}: another {what} than in {where}: the task set has changed between them. For all runs from "
+                    "before the change, remove results.jsonl (and answers.jsonl, if prompts have changed), and run the study."
                 )
         wanted = tasks.get("count", 0) * int(settings.generate.get("samples", 1))
         judged_once = {(line["task"], line["sample"]) for line in judged.samples}
