@@ -6,23 +6,24 @@
 # OUT: folder for logs and results; it becomes outputs/real, where the studies look. MODEL: Qwen2.5-Coder-1.5B-Instruct, by the path that
 # OUT's studies began with. CUDABENCH: a clone. Parts, all of them without any:
 #   scaling      the paper's recipe on each number of GPUs, a minute a run, 24 runs a number; SCALING: options of scripts/bench_scaling.py
-#   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, such as '*/sft/*,*/dft/*', in the study's order
+#   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, in that order, such as '*/sft/*,*/dft/*'
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
+#   repeated     SFT and CuSeT of tier1 trained again, with three answers a prompt, pairs and confidence; RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU; and
-# `inputs`: CUDABench's inputs, which tier1 makes beside its first trainings.
+# `inputs`: CUDABench's inputs, which tier1 and repeated make beside their first trainings.
 # Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 84 GiB; what has no room is made again. Judging on the GPU of a
 # training halves its speed. Two of these may run side by side with `taskset` (training waits for its one core): at one study only on one GPU,
 # at different ones also on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- scaling rates tier1 chain real
+[ $# -gt 0 ] || set -- scaling rates tier1 repeated chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -33,40 +34,58 @@ link "$model" outputs/real/qwen2.5-coder-1.5b
 link "$bench" CUDABench
 [ -f outputs/real/develop.jsonl ] || python3 scripts/operations.py --tasks outputs/real/develop.jsonl
 
-# STUDY: each GPU takes the next run: its jobs one after the other, on a share of the cores; needs no Snakemake
+# STUDY [KEY=VALUE ...]: on each GPU a lane trains run after run, and another samples and judges what is trained; needs no Snakemake
 spread() {
-    local written folder workers cores slot queue
-    queue=$(mktemp) # of its own: another of these may work at the same study on the same GPU (study.json names the GPUs of whoever wrote last)
-    written=$(python3 - "$1" "${RUNS:-*}" "$queue" <<'PYTHON'
+    local written folder gpus cores gpu lists
+    lists=$(mktemp -d)
+    written=$(python3 - "$lists" "$@" "only=${RUNS:-*}" executor=lanes <<'PYTHON'
 import pathlib, sys
+from fnmatch import fnmatchcase
 from cuset_stage.study.plan import jobs_of, wanted
 from cuset_stage.study.run import gpu_names, jobs_left, prepare
 from cuset_stage.study.settings import StudySettings
 
-settings = StudySettings.read([sys.argv[1], f"only={sys.argv[2]}"])
+lists, settings = pathlib.Path(sys.argv[1]), StudySettings.read(sys.argv[2:])
 jobs = jobs_of(settings)
 prepare(settings, jobs) # removes the records that no longer count, so what is left stays visible
-runs = {}
-for job in jobs_left(settings, wanted(settings, jobs)):
-    runs.setdefault(job.run.name, []).append(job.name)
-pathlib.Path(sys.argv[3]).write_text("".join(" ".join(names) + "\n" for names in runs.values()))
-print(len(gpu_names(settings)) or 1, settings.output)
+trainings, others = [], {}
+def order(job):
+    return [fnmatchcase(job.run.name, pattern) for pattern in settings.only].index(True)
+
+for job in sorted(jobs_left(settings, wanted(settings, jobs)), key=order):
+    if job.kind == "train":
+        trainings.append(job.name)
+        (lists / job.run.name.replace("/", "%")).touch() # until it is trained
+    else:
+        others.setdefault(job.run.name, []).append(job.name)
+(lists / "train").write_text("".join(f"{name}\n" for name in trainings))
+(lists / "others").write_text("".join(" ".join(names) + "\n" for names in others.values()))
+print(",".join(gpu_names(settings)) or "none", settings.output)
 PYTHON
 ) || return
-    read -r workers folder <<<"$written"
-    cores=$(($(env -u OMP_NUM_THREADS nproc) / workers)) # nproc obeys that variable
-    for ((slot = 0; slot < workers; slot++)); do
-        (cd "$folder" && worker $((slot * cores))-$((slot * cores + cores - 1))) &
+    read -r gpus folder <<<"$written"
+    IFS=, read -ra gpus <<<"$gpus"
+    cores=$(($(env -u OMP_NUM_THREADS nproc) / ${#gpus[@]})) # nproc obeys that variable
+    cd "$folder" || return
+    for gpu in "${!gpus[@]}"; do # a training waits for its one core
+        lane train $((gpu * cores))-$((gpu * cores + 1)) "${gpus[gpu]#none}" &
+        lane others $((gpu * cores + (cores > 2 ? 2 : 0)))-$((gpu * cores + cores - 1)) "${gpus[gpu]#none}" &
     done
     wait
+    cd "$root" && rm -r "$lists"
 }
-worker() { # CORES; in the study's folder
-    local jobs job
-    while read -ra jobs < <(flock "$queue.lock" sed -i -e '1w /dev/stdout' -e 1d "$queue"); do
+lane() { # LIST CORES GPU; in the study's folder
+    local jobs job marker
+    while read -ra jobs < <(flock "$lists/lock" sed -i -e '1w /dev/stdout' -e 1d "$lists/$1"); do
+        marker=${jobs[0]#*/}
+        marker=$lists/${marker//\//%}
+        while [ "$1" = others ] && [ -e "$marker" ]; do sleep 2; done
         for job in "${jobs[@]}"; do
-            taskset -c "$1" python3 -m cuset_stage.study.job "$job" >>"logs/$job.log" 2>&1 || { echo "$job failed: $PWD/logs/$job.log"; break; }
+            CUDA_VISIBLE_DEVICES=$3 taskset -c "$2" python3 -m cuset_stage.study.job "$job" >>"logs/$job.log" 2>&1 ||
+                { echo "$job failed: $PWD/logs/$job.log"; break; }
             echo "$(date +%T) $(cat "done/$job.json")"
         done
+        [ "$1" = others ] || rm "$marker"
     done
 }
 scaling() {
@@ -76,8 +95,14 @@ scaling() {
 }
 rates() { spread yaml_configs/studies/real_rates.yaml; }
 tier1() {
-    inputs & # beside 16 cores of an H200 the first judging took 285 s, as it had to make them
+    [ -f "$out/inputs.done" ] || inputs & # beside 16 cores of an H200 the first judging took 285 s, as it had to make them
     spread yaml_configs/studies/real.yaml # it waits for both
+}
+repeated() {
+    local RUNS=${RUNS:-*/sft/seed0,*/cuset/seed0,*/sft/seed1,*/cuset/seed1,*/sft/seed2,*/cuset/seed2}
+    [ -f "$out/inputs.done" ] || inputs &
+    spread yaml_configs/studies/real.yaml output=outputs/real/repeated 'pairs={}' 'analyze={dataset: cuset_kernels_eval}' \
+        'generate={samples: 3, temperature: 0.2, top_p: 0.95, max_tokens: 2048, batch_size: 96, level: 1}'
 }
 inputs() {
     nice python3 - "$bench/Datasets/CUDABench-Set.jsonl" <<'PYTHON'
