@@ -3,8 +3,8 @@
     python scripts/real_rows.py yaml_configs/studies/real_rates.yaml outputs/real/rates benchmarks/real/rates.jsonl.gz
     python scripts/real_rows.py yaml_configs/studies/real.yaml outputs/real/tier1 benchmarks/real/results.jsonl.gz
 
-A row has model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate, and nvcc's
-first error without names. It has no text of a benchmark, a program or a prompt. The script prints one line per run.
+A row has model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate. `error` is
+nvcc's first error without names, or says that the program looked for a file that is not there. It has no text of a benchmark, a program or a prompt. The script prints one line per run.
 For each method that was trained with several learning rates, it prints the rate that the rule of
 docs/real_study_plan.md chooses: rates within five right answers of the best are tied. Among these the one with the
 most answers that compile wins, then the smallest.
@@ -27,11 +27,16 @@ from cuset_stage.tasks.messages import prompts_of
 
 
 TIED = 5  # rates whose right answers differ by at most this many are tied
+NO_FILE = "no file of this name"  # the program failed, and named a file in data/
 REAL = "qwen2.5-coder-1.5b"  # the model of runs whose model is named after the learning rate ("rate...")
 
 
-def first_error(message: str) -> dict[str, str]:
-    """Return nvcc's first error as the key "error", with X for each name, or an empty dict if there is none."""
+def first_error(verdict: str, message: str) -> dict[str, str]:
+    """Return why a program failed as the key "error", with X for each name, or an empty dict if it is not known."""
+    if verdict == "runtime_error" and re.search(r"data/\S+\.bin", message):
+        return {"error": NO_FILE}
+    if verdict != "compile_error":
+        return {}
     error = re.search(r"error: (.*)", message)
     if error is None:
         return {}
@@ -53,7 +58,7 @@ def rows_of(settings: StudySettings) -> list[dict]:
         of_run = {"prompts": prompts_of(results.run), "rate": None if run.keys is None else keys["learning_rate"]}
         for row in sorted(results.samples, key=lambda row: (row["task"], row["sample"])):
             answer = {key: row[key] for key in ("task", "sample", "verdict", "compiled", "tokens", "run_s")}
-            error = first_error(row["message"]) if row["verdict"] == "compile_error" else {}
+            error = first_error(row["verdict"], row["message"])
             rows.append(about | {"operation": row["family"], **answer, **of_run, **error})
     return rows
 

@@ -70,9 +70,13 @@ def test_readme_and_page_say_what_the_study_s_rows_give():
     readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/real_study.md"))
     for method in METHODS:
         assert f"{100 * scores(rows, method, 'right').to_numpy().mean():.1f} %" in readme
-    mean = crossed(paired(rows, "cuset", "sft"))
+    again = read_rows(real_study.REPEATED)
+    for method in ("sft", "cuset"):
+        assert f"{100 * scores(again, method, 'right').to_numpy().mean():.1f}" in readme
+    mean, of_all = (crossed(paired(some, "cuset", "sft")) for some in (rows, real_study.all_trainings(rows, again)))
     value, low, high = (f"{100 * end:.1f}" for end in (mean.value, *mean.interval()))
     assert f"{value} points ({low} to {high})" in readme
+    assert "{:.1f} ({:.1f} to {:.1f})".format(*(100 * end for end in (of_all.value, *of_all.interval()))) in readme
     assert all(number.lstrip("-") in page.partition("\n## ")[0] for number in (value, low, high))
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from . import ROOT, between, filled, record, table
 
 
 ROWS = ROOT / "benchmarks" / "real" / "results.jsonl.gz"
+REPEATED = ROOT / "benchmarks" / "real" / "repeated.jsonl.gz"  # of second trainings
 FIGURE = ROOT / "docs" / "assets" / "real_study.png"
 # Method -> its title, and the right and compiled answers of Qwen2.5-Coder-7B in the paper's Table 2, in percent.
 METHODS = {
@@ -27,12 +29,13 @@ METHODS = {
 }
 TITLES = {method: title for method, (title, _) in METHODS.items()}
 EQUIVALENT = 0.05  # bound of the equivalence tests in docs/real_study_plan.md
+NO_FILE = "no file of this name"  # as scripts/real_rows.py writes it
 SIZES = ("0.5B", "1.5B")
 
 
-def read_rows() -> pd.DataFrame:
-    """Return the study's rows, one per judged answer, with `right` and `compiled` as 0.0 or 1.0."""
-    with gzip.open(ROWS, "rt", encoding="utf-8") as file:
+def read_rows(path: Path | None = None) -> pd.DataFrame:
+    """Return the rows of a file, by default the study's, one per judged answer, `right` and `compiled` as 0.0 or 1.0."""
+    with gzip.open(path or ROWS, "rt", encoding="utf-8") as file:
         rows = pd.DataFrame(row for row in map(json.loads, file) if row["verdict"] != "infra_error")
     return rows.assign(right=(rows.verdict == "passed") * 1.0, compiled=rows.compiled * 1.0)
 
@@ -112,10 +115,41 @@ def failures(rows: pd.DataFrame) -> str:
 
 def errors(rows: pd.DataFrame) -> str:
     """Return the table of the eight most common first errors of nvcc. X stands for a name."""
-    shares = pd.crosstab(rows.method, rows.error).div(rows.groupby("method").size(), axis=0).mul(100)
+    failed = rows[rows.verdict == "compile_error"]
+    shares = pd.crosstab(failed.method, failed.error).div(rows.groupby("method").size(), axis=0).mul(100)
     commonest = shares.sum().sort_values(ascending=False, kind="stable").index[:8]
     cells = [[f"`{error}`", *(f"{shares.loc[method, error]:.1f}" for method in METHODS)] for error in commonest]
     return table(["% of answers", *TITLES.values()], cells)
+
+
+def all_trainings(rows: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of SFT and CuSeT in both files, with the second trainings as seeds of their own."""
+    both = pd.concat([rows, again.assign(seed=again.seed + 10)])
+    return both[both.method.isin(["sft", "cuset"])]
+
+
+def repeated(rows: pd.DataFrame) -> str:
+    """Return the table of the second trainings of SFT and CuSeT, and a note on CuSeT minus SFT in all trainings."""
+    again = read_rows(REPEATED)
+    parts = record("real/repeated.json")["methods"]
+    columns = []
+    for method in ("sft", "cuset"):
+        answers, logs = again[again.method == method], parts[method]["training"]
+        held_out = parts[method]["held_out"]["notions"]["eq3"]
+        means = [crossed(scores(again, method, value).to_numpy()) for value in ("right", "compiled")]
+        shares = [between(*(100 * end for end in (mean.value, *mean.rate_interval()))) for mean in means]
+        lost = f"{100 * (answers.error == NO_FILE).mean():.1f}"
+        losses = [logs[f"{kind}_nll"] for kind in ("other", "cuda")]
+        changes = [f"{np.mean(loss[:10]):.2f} to {np.mean(loss[-10:]):.2f}" for loss in losses]
+        unsure = [held_out[kind]["at_most_tau"] for kind in ("neutral", "sensitive")]
+        unlikely = [between(*(100 * part[key] for key in ("value", "low", "high"))) for part in unsure]
+        columns.append([*shares, lost, *changes, *unlikely])
+    names = ["right, %", "compile, %", "no file of the name that the program opens, %"]
+    names += [f"loss of a {kind} token, first to last 100 steps" for kind in ("neutral", "CUDA")]
+    names += [f"held-out {kind} tokens of a confidence of 0.1 or less, %" for kind in ("neutral", "CUDA")]
+    one, all_of_them = (crossed(paired(some, "cuset", "sft")) for some in (again, all_trainings(rows, again)))
+    note = f"CuSeT minus SFT: {interval(one)} points, and with tier 1's trainings {interval(all_of_them)}."
+    return f"{table(['', 'SFT', 'CuSeT'], zip(names, *columns, strict=True))}\n\n{note}"
 
 
 def section3() -> str:
@@ -172,5 +206,6 @@ def page() -> str:
         rates=rates(rows),
         differences=differences(rows),
         failures=f"{failures(rows)}\n\n{errors(rows)}",
+        repeated=repeated(rows),
         section3=section3(),
     )
