@@ -13,12 +13,12 @@
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU; and
 # `inputs`: CUDABench's inputs, which tier1 and repeated make beside their first trainings.
-# Set CUSET_CACHE and TMPDIR to a large disk or /dev/shm: CUDABench's inputs take 84 GiB; what has no room is made again. Judging on the GPU of a
-# training halves its speed. Two of these may run side by side with `taskset` (training waits for its one core): at one study only on one GPU,
-# at different ones also on different GPUs (CUDA_VISIBLE_DEVICES).
+# Set CUSET_CACHE, CUSET_SCRATCH and TMPDIR to memory, such as a tmpfs of 118 GiB: CUDABench's inputs take 84, what has no room is made again, and
+# each program gets a copy (on an H200's disk 0.7 answers a second were judged, in memory 8). Judging on the GPU of a training halves its speed.
+# Two of these may run side by side at different studies on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,20s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
@@ -35,8 +35,7 @@ link "$bench" CUDABench
 [ -f outputs/real/develop.jsonl ] || python3 scripts/operations.py --tasks outputs/real/develop.jsonl
 
 # STUDY [KEY=VALUE ...]: on each GPU a lane trains run after run, and another samples and judges what is trained; needs no Snakemake
-spread() {
-    local written folder gpus cores gpu lists
+spread() ( # a shell of its own: it binds itself to each GPU in turn
     lists=$(mktemp -d)
     written=$(python3 - "$lists" "$@" "only=${RUNS:-*}" executor=lanes <<'PYTHON'
 import pathlib, sys
@@ -62,26 +61,28 @@ for job in sorted(jobs_left(settings, wanted(settings, jobs)), key=order):
 (lists / "others").write_text("".join(" ".join(names) + "\n" for names in others.values()))
 print(",".join(gpu_names(settings)) or "none", settings.output)
 PYTHON
-) || return
+) || exit
     read -r gpus folder <<<"$written"
     IFS=, read -ra gpus <<<"$gpus"
     cores=$(($(env -u OMP_NUM_THREADS nproc) / ${#gpus[@]})) # nproc obeys that variable
-    cd "$folder" || return
-    for gpu in "${!gpus[@]}"; do # a training waits for its one core
-        lane train $((gpu * cores))-$((gpu * cores + 1)) "${gpus[gpu]#none}" &
-        lane others $((gpu * cores + (cores > 2 ? 2 : 0)))-$((gpu * cores + cores - 1)) "${gpus[gpu]#none}" &
+    cd "$folder" || exit
+    for gpu in "${!gpus[@]}"; do
+        export CUDA_VISIBLE_DEVICES=${gpus[gpu]#none}
+        taskset -cp $((gpu * cores))-$((gpu * cores + cores - 1)) $BASHPID >/dev/null
+        lane train &
+        lane others 10 & # a training waits for its one core, so the others let it go first
     done
     wait
-    cd "$root" && rm -r "$lists"
-}
-lane() { # LIST CORES GPU; in the study's folder
+    rm -r "$lists"
+)
+lane() { # LIST [NICENESS]; in the study's folder
     local jobs job marker
     while read -ra jobs < <(flock "$lists/lock" sed -i -e '1w /dev/stdout' -e 1d "$lists/$1"); do
         marker=${jobs[0]#*/}
         marker=$lists/${marker//\//%}
         while [ "$1" = others ] && [ -e "$marker" ]; do sleep 2; done
         for job in "${jobs[@]}"; do
-            CUDA_VISIBLE_DEVICES=$3 taskset -c "$2" python3 -m cuset_stage.study.job "$job" >>"logs/$job.log" 2>&1 ||
+            nice -n "${2:-0}" python3 -m cuset_stage.study.job "$job" >>"logs/$job.log" 2>&1 ||
                 { echo "$job failed: $PWD/logs/$job.log"; break; }
             echo "$(date +%T) $(cat "done/$job.json")"
         done
@@ -96,7 +97,7 @@ scaling() {
 rates() { spread yaml_configs/studies/real_rates.yaml; }
 tier1() {
     [ -f "$out/inputs.done" ] || inputs & # beside 16 cores of an H200 the first judging took 285 s, as it had to make them
-    spread yaml_configs/studies/real.yaml # it waits for both
+    spread yaml_configs/studies/real.yaml
 }
 repeated() {
     local RUNS=${RUNS:-*/sft/seed0,*/cuset/seed0,*/sft/seed1,*/cuset/seed1,*/sft/seed2,*/cuset/seed2}
