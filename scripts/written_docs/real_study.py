@@ -176,13 +176,13 @@ def section3() -> str:
 
 
 def draw() -> None:
-    """Draw the figure: for each method the mean with its interval, and a bar for each seed."""
+    """Draw the figure: for each method the mean with its interval, a bar for each seed, and a cross for a second training."""
     import matplotlib
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    rows = read_rows()
+    rows, again = read_rows(), read_rows(REPEATED)
     figure, axes = plt.subplots(figsize=(7, 0.6 + 0.45 * len(METHODS)), layout="constrained")
     for place, method in enumerate(METHODS):
         mean = crossed(scores(rows, method, "right").to_numpy())
@@ -191,8 +191,10 @@ def draw() -> None:
         axes.plot([100 * low, 100 * high], [place, place], color=color, linewidth=2)
         axes.plot(100 * mean.value, place, "o", color=color)
         axes.plot([100 * seed for seed in mean.by_seed], [place] * mean.seeds, "|", color=color, markersize=14)
+        second = 100 * scores(again, method, "right").mean(axis=1)
+        axes.plot(second, [place] * len(second), "x", color=color)
     axes.set_yticks(range(len(METHODS)), TITLES.values())
-    axes.set_xlabel("right answers, % (mean, 95 % interval; a bar a seed)")
+    axes.set_xlabel("right answers, % (mean, 95 % interval; a bar a seed, x: a second training)")
     axes.set(xlim=(0, None), ylim=(len(METHODS) - 0.5, -0.5))
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(FIGURE, dpi=150, metadata={"Software": None})
