@@ -54,6 +54,13 @@ def test_a_number_with_an_exponent_needs_no_point(tmp_path):
     assert read_yaml(file) == {"a": [1e-4, 1e-4, 2e3, -100.0, "1e", "e5", "1e-4", "${x", "${oc.env:HOME}"]}
 
 
+def test_a_path_may_have_dots_and_equals_signs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rest.lr=1.jsonl").touch()
+    paths = ("outputs/lr=2/answers.jsonl", "rest.v1/lr=2/a", "./rest.lr=2", "rest.lr=1.jsonl", "lr.x=1")
+    assert Example.read(["s", *paths]).rest == paths
+
+
 def test_a_switch_may_have_dashes():
     assert Example.read(["s", "--fresh"]) == Example.read(["s", "fresh=true"])
 
@@ -71,6 +78,11 @@ def test_a_switch_may_have_dashes():
         (["s", "gpus=0,x"], r"^gpus\[1\]='x': expected a valid integer"),
         (["s", "--per-gpu", "4"], r"^--per-gpu: settings are written key=value, so: per_gpu=4"),
         (["a b", "--fresh", "--per-gpu=4"], "^--per-gpu=4: settings are written key=value, so: per_gpu=4$"),
+        (
+            ["s", "extra.a=1"],
+            r"^extra\.a=1: a key has no dots; write extra=\{a: 1\} with all else .* or \./extra\.a=1 if",
+        ),
+        (["s", "extra.a.b=[1]"], r"write extra=\{a: \{b: \[1\]\}\} with"),
         (["s", "--frsh"], "^--frsh: settings are written key=value; did you mean fresh"),
         (["s", "a", "fresh=true"], "^fresh=true and rest contradict each other: leave one out$"),
     ],

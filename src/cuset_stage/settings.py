@@ -5,6 +5,7 @@ of help each. The command line, `--help` and the documentation are all made from
 pydantic and yaml, and nothing heavier.
 """
 
+import os
 import re
 import tempfile
 import types
@@ -213,8 +214,13 @@ class Settings(Keys):
                     raise SettingsError(f"{argument}: settings are written key=value, so: {key}={value}")
                 argument = f"{key}=true"
             key, equals, value = argument.partition("=")
+            outer, *inner = key.split(".")
             if equals and key.isidentifier():
                 by_key[key] = _parsed(value)
+            elif equals and inner and outer in cls.model_fields and "/" not in key and not os.path.exists(argument):
+                written = f"{outer}={{{': {'.join(inner)}: {value}{'}' * len(inner)}"
+                fix = f"write {written} with all else that {outer} is to hold, or ./{argument} if this is a path"
+                raise SettingsError(f"{argument}: a key has no dots; {fix}.")
             elif argument.endswith((".yaml", ".yml")) and not values and not bare:
                 values, file = read_yaml(Path(argument)), argument
             else:
