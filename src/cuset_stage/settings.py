@@ -147,7 +147,7 @@ class Keys(BaseModel):
     Each key is a field with `Field(description=..., ge=..., ...)`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod

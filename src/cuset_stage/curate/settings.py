@@ -147,7 +147,7 @@ class Answering(BackendSettings):
         description="a model's folder or Hub name, or what the endpoint calls it; without it tasks without an answer are dropped",
     )
     samples: PositiveInt = Field(4, description="answers to each task")
-    temperature: float = Field(0.8, ge=0, allow_inf_nan=False, description="sampling temperature; 0 is greedy")
+    temperature: float = Field(0.8, ge=0, description="sampling temperature; 0 is greedy")
     answered: Literal["keep", "add", "replace"] = Field(
         "keep",
         description="tasks that come with an answer: keep: they are not asked; add: the samples stand beside it; replace: in its place",
@@ -171,7 +171,7 @@ class Writing(Settings):
 
     model: str | None = Field(None, description="the name it is served by; without it no tasks are written of kernels")
     endpoint: str | None = Field(None, description="an OpenAI-compatible server; without it kept replies are used")
-    temperature: float = Field(0.0, ge=0, allow_inf_nan=False, description="sampling temperature; 0 is greedy")
+    temperature: float = Field(0.0, ge=0, description="sampling temperature; 0 is greedy")
     max_tokens: PositiveInt = Field(16384, description="most tokens of a reply, reasoning included")
     extra_body: ExtraBody = Field(None, description="further keys of requests to the endpoint, such as {top_k: -1}")
     tries: PositiveInt = Field(3, description="replies to a question before a kernel is given up")

@@ -48,7 +48,7 @@ class Sampling(Settings):
         le=3,
         description="the prompt's level (CUDABench); of our own format 2 is the bare wording, 3 the detailed one",
     )
-    temperature: float = Field(0.0, ge=0, allow_inf_nan=False, description="sampling temperature; 0 is greedy")
+    temperature: float = Field(0.0, ge=0, description="sampling temperature; 0 is greedy")
     top_p: float = Field(1.0, gt=0, le=1, description="nucleus sampling; 1 keeps every token")
     seed: int = Field(0, description="what the seed of each sample is drawn from")
     max_tokens: int = Field(4096, ge=1, description="most tokens of an answer, reasoning included")

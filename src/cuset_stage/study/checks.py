@@ -61,7 +61,7 @@ def check_keys(settings: StudySettings, jobs: Sequence[Job], commands: Mapping[s
     """Check the keys of the study.
 
     Each one must belong to a recipe or a command, have an effect there, and not be one that the study itself sets. A
-    number must be one.
+    number must be one, and a data set a name.
 
     Raises:
         StudyError: a key does not fit. The message names the place of the key and the nearest valid key, or the fix.
@@ -81,6 +81,9 @@ def check_keys(settings: StudySettings, jobs: Sequence[Job], commands: Mapping[s
             is_number = re.fullmatch(r"(int|float)( \| None)?", known_keys[key])
             if is_number and not isinstance(value, int | float | None):
                 raise StudyError(f"{job.name}: {key}={shown(value)}: expected a number.")
+            names = value if isinstance(value, list) else [value or ""]
+            if key in DATA_SETS and not all(isinstance(name, str) for name in names):
+                raise StudyError(f"{job.name}: {key}={shown(value)}: expected a data set's name, or a list of names.")
         # A recipe and the study may have such keys: of a method that is plain SFT they are another method's.
         unused = sorted(key for key in job.run.keys or () if key.startswith("cuset_"))
         if unused and (stage := job.settings.get("stage", "sft")) != "cuset":
