@@ -12,7 +12,8 @@ from commands import cuset
 from results_factory import write_results
 
 from cuset_stage.files import write_atomically
-from cuset_stage.study.checks import recipe_keys
+from cuset_stage.objective.rules import RULES
+from cuset_stage.study.checks import objectives, recipe_keys
 from cuset_stage.study.plan import jobs_of
 from cuset_stage.study.run import write_study
 from cuset_stage.study.settings import StudySettings
@@ -55,6 +56,12 @@ def test_the_keys_of_a_recipe_are_those_it_is_parsed_into():
     }
 
 
+def test_the_objectives_are_those_of_the_registry(study):
+    assert objectives() == list(RULES)
+    for value in ({"cuset_objective": "module:focal"}, {"cuset_fused": True}):
+        assert "left:" in run(study("methods", cuset=value), "dry_run=true")
+
+
 def test_a_dry_run_says_what_is_left_without_torch(study):
     code = (
         "import sys; from cuset_stage.cli import app; app(standalone_mode=False); "
@@ -86,6 +93,8 @@ def test_a_dry_run_says_what_is_left_without_torch(study):
         ((), {"keys": {"datset": "a"}}, "keys: datset: no such key in a recipe; did you mean dataset"),
         (("methods",), {"new": {"cuset_tua": 0.3}}, "methods: new: cuset_tua: no such key in a recipe; did you mean cuset_tau"),
         (("methods",), {"new": {"stage": "sft", "cuset_tau": 0.3}}, "train/tiny/new/seed0: cuset_tau has no effect under stage: sft. Add stage: cuset"),
+        (("methods",), {"cuset": {"stage": "cusset"}}, "train/tiny/cuset/seed0: stage=cusset: no such value; did you mean cuset?"),
+        (("methods",), {"cuset": {"cuset_objective": "pro_fit"}}, "cuset_objective=pro_fit: no such value; did you mean profit?"),
         ((), {"ablations": {"runs": {"a": {"cuset_tua": 1}}}}, "ablations: a: cuset_tua: no such key"),
         ((), {"ablations": {"rnus": {}, "runs": {}}}, "ablations: rnus: no such key; did you mean runs?"),
         ((), {"sweeps": {"runs": {"cuset_tua": [1, 2]}}}, "sweeps: cuset_tua: no such key"),

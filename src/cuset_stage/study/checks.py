@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import bundled
+from ..named_functions import is_function_name
 from ..settings import Settings, SettingsError, check_datasets, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..tasks import load_tasks
@@ -57,11 +58,18 @@ def recipe_keys() -> Mapping[str, str]:
     return keys
 
 
+@functools.cache
+def objectives() -> list[str]:
+    """Return the names of the built-in objectives, read from their source for the same reason."""
+    source = Path(__file__).parents[1] / "objective" / "rules.py"
+    return re.findall(r"^@rule\(.*?^def (\w+)", source.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
 def check_keys(settings: StudySettings, jobs: Sequence[Job], commands: Mapping[str, type[Settings]]) -> None:
     """Check the keys of the study.
 
-    Each one must belong to a recipe or a command, have an effect there, and not be one that the study itself sets. A
-    number must be one, and a data set a name.
+    Each one must belong to a recipe or a command, have an effect there, and not be one that the study itself sets.
+    Numbers, names of data sets and values out of a fixed list must be such.
 
     Raises:
         StudyError: a key does not fit. The message names the place of the key and the nearest valid key, or the fix.
@@ -84,6 +92,11 @@ def check_keys(settings: StudySettings, jobs: Sequence[Job], commands: Mapping[s
             names = value if isinstance(value, list) else [value or ""]
             if key in DATA_SETS and not all(isinstance(name, str) for name in names):
                 raise StudyError(f"{job.name}: {key}={shown(value)}: expected a data set's name, or a list of names.")
+            allowed = re.fullmatch(r"Literal(\[.+\])( \| None)?", known_keys[key])
+            if allowed or (key == "cuset_objective" and not is_function_name(value)):
+                values = ast.literal_eval(allowed[1]) if allowed else objectives()
+                if isinstance(value, str) and value not in values:  # YAML reads a bare on and off as booleans
+                    raise StudyError(f"{job.name}: {key}={value}: no such value; {nearest(value, values)}")
         # A recipe and the study may have such keys: of a method that is plain SFT they are another method's.
         unused = sorted(key for key in job.run.keys or () if key.startswith("cuset_"))
         if unused and (stage := job.settings.get("stage", "sft")) != "cuset":
