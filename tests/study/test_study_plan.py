@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 from commands import cuset
+from results_factory import write_results
 
-from cuset_stage.files import file_lock, write_atomically
+from cuset_stage.files import file_lock, file_sha256, write_atomically
 from cuset_stage.settings import SettingsError
 from cuset_stage.study.job import lock_of
 from cuset_stage.study.plan import OUTPUTS, StudyError, jobs_of, runs_of, wanted
@@ -258,6 +259,20 @@ def test_runs_that_are_compared_have_the_same_rows_and_weights(study, tmp_path, 
         write_atomically(given.output / "runs/m" / method / "seed3/answers.jsonl", '{"weights": "1"}\n')
     with pytest.raises(StudyError, match=r"path=\S+/base: has changed since m/vanilla/seed3 began"):
         check_begun(given, jobs_of(given))
+
+
+def test_runs_that_are_left_are_judged_on_the_same_tasks(study, tmp_path):
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_bytes((ROOT / "data/cuset_mini_2.jsonl").read_bytes())
+    given, alone = study(tasks=str(tasks)), study(tasks=str(tasks), methods={"sft": {}}, seeds=[3])
+    write_results(given.output / "runs/m/sft/seed3/results.jsonl", "sft", {}, tasks={"sha256": file_sha256(tasks)})
+    check_begun(given, jobs_of(given))
+    tasks.write_text("\n".join(tasks.read_text().splitlines()[:-1]))
+    with pytest.raises(StudyError, match=rf"^tasks={tasks}: has changed since m/sft/seed3 began"):
+        check_begun(given, jobs_of(given))
+    check_begun(alone, jobs_of(alone))  # which leaves nothing to compare with
+    tasks.unlink()
+    check_begun(given, jobs_of(given))  # `missing` names it
 
 
 @pytest.fixture

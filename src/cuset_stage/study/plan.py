@@ -1,5 +1,6 @@
 """The plan of a study: its runs (models x methods x seeds) and the jobs that train, sample and judge each of them."""
 
+import contextlib
 import fnmatch
 import hashlib
 import itertools
@@ -14,6 +15,7 @@ from typing import Any
 from .. import bundled
 from ..files import file_sha256, read_json, weights_fingerprint
 from ..settings import read_yaml, split_names
+from ..tasks import TaskError, load_tasks
 from ..text import InputError, nearest
 from .settings import NAME, Kind, StudySettings
 
@@ -176,13 +178,17 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
 
 
 def inputs_of(keys: Mapping[str, Any]) -> dict[str, str]:
-    """Return fingerprints of the data sets and of the model that a recipe with these keys names, by their keys.
+    """Return fingerprints of the data sets, the model and the task set that a job with these keys reads, by their keys.
 
-    A data set's fingerprint covers its entry in dataset_info.json and its file. A model on the Hub has none.
+    A data set's fingerprint covers its entry in dataset_info.json and its file. A model on the Hub has none, and a task
+    set that cannot be read.
     """
     folder = bundled.found(Path(str(keys.get("dataset_dir", "data"))))
-    info, weights = read_json(folder / "dataset_info.json"), weights_fingerprint(keys["model_name_or_path"])
+    info, weights = read_json(folder / "dataset_info.json"), weights_fingerprint(keys.get("model_name_or_path"))
     inputs = {} if weights is None else {"model_name_or_path": weights}
+    if "tasks" in keys:
+        with contextlib.suppress(TaskError):
+            inputs["tasks"] = load_tasks(keys["tasks"], format=keys.get("format", "auto")).sha256
     for key in DATA_SETS:
         digest = hashlib.sha256()
         for name in split_names(keys.get(key)) or ():

@@ -120,10 +120,10 @@ def forecast(settings: StudySettings, jobs: Sequence[Job], gpus: int = 0) -> tup
 
 
 def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
-    """Check that jobs that have begun keep their settings, data sets and models. A study may only grow.
+    """Check that jobs that have begun keep their settings, data sets, models and tasks. A study may only grow.
 
     Raises:
-        StudyError: a job that has begun would run with other settings, or a data set or model has changed.
+        StudyError: a job that has begun would run with other settings, or a data set, model or task set has changed.
         SettingsError: a file of settings in the study's folder is broken.
     """
     for job in jobs:
@@ -161,7 +161,7 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
 
 
 def check_inputs(settings: StudySettings, jobs: Iterable[Job]) -> None:
-    """Check that the runs of a model have the same weights, and trainings on a data set the same rows.
+    """Check that runs of a model have the same weights, trainings on a data set the same rows, and all the same tasks.
 
     Answers of an endpoint, and what an earlier version made, do not tell what they are of.
 
@@ -171,10 +171,10 @@ def check_inputs(settings: StudySettings, jobs: Iterable[Job]) -> None:
     now: dict[str, dict[str, str]] = {}
     found: dict[tuple[str, str], dict[str, Job]] = {}  # key=value, its fingerprint now: a job with each fingerprint
     for job in jobs:
-        if job.kind != "train" and (job.kind, job.run.keys) != ("generate", None):
+        if job.kind not in ("train", "evaluate") and (job.kind, job.run.keys) != ("generate", None):
             continue
-        keys = job.settings if job.kind == "train" else {"model_name_or_path": job.settings["model"]}
-        named = {key: str(keys.get(key)) for key in ("dataset_dir", *DATA_SETS, "model_name_or_path")}
+        keys = {"model_name_or_path": job.settings["model"]} if job.kind == "generate" else job.settings
+        named = {key: str(keys.get(key)) for key in ("dataset_dir", *DATA_SETS, "model_name_or_path", "tasks")}
         here = now[str(named)] = now.get(str(named)) or inputs_of(keys)
         begun = _begun_with(settings, job)
         for key, digest in (here if begun is None else begun).items():
@@ -182,20 +182,23 @@ def check_inputs(settings: StudySettings, jobs: Iterable[Job]) -> None:
     for (what, latest), jobs_with in found.items():
         if len(jobs_with) > 1:
             run = next(job.run.name for digest, job in jobs_with.items() if digest != latest)
+            part = "/results.jsonl (and answers.jsonl, if prompts changed)" if what.startswith("tasks=") else ""
             raise StudyError(
                 f"{what}: has changed since {run} began, and the study compares this run with others. Put it back, give "
-                f"the study another output=, or remove {settings.output / 'runs' / run} and run the study."
+                f"the study another output=, or remove {settings.output / 'runs' / run}{part}, as of all runs from "
+                "before the change, and run the study."
             )
 
 
 def _begun_with(settings: StudySettings, job: Job) -> dict[str, str] | None:
-    """Return what a training, or the sampling of an untrained model, has begun with (`inputs_of`), None if it has not."""
+    """Return what a training, a judging, or the sampling of an untrained model has begun with, None if it has not."""
     if job.kind == "train":
         file = settings.output / "runs" / job.run.name / INPUTS
         return read_json(file) if _is_running(settings, job) or _has_trained(settings, job) else None
-    answers = Path(job.settings["output"])
-    weights = next((answer.get("weights") for _, answer in read_objects(answers)), None) if answers.exists() else None
-    return weights and {"model_name_or_path": weights}
+    output = Path(job.settings["output"])
+    first = next((line for _, line in read_objects(output)), {}) if output.exists() else {}
+    begun = {"model_name_or_path": first.get("weights"), "tasks": (first.get("tasks") or {}).get("sha256")}
+    return {key: digest for key, digest in begun.items() if digest} or None
 
 
 def _has_trained(settings: StudySettings, job: Job) -> bool:
@@ -223,7 +226,7 @@ def prepare(settings: StudySettings, every: Sequence[Job]) -> None:
     `every` holds all jobs of the study. What starts them afterwards needs to know of records only.
 
     Raises:
-        StudyError: a job that has begun would run with other settings, or a data set or model has changed.
+        StudyError: as `check_begun`.
     """
     check_begun(settings, every)
     # A job that a killed study has left may write its record at any time. Such a record counts, so only those are

@@ -51,7 +51,7 @@ def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
 
 def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str, Any]]:
     """Yield the rows of all runs that are judged completely."""
-    first: dict[str, tuple[Any, Path]] = {}  # what runs have in common: its value, and the first run's folder
+    first: dict[str, tuple[str, Path]] = {}  # task and wording: the digest of its prompt, and the first run's folder
     check_inputs(settings, (job for job in jobs_of(settings) if f"evaluate/{job.run.name}" in records))
     for run in runs_of(settings):
         if f"evaluate/{run.name}" not in records:
@@ -59,16 +59,13 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
         file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
         answers, judged = file.with_name(OUTPUTS["generate"]), read_results(file)
         tasks, prompts = judged.run.get("tasks") or {}, prompts_of(judged.run)
-        common = {"task set": tasks.get("sha256")}
-        for _, answer in read_objects(answers):  # `prompts`: where the wording differs, the summary says so
-            if digest := answer.get("prompt_sha256"):
-                common[f"prompt of task {answer.get('task')} ({prompts})"] = digest
-        for what, value in common.items():
-            known, where = first.setdefault(what, (value, file.parent))
-            if value != known:
+        digests = {answer.get("task"): answer.get("prompt_sha256") for _, answer in read_objects(answers)}
+        for task, digest in digests.items():  # `prompts`: where the wording differs, the summary says so
+            known, where = first.setdefault(task_prompt := f"{task} ({prompts})", (digest, file.parent))
+            if digest != known:
                 raise StudyError(
-                    f"{file.parent}: another {what} than in {where}: the task set has changed between them. For all runs from "
-                    "before the change, remove results.jsonl (and answers.jsonl, if prompts have changed), and run the study."
+                    f"{file.parent}: another prompt of task {task_prompt} than in {where}: the task set has changed between them. For all "
+                    "runs from before the change, remove results.jsonl and answers.jsonl, and run the study."
                 )
         wanted = tasks.get("count", 0) * int(settings.generate.get("samples", 1))
         judged_once = {(line["task"], line["sample"]) for line in judged.samples}
