@@ -124,6 +124,7 @@ def test_a_typo_is_found_wherever_it_stands(study, tmp_path, place, changes, mes
         ((), {"keys": {"dataset_dir": "none"}}, "dataset_dir=none: no dataset_info.json there"),
         ((), {"tasks": "none.jsonl"}, "tasks: none.jsonl: no such file or folder; give the path of your copy"),
         ((), {"tasks": "README.md"}, "tasks: README.md: expected a folder or a file that ends in"),
+        (("generate",), {"only": [1]}, "tasks: data/cuset_mini_2.jsonl: no task '1'"),
         (("generate",), {"only": "nix"}, "tasks: data/cuset_mini_2.jsonl: no task 'nix'"),
     ],
 )  # fmt: skip

@@ -161,7 +161,8 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
         for name in names:
             check("", check_datasets, [name], folder)
     for options in task_options.values():
-        check("tasks: ", load_tasks, settings.tasks, **{**options, "only": split_names(options.get("only", ()))})
+        only = [str(name) for name in split_names(options.get("only", ()))]  # CUDABench calls its tasks by numbers
+        check("tasks: ", load_tasks, settings.tasks, **{**options, "only": only})
     if settings.prompts is not None:
         check("", read_prompts, settings.prompts)
     return list(problems)
