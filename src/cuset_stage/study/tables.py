@@ -60,11 +60,12 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
         answers, judged = file.with_name(OUTPUTS["generate"]), read_results(file)
         tasks, prompts = judged.run.get("tasks") or {}, prompts_of(judged.run)
         digests = {answer.get("task"): answer.get("prompt_sha256") for _, answer in read_objects(answers)}
-        for task, digest in digests.items():  # `prompts`: where the wording differs, the summary says so
-            known, where = first.setdefault(task_prompt := f"{task} ({prompts})", (digest, file.parent))
+        for task, digest in digests.items():
+            what = f"{task} ({prompts})"  # where the wording differs, the summary says so
+            known, where = first.setdefault(what, (digest, file.parent)) if digest else (digest, file.parent)
             if digest != known:
                 raise StudyError(
-                    f"{file.parent}: another prompt of task {task_prompt} than in {where}: the task set has changed between them. For all "
+                    f"{file.parent}: another prompt of task {what} than in {where}: the task set has changed between them. For all "
                     "runs from before the change, remove results.jsonl and answers.jsonl, and run the study."
                 )
         wanted = tasks.get("count", 0) * int(settings.generate.get("samples", 1))
