@@ -202,6 +202,19 @@ def test_doctor_reports_a_patch_that_failed(monkeypatch):
     assert finding.state == "fail" and "llamafactory.data.loader" in finding.result
 
 
+def test_doctor_names_a_torchvision_that_does_not_fit_torch(tmp_path):
+    """PyPI's torchvision beside a CPU build of torch: transformers then says that it cannot import PreTrainedModel."""
+    fault = "operator torchvision::nms does not exist"
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision" / "__init__.py").write_text(f"raise RuntimeError({fault!r})\n")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from cuset_stage.analysis import doctor; finding = doctor._patches(); "
+    code += "print(finding.state, finding.result, finding.fix, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    state, result, fix = done.stdout.splitlines()
+    assert state == "fail" and result.endswith(f"RuntimeError: {fault}")
+    assert fix.startswith("torchvision cannot be loaded beside torch 2.") and "pip install torch==2." in fix
+
+
 def test_doctor_in_this_environment(run, monkeypatch):
     result = run("doctor")
     assert result.exit_code == 0, result.output

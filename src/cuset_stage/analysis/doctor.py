@@ -102,9 +102,36 @@ def _patches() -> Finding:
     except _compatibility.CompatibilityError as error:
         return Finding("fail", "patches", str(error))
     except Exception as error:
-        fix = f"{AGAIN}, for versions that belong together"
+        fix = _torch_fix() or f"{AGAIN}, for versions that belong together"
+        while error.__cause__ is not None:  # transformers wraps what went wrong in messages that do not say it
+            error = error.__cause__
         return Finding("fail", "patches", f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}", fix)
     return Finding("ok", "patches", f"all {len(_compatibility.SYMBOLS)} apply to LLaMA-Factory")
+
+
+def _torch_fix() -> str | None:
+    """Say how to install torchvision and torchaudio anew if one of them cannot be imported, else return None.
+
+    Their compiled parts load only beside the torch they were built for. With a CPU build of torch alone, pip adds
+    those of PyPI, which are built for CUDA.
+    """
+    broken = []
+    for name in ("torchvision", "torchaudio"):
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                importlib.import_module(name)
+        except ModuleNotFoundError:
+            continue
+        except Exception:
+            broken.append(name)
+    if not broken:
+        return None
+    version, _, build = metadata.version("torch").partition("+")
+    index = f" --index-url https://download.pytorch.org/whl/{build}" if build else ""
+    return (
+        f"{' and '.join(broken)} cannot be loaded beside torch {metadata.version('torch')}; install what belongs to it: "
+        f"pip uninstall -y {' '.join(broken)} && pip install torch=={version} {' '.join(broken)}{index}"
+    )
 
 
 def _device() -> Finding:
