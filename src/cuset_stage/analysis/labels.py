@@ -166,7 +166,7 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
     def numbered(finding: str) -> str:
         rows = record["row_numbers"].get(finding, [])
         more = " ..." if len(rows) > TOLD_ROWS else ""
-        return f": {', '.join(map(str, rows[:TOLD_ROWS]))}{more}" if rows else ""
+        return f" (row{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:TOLD_ROWS]))}{more})" if rows else ""
 
     weights = record["weights"]
     weight_text = f"{weights['mean']:.3g} on average, 0 for {weights['share_of_0']:.1%} of them" if weights else None
