@@ -206,7 +206,7 @@ def test_a_bad_row_is_named(tmp_path, row, message):
 def test_bad_paths(tmp_path):
     row = json.dumps(cuset_row())
     for name, content, message in [
-        ("absent.jsonl", None, "no such file or folder"),
+        ("absent.jsonl", None, "no such file or folder; .*or data/cuset_mini_2.jsonl for the package's 200 tasks"),
         ("notes.txt", b"x", "expected a folder or a file that ends in .jsonl"),
         ("broken.parquet", b"x", "not a Parquet file"),
         ("latin.jsonl", b'{"id": "\xe9"}\n', "not JSON .*utf-8"),

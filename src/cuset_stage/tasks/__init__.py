@@ -55,7 +55,8 @@ def load_tasks(path: Path, *, format: str = "auto", **chosen: Any) -> TaskSet:
     if format not in ("auto", *FORMATS):
         raise TaskError(f"format {format!r}: expected auto, {', '.join(FORMATS)}")
     if not path.exists():
-        raise TaskError(f"{path}: no such file or folder; give the path of your copy of the task set")
+        fix = "give the path of your copy of the task set, or data/cuset_mini_2.jsonl for the package's 200 tasks"
+        raise TaskError(f"{path}: no such file or folder; {fix}")
     if path.is_dir():
         for form, reader in FOLDERS.items():
             read, sha256 = reader.read_folder(path) if format in ("auto", form) else ([], "")
