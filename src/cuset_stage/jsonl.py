@@ -79,6 +79,11 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         rows = json.loads(text) if is_list else [row for _, row in read_objects(path, torn=False)]
     except OSError as error:
         raise LinesError(f"cannot read {path}: {error.strerror}.") from None
+    except LinesError:
+        if keys := _keys_of_one_object(text):
+            is_object = f"it is one object, with the keys {', '.join(keys[:5])}"
+            raise LinesError(f"{path}: {is_object}; expected a list of objects, or one object a line.") from None
+        raise
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         form = "a list of objects in UTF-8 without a byte-order mark, or one object a line"
         raise LinesError(f"{path}: not JSON ({error}); expected {form}.") from None
@@ -86,6 +91,15 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     if wrong or not rows:
         raise LinesError(f"{path}: {[*wrong, 'no rows'][0]}; expected a list of objects, or one object a line.")
     return rows
+
+
+def _keys_of_one_object(text: str) -> list[str]:
+    """Return the keys of the object that a text is as a whole, such as a dataset_info.json, else an empty list."""
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return list(whole) if isinstance(whole, dict) else []
 
 
 def to_line(record: Mapping[str, Any]) -> str:
