@@ -117,6 +117,14 @@ def test_every_key_is_described():
     ]
 
 
+def test_a_data_set_of_the_package_that_another_folder_hides(tmp_path):
+    (tmp_path / "dataset_info.json").write_text('{"mine": {"file_name": "a"}}')
+    with pytest.raises(SettingsError, match=r"cuset_kernels comes with the package: give dataset_dir=.*, or") as error:
+        check_datasets(["mine", "cuset_kernels"], str(tmp_path))
+    folder = str(error.value).partition("dataset_dir=")[2].partition(",")[0]
+    check_datasets(["cuset_kernels"], folder)
+
+
 def test_an_entry_of_a_data_set_that_names_no_file_is_shown(tmp_path):
     (tmp_path / "dataset_info.json").write_text(
         '{"right": {"file_name": "a"}, "wrong": {"filename": "a"}, "text": "a"}'

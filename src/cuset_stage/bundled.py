@@ -49,6 +49,22 @@ def data() -> Path:
     return data_dir
 
 
+def where_data_set_is(name: str) -> str | None:
+    """Say how to reach a data set that comes with the package, where another dataset_info.json was read.
+
+    A folder data/ of the user's own, such as LLaMA-Factory's, hides the package's.
+
+    Returns:
+        None if the package has no such data set.
+    """
+    if name not in json.loads((data() / "dataset_info.json").read_text(encoding="utf-8")):
+        return None
+    return (
+        f"{name} comes with the package: give dataset_dir={data()}, or copy its entry from the dataset_info.json there, "
+        "with the file's whole path"
+    )
+
+
 def recipes() -> Path:
     """Return the folder of the bundled recipes."""
     return folder() / "yaml_configs"

@@ -130,7 +130,9 @@ def check_datasets(names: Iterable[str], dataset_dir: str) -> None:
         return
     for name in names:
         if name not in info:
-            raise SettingsError(f"dataset={name}: not in {file}; {nearest(name, info)}")
+            raise SettingsError(
+                f"dataset={name}: not in {file}; {bundled.where_data_set_is(name) or nearest(name, info)}"
+            )
         if not isinstance(info[name], dict) or not info[name].keys() & SOURCES:
             raise SettingsError(
                 f"dataset={name}: its entry in {file} is {shown(info[name])}; expected an object with file_name."
