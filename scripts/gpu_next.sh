@@ -8,7 +8,7 @@
 #   scaling      the paper's recipe on each number of GPUs, a minute a run, 24 runs a number; SCALING: options of scripts/bench_scaling.py
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, in that order, such as '*/sft/*,*/dft/*'
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
-#   repeated     SFT and CuSeT of tier1 trained again, with three answers a prompt, pairs and confidence; RUNS as above
+#   repeated     SFT and CuSeT of tier1 trained again, with pairs and confidence; SAMPLES: answers a prompt (3); RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU; and
@@ -103,7 +103,7 @@ repeated() {
     local RUNS=${RUNS:-*/sft/seed0,*/cuset/seed0,*/sft/seed1,*/cuset/seed1,*/sft/seed2,*/cuset/seed2}
     [ -f "$out/inputs.done" ] || inputs &
     spread yaml_configs/studies/real.yaml output=outputs/real/repeated 'pairs={}' 'analyze={dataset: cuset_kernels_eval}' \
-        'generate={samples: 3, temperature: 0.2, top_p: 0.95, max_tokens: 2048, batch_size: 96, level: 1}'
+        "generate={samples: ${SAMPLES:-3}, temperature: 0.2, top_p: 0.95, max_tokens: 2048, batch_size: 96, level: 1}"
 }
 inputs() {
     nice python3 - "$bench/Datasets/CUDABench-Set.jsonl" <<'PYTHON'
