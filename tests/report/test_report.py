@@ -15,10 +15,13 @@ from playwright.sync_api import expect
 from results_factory import loud, write_results
 from scipy import stats
 
-from cuset_stage.report import ReportError, build_report, collect, print_report, write_report
+from cuset_stage.report.collect import collect
+from cuset_stage.report.collection import ReportError
+from cuset_stage.report.numbers import build_report
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
 from cuset_stage.report.tables import comparison_table, conclusion, family_table, main_table, speed_table, timing_table
+from cuset_stage.report.write import print_report, write_report
 from cuset_stage.report.write import report_markdown as render_markdown
 
 

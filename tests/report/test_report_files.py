@@ -13,12 +13,13 @@ from commands import cuset, small_files
 from results_factory import write_results
 
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
-from cuset_stage.report import build_report, collect, write_report
 from cuset_stage.report.cells import Cell, ranked
+from cuset_stage.report.collect import collect
 from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED
+from cuset_stage.report.numbers import build_report
 from cuset_stage.report.page import duration
 from cuset_stage.report.tables import VERDICTS
-from cuset_stage.report.write import CSV_TABLES
+from cuset_stage.report.write import CSV_TABLES, write_report
 from cuset_stage.sandbox import Verdict
 
 
@@ -49,7 +50,7 @@ def test_a_full_disk_is_said(write: Any, tmp_path: Path, monkeypatch: pytest.Mon
     assert said == f"cuset: report: {out}/report.md: File too large.\n"
     assert not files(out)
     full = OSError(errno.ENOSPC, "No space left on device")  # as most libraries raise it
-    monkeypatch.setattr("cuset_stage.report.write_report", Mock(side_effect=full))
+    monkeypatch.setattr("cuset_stage.report.write.write_report", Mock(side_effect=full))
     assert "a file that the system does not name" in cuset("report", *results, output=out, exit_code=2)
 
 

@@ -14,8 +14,9 @@ from results_factory import loud, sample, write_results
 from task_factory import write_lines
 
 from cuset_stage.judge.results import ResultsWriter, describe_run
-from cuset_stage.report import build_report, collect
+from cuset_stage.report.collect import collect
 from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED, Collection, ReportError
+from cuset_stage.report.numbers import build_report
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
 from cuset_stage.tasks import choose_tasks, load_tasks

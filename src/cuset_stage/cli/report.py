@@ -29,7 +29,9 @@ class ReportSettings(Settings):
 @command(app, "report", ReportSettings)
 def report(settings: ReportSettings) -> None:
     """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, every failing sample."""
-    from ..report import build_report, collect, print_report, write_report
+    from ..report.collect import collect
+    from ..report.numbers import build_report
+    from ..report.write import print_report, write_report
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")

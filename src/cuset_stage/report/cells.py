@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich.console import Console
@@ -18,7 +18,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ..pages import template
-from .statistics import Estimate
+
+
+if TYPE_CHECKING:
+    from .statistics import Estimate  # it loads scipy
 
 
 ABSENT = "–"
@@ -146,7 +149,7 @@ def share(value: float | None, **link: str) -> Cell:
     return Cell(ABSENT) if pd.isna(value) else Cell(percent(value), round(100 * value, 4), shade=value, link=link)
 
 
-def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool = False) -> Cell:
+def estimate_cell(estimate: "Estimate | None", reason: str = "", *, signed: bool = False) -> Cell:
     """Return a cell with a percentage and its interval.
 
     Args:
