@@ -144,11 +144,31 @@ def repeated(rows: pd.DataFrame) -> str:
         unsure = [held_out[kind]["at_most_tau"] for kind in ("neutral", "sensitive")]
         unlikely = [between(*(100 * part[key] for key in ("value", "low", "high"))) for part in unsure]
         columns.append([*shares, lost, *changes, *unlikely])
-    names = ["right, %", "compile, %", "no file of the name that the program opens, %"]
+    names = ["right, %", "compile, %", "the program looks for a file that is not there, %"]
     names += [f"loss of a {kind} token, first to last 100 steps" for kind in ("neutral", "CUDA")]
     names += [f"held-out {kind} tokens of a confidence of 0.1 or less, %" for kind in ("neutral", "CUDA")]
-    one, all_of_them = (crossed(paired(some, "cuset", "sft")) for some in (again, all_trainings(rows, again)))
-    note = f"CuSeT minus SFT: {interval(one)} points, and with tier 1's trainings {interval(all_of_them)}."
+    lost = set(again.task[(again.method == "cuset") & (again.error == NO_FILE)])
+    hits = (
+        all_trainings(rows, again[again.method == "sft"])
+        .query("task in @lost")
+        .groupby(["method", "seed"])
+        .right.sum()
+    )
+    crashed = rows.query("method == 'vanilla' and task in @lost and verdict == 'runtime_error'")
+    both = set(again.task[again.method == "cuset"]) - lost
+    rest = again.query("task in @both")
+    left = rest.groupby("method").right.sum()
+    one, all_of_them, without = (
+        crossed(paired(of, "cuset", "sft")) for of in (again, all_trainings(rows, again), rest)
+    )
+    ends = {method: f"{hits[method].min():.0f} to {hits[method].max():.0f}" for method in ("sft", "cuset")}
+    note = (
+        f"CuSeT minus SFT: {interval(one)} points, over operations alone. With tier 1's, as a fourth seed (not planned): "
+        f"{interval(all_of_them)}, p of 5 points or more {p_text(all_of_them.equivalence_p(EQUIVALENT))}.\n"
+        f"On the {len(lost)} prompts SFT's four trainings are right {ends['sft']} times and tier 1's CuSeT {ends['cuset']} times; "
+        f"the untrained model fails while it runs {len(crashed)} times. Without them, which was chosen after the answers were seen, "
+        f"CuSeT has {left['cuset']:.0f} of {len(both)} right and SFT {left['sft']:.0f}: {interval(without)} points."
+    )
     return f"{table(['', 'SFT', 'CuSeT'], zip(names, *columns, strict=True))}\n\n{note}"
 
 
