@@ -13,8 +13,8 @@
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU; and
 # `inputs`: CUDABench's inputs, which tier1 and repeated make beside their first trainings.
-# Set CUSET_CACHE, CUSET_SCRATCH and TMPDIR to memory, such as a tmpfs of 118 GiB: CUDABench's inputs take 84, what has no room is made again, and
-# each program gets a copy (on an H200's disk 0.7 answers a second were judged, in memory 8). Judging on the GPU of a training halves its speed.
+# Set CUSET_CACHE, CUSET_SCRATCH and TMPDIR to folders of one large disk, or a tmpfs of 118 GiB: CUDABench's inputs take 84, and what has no room is
+# made again. Judging on the GPU of a training halves its speed.
 # Two of these may run side by side at different studies on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail

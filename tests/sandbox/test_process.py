@@ -20,6 +20,7 @@ from cuset_stage.sandbox import Isolation, Limits, SandboxError, resolve_isolati
 from cuset_stage.sandbox import isolation as isolation_module
 from cuset_stage.sandbox import process as process_module
 from cuset_stage.sandbox.background import BackgroundRun
+from cuset_stage.sandbox.folders import cache_root
 from cuset_stage.sandbox.supervisor.tree import socket_bytes
 
 
@@ -160,6 +161,23 @@ def test_a_copy_that_does_not_fit_is_named(folder, landlock, tmp_path, monkeypat
     with small_files():
         done = run_sandboxed(["true"], folder=folder, readonly={"in": tmp_path / "large"}, isolation=landlock)
     assert done.infra == f"File too large: {folder.resolve()}/in"
+
+
+def test_a_program_cannot_change_a_file_of_the_cache(folder, isolation):
+    """Large inputs are not copied: the first run may have a link, and later ones a mount."""
+    file = cache_root() / "inputs" / "x"
+    file.parent.mkdir(parents=True)
+    file.write_text("right")
+    file.chmod(0o600)
+    script = "cat data/x; stat -c %h data/x; for i in 1 2; do echo wrong > data/x; chmod 666 data/x; done; ln data/x y; echo wrong >> y"
+    for inner in (folder / "first", folder / "second"):
+        inner.mkdir()
+        done = shell(script, inner, isolation, readonly={"data/x": file})
+        assert done.stdout.startswith("right") and file.read_text() == "right", done
+        if inner.name == "first" and os.geteuid() == 0:
+            assert done.stdout == "right2\n"
+        shell("rm -f data/x; echo wrong > data/x", inner, isolation)
+        assert file.read_text() == "right" and file.stat().st_uid == os.geteuid()
 
 
 def test_no_socket_holds_more_than_counts_for_it(folder, isolation):

@@ -96,6 +96,23 @@ def _open_to_all(path: Path) -> bool:
     return bool(mode & stat.S_IROTH) and bool(mode & stat.S_IXOTH or not mode & stat.S_IXUSR)
 
 
+def _linked(path: Path, target: Path) -> bool:
+    """Put a file of the cache into a program's folder as a hard link, and say whether that was possible.
+
+    Large inputs are not copied in this way. Only a program with a user of its own may have a link: the file belongs to
+    the judge, so such a program can read it but change neither it nor its mode.
+    """
+    if not path.is_relative_to(cache_root().resolve()) or path.stat().st_uid != os.geteuid():
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(path, target)
+    except OSError:  # on another disk
+        return False
+    path.chmod(0o555 if os.access(path, os.X_OK) else 0o444)
+    return True
+
+
 def _works_as_another(command: str, folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> bool:
     """Check, for a run without mounts, that a user of its own could use all it needs. Else it has the judge's user.
 
@@ -171,10 +188,13 @@ def run_sandboxed(
     with user_of_its_own() if has_user else nullcontext() as uid:
         if bubblewrap is not None and bubblewrap.own_user and uid is None:
             raise SandboxError("no user id is free for this run, or none can be locked")
-        # Only what the program's user may read can be mounted. Other files are copied by the supervisor.
+        # Only what the program's user may read can be mounted. Other files are linked, or copied by the supervisor.
         mounted = {name: path for name, path in readonly.items() if bubblewrap and (uid is None or _open_to_all(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        copies = {name: str(path) for name, path in readonly.items() if name not in mounted}
+        if uid is not None:
+            copies = {name: path for name, path in copies.items() if not _linked(Path(path), folder / name)}
         prefix, landlock = [], None
         if bubblewrap is not None:
             prefix = bubblewrap_prefix(bubblewrap, folder, mounted, visible, hidden, gpu, uid)
@@ -187,7 +207,7 @@ def run_sandboxed(
             "environment": environment,
             "limits": asdict(limits),
             "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
-            "copies": {name: str(path) for name, path in readonly.items() if name not in mounted},
+            "copies": copies,
             "prefix": prefix,
             "landlock": landlock,
             "network": network,
