@@ -93,7 +93,7 @@ def run_job(name: str) -> int:
                 gpus, held = leased
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     command = [study["python"], "-m", *job["module"]]
-    print(f"+ CUDA_VISIBLE_DEVICES={','.join(gpus)} {' '.join(command)}", flush=True)
+    print(f"+ CUDA_VISIBLE_DEVICES={environment.get('CUDA_VISIBLE_DEVICES', '')} {' '.join(command)}", flush=True)
     began = time.time()
     code = subprocess.run(command, env=environment, pass_fds=(job_lock, *held)).returncode
     infra_error = kind == "evaluate" and code == 3
