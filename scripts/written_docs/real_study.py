@@ -114,10 +114,10 @@ def failures(rows: pd.DataFrame) -> str:
 
 
 def errors(rows: pd.DataFrame) -> str:
-    """Return the table of the eight most common first errors of nvcc. X stands for a name."""
+    """Return the table of the five most common first errors of nvcc. X stands for a name."""
     failed = rows[rows.verdict == "compile_error"]
     shares = pd.crosstab(failed.method, failed.error).div(rows.groupby("method").size(), axis=0).mul(100)
-    commonest = shares.sum().sort_values(ascending=False, kind="stable").index[:8]
+    commonest = shares.sum().sort_values(ascending=False, kind="stable").index[:5]
     cells = [[f"`{error}`", *(f"{shares.loc[method, error]:.1f}" for method in METHODS)] for error in commonest]
     return table(["% of answers", *TITLES.values()], cells)
 
