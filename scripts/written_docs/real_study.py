@@ -113,6 +113,22 @@ def failures(rows: pd.DataFrame) -> str:
     return table(["% of answers", *(name.replace("_", " ") for name in verdicts)], cells)
 
 
+def habits(rows: pd.DataFrame) -> str:
+    """Say how often ASFT, SFT and CuSeT crash, and are right, on prompts on which the untrained model crashes or not."""
+    tasks = set(rows.task[(rows.method == "vanilla") & (rows.verdict == "runtime_error")])
+    trained = rows[rows.method.isin(["asft", "sft", "cuset"])].assign(crashes=rows.verdict == "runtime_error")
+    shares = trained.groupby(["method", trained.task.isin(tasks)])[["crashes", "right"]].mean().mul(100)
+
+    def of(value: str, kept: bool) -> str:
+        parts = [f"{TITLES[method]} {shares.loc[(method, kept), value]:.0f}" for method in ("asft", "sft", "cuset")]
+        return ", ".join(parts)
+
+    return (
+        f"On the {len(tasks)} prompts on which the untrained model crashes, these crash (%): {of('crashes', True)}; and are right: "
+        f"{of('right', True)}.\nOn the others these crash: {of('crashes', False)}; and are right: {of('right', False)}."
+    )
+
+
 def errors(rows: pd.DataFrame) -> str:
     """Return the table of the five most common first errors of nvcc. X stands for a name."""
     failed = rows[rows.verdict == "compile_error"]
@@ -227,7 +243,7 @@ def page() -> str:
         "real_study.md",
         rates=rates(rows),
         differences=differences(rows),
-        failures=f"{failures(rows)}\n\n{errors(rows)}",
+        failures=f"{failures(rows)}\n\n{habits(rows)}\n\n{errors(rows)}",
         repeated=repeated(rows),
         section3=section3(),
     )
