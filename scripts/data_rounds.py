@@ -71,7 +71,9 @@ def main() -> None:
     if options.add:
         key = {"round": options.round, "set": options.set, "seed": options.seed}
         with gzip.open(ROWS, "at") as file:
-            for sample in read_results(options.add).charged:
+            for sample in read_results(options.add).samples:
+                if sample["verdict"] == "infra_error":
+                    continue  # the judge itself failed
                 operation = sample["name" if options.set.startswith("mini") else "family"]
                 names = {"operation": operation, "task": sample["task"], "verdict": sample["verdict"]}
                 file.write(json.dumps({**key, **names, "compiled": bool(sample["compiled"])}) + "\n")

@@ -104,11 +104,6 @@ class Results:
     run: dict[str, Any]
     samples: list[dict[str, Any]]
 
-    @property
-    def charged(self) -> list[dict[str, Any]]:
-        """The samples without those on which the judge itself failed (infra_error): the denominator of all rates."""
-        return [sample for sample in self.samples if sample["verdict"] != "infra_error"]
-
 
 def code_sha256(code: str | None) -> str:
     """Return the SHA-256 of a sample's code, in hexadecimal. An answer without code has that of the empty text."""
