@@ -88,7 +88,7 @@ def test_text_without_code_has_no_mutants():
     assert make_mutants("") == []
 
 
-def test_operators_take_turns_and_the_seed_decides_between_places():
+def test_operators_take_turns_and_places_are_the_same_each_time():
     counts = [len(make_mutants(SUM, per_operator=count)) for count in (1, 2, 100)]
     assert counts == [10, 17, sum(map(len, EDITS["edits"].values()))]
     with pytest.raises(ValueError, match="per_operator=0: at least 1"):
@@ -98,7 +98,6 @@ def test_operators_take_turns_and_the_seed_decides_between_places():
     with_places = [name for name in OPERATORS if EDITS["edits"][name]]
     assert [mutant.operator for mutant in make_mutants(SUM)][: len(with_places)] == with_places
     assert all(mutants_of(path) == make_mutants(path.read_text(encoding="utf-8")) for path in KERNELS[::60])
-    assert len({tuple(make_mutants(SUM, per_operator=1, seed=seed)) for seed in range(8)}) > 1
 
 
 @pytest.mark.parametrize("path", bundled(KERNELS, every=3))

@@ -39,7 +39,7 @@ class Mutant:
     source: str
 
 
-def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[Mutant]:
+def make_mutants(source: str, *, per_operator: int = 2) -> list[Mutant]:
     """Return wrong versions of a correct program, each made by a single edit of its code.
 
     The operators take turns in the order of `OPERATORS`, so that the first few mutants are always spread over them. No
@@ -50,7 +50,6 @@ def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[M
         source: a CUDA program, or any text that `find_spans` reads. A text without CUDA code has no mutants.
         per_operator: largest number of mutants of each operator of `OPERATORS`. An operator that applies nowhere gives
             none.
-        seed: decides between places that are equally good. The same arguments give the same mutants on every machine.
 
     Raises:
         ValueError: per_operator is less than 1. No `source` makes the function raise.
@@ -59,22 +58,21 @@ def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[M
         raise ValueError(f"per_operator={per_operator}: at least 1")
     program = Program(source)
     seen = {_signature(source)}
-    chosen = [_choose(program, name, edits(program), per_operator, seed, seen) for name, edits in OPERATORS.items()]
+    chosen = [_choose(program, name, edits(program), per_operator, seen) for name, edits in OPERATORS.items()]
     return [mutant for turn in zip_longest(*chosen) for mutant in turn if mutant is not None]
 
 
-def _choose(
-    program: Program, operator: str, given: Iterable[Edit], count: int, seed: int, seen: set[str]
-) -> list[Mutant]:
+def _choose(program: Program, operator: str, given: Iterable[Edit], count: int, seen: set[str]) -> list[Mutant]:
     """Make up to `count` mutants from an operator's edits.
 
     Edits of a lower tier come first. Within a tier, variants and then lines that were used less often come first.
-    Edits of tier 2 are only used if there are no others.
+    Edits of tier 2 are only used if there are no others. Between places that are equally good, random numbers decide
+    that are the same on every machine.
     """
     edits = sorted({edit for edit in given if in_code(program, edit)})
     if any(edit.tier < 2 for edit in edits):
         edits = [edit for edit in edits if edit.tier < 2]
-    random.Random(f"{seed}/{operator}").shuffle(edits)
+    random.Random(f"0/{operator}").shuffle(edits)
     lines = {edit: program.source.count("\n", 0, edit.start) for edit in edits}
     uses: Counter[str | int] = Counter()  # of each variant, and in each line
 
