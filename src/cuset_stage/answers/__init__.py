@@ -54,16 +54,3 @@ from .extract import ExtractRule, extract_code
 from .languages import NO_CODE, SHELLS, looks_like_code, starts_as_code
 from .reader import read_answer
 from .reasoning import REASONING_TAGS, open_reasoning
-
-
-__all__ = [
-    "NO_CODE",
-    "REASONING_TAGS",
-    "SHELLS",
-    "ExtractRule",
-    "extract_code",
-    "looks_like_code",
-    "open_reasoning",
-    "read_answer",
-    "starts_as_code",
-]

@@ -8,6 +8,3 @@ This package may import only tree_sitter, tree_sitter_cuda and `cuset_stage.span
 
 from .kernels import excerpts, kernel_features
 from .source import Function, Source, answer_code, normalised, tokens
-
-
-__all__ = ["Function", "Source", "answer_code", "excerpts", "kernel_features", "normalised", "tokens"]

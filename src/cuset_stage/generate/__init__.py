@@ -6,6 +6,3 @@ Only the settings are imported here, because the command line imports this packa
 """
 
 from .settings import BackendSettings, GenerationError, RecordedSettings
-
-
-__all__ = ["BackendSettings", "GenerationError", "RecordedSettings"]

@@ -14,30 +14,3 @@ from .isolation import Isolation, memory_account, python_paths, resolve_isolatio
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
 from .process import Ran, run_program, run_sandboxed
 from .supervision import Finished
-
-
-__all__ = [
-    "COMPILE_LIMITS",
-    "Compiled",
-    "Compiler",
-    "Finished",
-    "Gpu",
-    "Isolation",
-    "Limits",
-    "Ran",
-    "SandboxError",
-    "Toolkit",
-    "Verdict",
-    "cache_root",
-    "compile_library",
-    "find_toolkit",
-    "lease_gpu",
-    "list_gpus",
-    "memory_account",
-    "python_paths",
-    "remove_tree",
-    "resolve_isolation",
-    "run_program",
-    "run_sandboxed",
-    "scratch_folder",
-]

@@ -15,23 +15,9 @@ from typing import Any
 from .. import bundled
 from ..text import nearest
 from . import computeeval, cudabench, kernelbench, native, robust_kbench
-from .base import Case, ModuleTask, ProgramTask, ReferenceOracle, ScriptOracle, Task, TaskError, TaskSet, Tensor
+from .base import Case, ModuleTask, ProgramTask, ReferenceOracle, ScriptOracle, Task, TaskError, TaskSet, Tensor  # noqa: F401
 from .task_rows import ROW_FILES, read_rows
 
-
-__all__ = [
-    "Case",
-    "ModuleTask",
-    "ProgramTask",
-    "ReferenceOracle",
-    "ScriptOracle",
-    "Task",
-    "TaskError",
-    "TaskSet",
-    "Tensor",
-    "choose_tasks",
-    "load_tasks",
-]
 
 ROWS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench, "computeeval": computeeval}
 FOLDERS = {"cuset": native, "robust-kbench": robust_kbench, "kernelbench": kernelbench}  # tried in this order

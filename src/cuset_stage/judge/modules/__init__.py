@@ -4,6 +4,3 @@
 """
 
 from .module_judge import ModuleJudge
-
-
-__all__ = ["ModuleJudge"]
