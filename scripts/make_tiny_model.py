@@ -22,7 +22,6 @@ CHAT_TEMPLATE = (  # what LLaMA-Factory's template qwen writes
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-DATA = Path(__file__).parent.parent / "data"
 SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 
@@ -73,30 +72,28 @@ def make_tokenizer(texts: Iterable[str], vocab_size: int) -> Any:
     )
 
 
-def read_texts(data: Path) -> list[str]:
-    """Return all strings of the harder tasks' rows in `data`, split at "<<<".
+def read_texts() -> list[str]:
+    """Return all strings of the harder tasks' rows, split at "<<<".
 
     These rows do not change when operations are added or removed, so the tokenizer stays the same. Because of the
     split, "<<<" does not become a token of the vocabulary, and tests can add it as a new one.
 
     They are built first if they are missing.
     """
-    file = data / "cuset_kernels_hard.json"
+    file = build_data.DATA / "cuset_kernels_hard.json"
     if not file.is_file():
         build_data.main()
     rows = json.loads(file.read_text(encoding="utf-8"))
     return [part for row in rows for value in row.values() if isinstance(value, str) for part in value.split("<<<")]
 
 
-def make_model(
-    path: Path, data: Path, *, hidden_size: int = 64, layers: int = 2, vocab_size: int = 2048, seed: int = 0
-) -> None:
+def make_model(path: Path, *, hidden_size: int = 64, layers: int = 2, vocab_size: int = 2048) -> None:
     """Write tokenizer and model to `path`. The same arguments give the same files."""
     import torch
     from transformers import Qwen2Config, Qwen2ForCausalLM
 
-    tokenizer = make_tokenizer(read_texts(data), vocab_size)
-    torch.manual_seed(seed)
+    tokenizer = make_tokenizer(read_texts(), vocab_size)
+    torch.manual_seed(0)
     config = Qwen2Config(
         vocab_size=len(tokenizer),
         hidden_size=hidden_size,
@@ -124,7 +121,7 @@ def make_shape(path: Path, shape: str) -> None:
 
     if (path / "config.json").exists():
         return
-    tokenizer = make_tokenizer(read_texts(DATA), 4096)
+    tokenizer = make_tokenizer(read_texts(), 4096)
     config = AutoConfig.for_model(
         **{"model_type": "qwen2", "tie_word_embeddings": False, "max_position_embeddings": 32768} | SHAPES[shape]
     )
@@ -139,12 +136,9 @@ def make_shape(path: Path, shape: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, help="folder to write the model to")
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--hidden-size", type=int, default=64)
     parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--vocab-size", type=int, default=2048)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--shape", choices=SHAPES, help="a real model's, such as 7b, in place of sizes and seed")
+    parser.add_argument("--shape", choices=SHAPES, help="a real model's, such as 7b, in place of the sizes")
     options = vars(parser.parse_args())
     shape = options.pop("shape")
     if shape is None:

@@ -78,7 +78,7 @@ def tiny_model(tmp_path_factory) -> Path:
     """A folder with a two-layer Qwen2 model and a byte-level tokenizer."""
 
     def make(folder: Path) -> None:
-        make_tiny_model.make_model(folder / "tiny", ROOT / "data", hidden_size=32, layers=2, vocab_size=1024)
+        make_tiny_model.make_model(folder / "tiny", hidden_size=32, layers=2, vocab_size=1024)
 
     return shared_folder(tmp_path_factory, "model", make) / "tiny"
 

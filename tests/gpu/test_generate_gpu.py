@@ -18,11 +18,10 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(),
 
 
 @pytest.fixture(scope="module")
-def wide_model(tmp_path_factory, request):
+def wide_model(tmp_path_factory):
     """Its keys and values take 4 KiB a token."""
     path = tmp_path_factory.mktemp("model") / "wide"
-    data = request.config.rootpath / "data"
-    make_tiny_model.make_model(path, data, hidden_size=1024, layers=2, vocab_size=1024)
+    make_tiny_model.make_model(path, hidden_size=1024, layers=2, vocab_size=1024)
     return path
 
 

@@ -95,7 +95,7 @@ def test_weights_in_the_data_train_fused_as_from_logits(llamafactory, tmp_path, 
 def test_a_quantised_model_trains_as_under_sft(llamafactory, tmp_path, bits):
     """LoRA on bitsandbytes' layers in bf16, with all parts off."""
     pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
-    make_tiny_model.make_model(tmp_path, ROOT / "data", hidden_size=128, layers=2, vocab_size=1024)
+    make_tiny_model.make_model(tmp_path, hidden_size=128, layers=2, vocab_size=1024)
     keys = {"model_name_or_path": str(tmp_path), "quantization_bit": bits, "bf16": True, "use_cpu": False}
     keys |= {"learning_rate": 1.0e-4, "max_steps": STEPS}
     keys |= {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
