@@ -180,6 +180,18 @@ def test_a_program_cannot_change_a_file_of_the_cache(folder, isolation):
         assert file.read_text() == "right" and file.stat().st_uid == os.geteuid()
 
 
+def test_a_copy_is_not_written_through_a_link(folder, isolation):
+    """A folder of an earlier run may hold a link to a file of the cache, where the next run gets another file."""
+    (cached := cache_root() / "x").write_text("cached")
+    (other := folder.parent / "other").write_text("other")
+    for file in (cached, other):
+        file.chmod(0o600)
+    assert shell("cat x", folder, isolation, readonly={"x": cached}).stdout == "cached"
+    assert shell("cat x", folder, isolation, readonly={"x": cached}).stdout == "cached"
+    assert shell("cat x", folder, isolation, readonly={"x": other}).stdout == "other"
+    assert cached.read_text() == "cached"
+
+
 def test_no_socket_holds_more_than_counts_for_it(folder, isolation):
     """A socket's buffer may hold more than its size, and the memory account has to allow for it.
 

@@ -138,6 +138,8 @@ class Run:
         for name, source in self.request["copies"].items():
             target = os.path.join(folder, name)
             os.makedirs(os.path.dirname(target), exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(target)  # in a folder of an earlier run it may be a link to a file of the cache
             shutil.copyfile(source, target)
             os.chmod(target, 0o555 if os.access(source, os.X_OK) else 0o444)
         # Give the folders to the program's user. That is safe now, because nobody but the judge has made any of them.
