@@ -192,6 +192,28 @@ def test_a_copy_is_not_written_through_a_link(folder, isolation):
     assert cached.read_text() == "cached"
 
 
+def test_a_file_of_the_cache_may_be_made_anew_meanwhile(folder, landlock, monkeypatch):
+    """Another judge that finds an entry damaged removes it and makes it again."""
+    if os.geteuid() != 0:
+        pytest.skip("only root's judge makes links")
+    real = os.link
+
+    def link(file: Path, target: Path) -> None:
+        if target.name == "lost":
+            file.unlink()
+        real(file, target)
+        file.unlink()
+
+    monkeypatch.setattr(os, "link", link)
+    for name, stdout, infra in (("x", "right", None), ("lost", "", "No such file or directory")):
+        file = cache_root() / name
+        file.write_text("right")
+        file.chmod(0o600)
+        done = shell(f"cat {name}", folder, landlock, readonly={name: file})
+        assert done.stdout == stdout and (done.infra or "").startswith(infra or ""), done
+        file.unlink(missing_ok=True)
+
+
 def test_no_socket_holds_more_than_counts_for_it(folder, isolation):
     """A socket's buffer may hold more than its size, and the memory account has to allow for it.
 

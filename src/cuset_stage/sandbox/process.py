@@ -102,14 +102,17 @@ def _linked(path: Path, target: Path) -> bool:
     Large inputs are not copied in this way. Only a program with a user of its own may have a link: the file belongs to
     the judge, so such a program can read it but change neither it nor its mode.
     """
-    if not path.is_relative_to(cache_root().resolve()) or path.stat().st_uid != os.geteuid():
+    if not path.is_relative_to(cache_root().resolve()):
         return False
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
+        if path.stat().st_uid != os.geteuid():
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
         os.link(path, target)
-    except OSError:  # on another disk
+        # Not the mode of `path`, which another judge may have made anew meanwhile.
+        target.chmod(0o555 if os.access(target, os.X_OK) else 0o444)
+    except OSError:  # on another disk, or gone
         return False
-    path.chmod(0o555 if os.access(path, os.X_OK) else 0o444)
     return True
 
 
