@@ -251,7 +251,7 @@ class Compiler:
                 with self._entries.new(entry) as fresh:
                     if verdict is None:
                         shutil.move(product, fresh / "program")
-                        (fresh / "program").chmod(0o755)
+                        (fresh / "program").chmod(0o555)
                         record["sha256"] = file_sha256(fresh / "program")
                     (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
                 self._entries.drop()

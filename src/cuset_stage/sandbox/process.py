@@ -100,17 +100,18 @@ def _linked(path: Path, target: Path) -> bool:
     """Put a file of the cache into a program's folder as a hard link, and say whether that was possible.
 
     Large inputs are not copied in this way. Only a program with a user of its own may have a link: the file belongs to
-    the judge, so such a program can read it but change neither it nor its mode.
+    the judge, so such a program can read it but change neither it nor its mode. Files that somebody may write to are
+    not linked, as they are no finished entries: a cache may lie above other files of the user, or above the scratch
+    folders.
     """
     if not path.is_relative_to(cache_root().resolve()):
         return False
     try:
-        if path.stat().st_uid != os.geteuid():
+        status = path.stat()
+        if status.st_uid != os.geteuid() or status.st_mode & 0o222 or not _open_to_all(path):
             return False
         target.parent.mkdir(parents=True, exist_ok=True)
         os.link(path, target)
-        # Not the mode of `path`, which another judge may have made anew meanwhile.
-        target.chmod(0o555 if os.access(target, os.X_OK) else 0o444)
     except OSError:  # on another disk, or gone
         return False
     return True
