@@ -19,12 +19,25 @@ from cuset_stage.judge.gpu_activity import Activity, Counted, Kernel
 from cuset_stage.judge.gpu_work import calls_of, counted_opinion, second_opinion
 from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
-from cuset_stage.judge.modules.module_judge import HANDOVER
+from cuset_stage.judge.modules.module_judge import EXTENSIONS, HANDOVER, keep_extensions
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.session import Call, Content, Module, ModuleFailed, Saved
 from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, Asked, Trial, speed
 from cuset_stage.sandbox import Gpu, SandboxError, Verdict, find_toolkit
 from cuset_stage.sandbox.supervision import Finished
+
+
+def test_a_link_to_a_file_of_the_cache_among_the_extensions_keeps_its_mode(tmp_path):
+    """A build may move the judge's own library there, which can be a hard link."""
+    (left := tmp_path / "work" / EXTENSIONS).mkdir(parents=True)
+    (library := tmp_path / "library").write_text("kept")
+    (left / "closed").write_text("built")
+    for file, mode in ((library, 0o555), (left / "closed", 0)):
+        file.chmod(mode)
+    (left / "library").hardlink_to(library)
+    assert keep_extensions(tmp_path) == "" and not left.exists()
+    assert library.stat().st_mode & 0o777 == 0o555
+    assert (tmp_path / EXTENSIONS / "closed").stat().st_mode & 0o777 == 0o644
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 33, 512, 513, 16385, 100003])

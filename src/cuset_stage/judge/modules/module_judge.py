@@ -297,8 +297,12 @@ def _own(path: Path) -> None:
     """Make a file the judge's own. A later run may have the same user, and permissions may have been removed."""
     if os.geteuid() == 0:
         os.chown(path, 0, 0, follow_symlinks=False)
-    if not path.is_symlink():
-        path.chmod(0o755 if path.is_dir() else 0o644)
+    if path.is_symlink():
+        return
+    if path.is_dir():
+        path.chmod(0o755)
+    elif path.stat().st_mode & 0o666 != 0o444:  # else it may be a link to a file of the cache, which keeps its mode
+        path.chmod(0o644)
 
 
 def _copy_for_all(source: str, target: str) -> None:
