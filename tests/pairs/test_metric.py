@@ -59,7 +59,8 @@ def test_the_best_checkpoint_is_measured_again(pair_file, monkeypatch):
 
 @pytest.mark.slow
 def test_a_quantised_model_is_measured(llamafactory, pair_file):
-    pytest.importorskip("bitsandbytes")
+    if pytest.importorskip("bitsandbytes").functional.has_avx512bf16():
+        pytest.skip("after an evaluation bitsandbytes does not train on, on a processor with AVX512-BF16")
     keys = {"quantization_bit": 4, "cuset_pairs": str(pair_file), "cuset_pairs_samples": 6}
     (first, second) = llamafactory({**KEYS, **keys}).evaluations
     assert first["eval_pairs_accuracy"] == second["eval_pairs_accuracy"] and 0 <= first["eval_pairs_accuracy"] <= 1
