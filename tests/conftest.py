@@ -116,16 +116,10 @@ def site(tmp_path_factory) -> Path:
 
 @dataclass
 class Run:
-    """A finished run of llamafactory-cli.
+    """A finished run of llamafactory-cli."""
 
-    Attributes:
-        output_dir: The recipe's output folder.
-        output: Standard output followed by standard error.
-        returncode: Exit status.
-    """
-
-    output_dir: Path
-    output: str
+    output_dir: Path  # the recipe's
+    output: str  # standard output followed by standard error
     returncode: int
 
     @property

@@ -56,23 +56,14 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class ChatServer:
-    """A running server, and what it has seen so far.
-
-    Attributes:
-        url: Base URL of the API, for the client.
-        requests: (time of arrival, body, headers) of each POST request, in order of arrival.
-        troubles: Functions that answer the next requests, one each. They are used up from the front.
-        always: Function that answers once `troubles` is empty. None: an ordinary completion that names the request's
-            seed.
-        in_flight: Number of requests that are being answered now.
-        most_in_flight: Largest value of `in_flight` so far.
-        lock: Guards the attributes above while requests are handled.
-    """
+    """A running server at `url`, and what it has seen so far."""
 
     def __init__(self):
-        self.lock = threading.Lock()
-        self.requests, self.troubles, self.always = [], [], None
-        self.in_flight = self.most_in_flight = 0
+        self.lock = threading.Lock()  # guards what follows while requests are handled
+        self.requests = []  # (time of arrival, body, headers) of each POST request, in order of arrival
+        self.troubles = []  # functions that answer the next requests, one each, used up from the front
+        self.always = None  # answers once `troubles` is empty; None: a completion that names the request's seed
+        self.in_flight = self.most_in_flight = 0  # requests that are being answered now, and the most so far
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self._server.chat = self

@@ -52,32 +52,20 @@ def on_a_gpu(code: str) -> str:
 class Cheat:
     """One way to cheat.
 
-    Attributes:
-        name: Name of the cheat in reports and test ids.
-        group: The kind of cheat, such as "results of other calls".
-        what: What it does, for the reader of a report.
-        verdicts: Verdicts that it may get. Where "passed" is among them, the cheat must not be paid: its speed-up must
-            not be above `PAID` times that of the honest answer.
-        forward: Statements of the model's `forward`. `self.work(x)` does the honest work.
-        before: Code at the beginning of the answer's module.
-        after: Code at its end, with the variable `held` at hand: the object that serves the judge in the answer's
-            process.
-        gpu: True if the cheat needs a GPU, False if it does not, None if it works with and without one.
-        escapes: Whether it leaves processes behind or looks for other processes, so that it may only run in the
-            sandbox.
-        reference: Source of the reference that it answers.
+    Where "passed" is among the verdicts that it may get, the cheat must not be paid: its speed-up must not be above
+    `PAID` times that of the honest answer.
     """
 
-    name: str
-    group: str
-    what: str
+    name: str  # in reports and test ids
+    group: str  # such as "results of other calls"
+    what: str  # it does, for the reader of a report
     verdicts: tuple[str, ...]
-    forward: str = "return self.work(x)"
-    before: str = ""
-    after: str = ""
-    gpu: bool | None = False
-    escapes: bool = False
-    reference: str = REFERENCE
+    forward: str = "return self.work(x)"  # statements of the model's `forward`; this one does the honest work
+    before: str = ""  # code at the beginning of the answer's module
+    after: str = ""  # code at its end; `held` is the object that serves the judge in the answer's process
+    gpu: bool | None = False  # None: works with a GPU and without one
+    escapes: bool = False  # leaves processes behind or looks for others, so that it may only run in the sandbox
+    reference: str = REFERENCE  # source of the reference that it answers
 
     @property
     def code(self) -> str:

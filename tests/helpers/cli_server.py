@@ -37,12 +37,9 @@ def start(folder: Path) -> None:
 
 
 def ask(folder: Path, recipe: Path, env: dict[str, str], ranks: int, timeout: float) -> tuple[int, str]:
-    """Have the server run a recipe.
+    """Have the server of this folder run a recipe file in the file's folder, where `stdout` and `stderr` go as well.
 
     Args:
-        folder: Folder with the server's socket.
-        recipe: The recipe file. The run's working folder is the file's folder, and its output goes to `stdout` and
-            `stderr` there.
         env: The whole environment of the run.
         ranks: Number of ranks, or 0 for a run without torchrun.
         timeout: Seconds after which the run is killed.

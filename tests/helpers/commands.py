@@ -11,13 +11,7 @@ from cuset_stage.cli import app
 
 
 def cuset(*arguments: object, exit_code: int = 0, **settings: Any) -> str:
-    """Run a `cuset` command and return what it printed. Its exit code has to be `exit_code`.
-
-    Args:
-        *arguments: Words of the command line.
-        exit_code: Expected exit code.
-        **settings: Settings, passed as key=value.
-    """
+    """Run a `cuset` command with key=value settings, check its exit code, and return what it printed."""
     words = [*map(str, arguments), *(f"{key}={value}" for key, value in settings.items())]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == exit_code, result.output

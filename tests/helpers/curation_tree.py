@@ -78,12 +78,7 @@ def reference(inputs):
 
 
 def task_columns(prompt: str, numpy: str) -> dict:
-    """Return the task's columns for a program that applies a function to every element of x.
-
-    Args:
-        prompt: The task's prompt.
-        numpy: The function as a NumPy expression of x, for the reference.
-    """
+    """Return the task's columns for a program that applies a function, in NumPy's terms, to every element of x."""
     return {
         "prompt": prompt,
         "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
@@ -96,14 +91,8 @@ def task_columns(prompt: str, numpy: str) -> dict:
 def write_program(folder: Path, name: str, expression: str, numpy: str, **declared) -> Path:
     """Write name.cu with its task beside it, and return the path of name.cu.
 
-    Inputs, outputs and cases go to name.json, the reference to name.ref.py.
-
-    Args:
-        folder: Folder for the files; it is made if needed.
-        name: Stem of the files.
-        expression: The function of x that the program computes, in C++.
-        numpy: The function of x that the reference computes, in NumPy.
-        **declared: Columns of the task that replace the usual ones.
+    Inputs, outputs and cases go to name.json, the reference to name.ref.py. The program computes `expression` of x, in
+    C++, and the reference `numpy`. Columns that are declared replace the task's usual ones.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.cu"

@@ -10,16 +10,9 @@ CHAT_TAGS = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "
 
 
 def write_data_set(folder: Path, name: str, rows: Any, **entry: Any) -> dict[str, str]:
-    """Write NAME.json and add its entry to dataset_info.json, next to the entries that are there.
+    """Write NAME.json, and its entry with these further keys to dataset_info.json, next to the entries that are there.
 
-    Args:
-        folder: Folder of both files.
-        name: Name of the data set.
-        rows: Rows, written as JSON.
-        **entry: Further keys of the entry, such as `formatting` and `columns`.
-
-    Returns:
-        The recipe keys that select this data set.
+    Returns the recipe keys that select this data set.
     """
     info = folder / "dataset_info.json"
     entries = json.loads(info.read_text(encoding="utf-8")) if info.exists() else {}

@@ -16,12 +16,7 @@ PACKED = {"neat_packing": True, "cutoff_len": 2048, "per_device_train_batch_size
 
 @dataclass(frozen=True)
 class Arm:
-    """One run of a pair.
-
-    Attributes:
-        keys: Recipe keys that differ from the default, which trains on the data set `weighted` with `WHOLE`.
-        ranks: Number of processes.
-    """
+    """One run of a pair: the recipe keys that differ from `WHOLE` on the data set `weighted`, and the processes."""
 
     keys: Mapping[str, Any] = field(default_factory=dict)
     ranks: int = 1
@@ -29,22 +24,13 @@ class Arm:
 
 @dataclass(frozen=True)
 class Exactness:
-    """Two runs whose losses, gradient norms and statistics must be the same in every step.
-
-    Attributes:
-        one: The first run.
-        other: The second run.
-        is_bitwise: Whether they must be equal to the last bit, trained weights included. Otherwise a relative 5e-5 is
-            allowed.
-        factor: Expected ratio of the first run's loss and gradient norm to the second run's.
-        is_quick: Whether the pair is part of every test run, not only of the slow ones.
-    """
+    """Two runs whose losses, gradient norms and statistics must be the same in every step."""
 
     one: Arm
     other: Arm = Arm()
-    is_bitwise: bool = False
-    factor: float = 1.0
-    is_quick: bool = False
+    is_bitwise: bool = False  # equal to the last bit, trained weights included; otherwise within a relative 5e-5
+    factor: float = 1.0  # expected ratio of the first run's loss and gradient norm to the second run's
+    is_quick: bool = False  # part of every test run, not only of the slow ones
 
 
 EXACTNESS: dict[str, Exactness] = {

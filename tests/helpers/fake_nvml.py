@@ -10,12 +10,9 @@ from cuset_stage.sandbox import Gpu
 
 
 def fake_nvml(monkeypatch: pytest.MonkeyPatch, gpus: Sequence[Gpu], used: Callable[[], int] = lambda: 0) -> None:
-    """Replace NVML so that it lists these GPUs, and unset CUDA_VISIBLE_DEVICES.
+    """Replace NVML so that it lists these GPUs, each with `used()` bytes in use, and unset CUDA_VISIBLE_DEVICES.
 
-    Args:
-        monkeypatch: Undoes the replacement after the test.
-        gpus: GPUs to list. One with an empty uuid raises an NVML error when it is asked for, as a broken card does.
-        used: Function that returns the bytes of memory in use on each GPU.
+    A GPU with an empty uuid raises an NVML error when it is asked for, as a broken card does.
     """
 
     def by_index(index: int) -> Gpu:

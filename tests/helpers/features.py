@@ -30,40 +30,27 @@ class Outcome(StrEnum):
 class Feature:
     """One feature. The test trains with it under `stage: sft` and under `stage: cuset` with all of CuSeT's parts off.
 
-    Attributes:
-        keys: Recipe keys that turn the feature on. In their values {folder} stands for a folder of the run's own,
-            {first} for the output folder of the run `first`, and {chats} for the folder of `write_chats`.
-        outcome: What has to happen.
-        more: Further recipe keys for the test. In features.yaml, `deepspeed` gives the ZeRO stage and the keys that
-            differ from the bundled configuration.
-        first: Recipe keys of a run that has to come before, or None.
-        says: Text that has to occur in the output of both runs. It shows that the feature was on. For a feature that
-            fails it is the error, and for one that is refused the refusal, in the last line of the output.
-        leaves: Patterns of files that both runs have to leave in {folder} or in their output folder.
-        packages: Python packages that the feature needs. Without them the test is skipped.
-        ranks: Number of processes.
-        environment: Environment variables of the runs.
-        rel: Allowed difference of the losses and the gradient norms, relative to SFT's.
-        steps: Number of steps that both runs log.
-        held: The test that covers the feature instead, as path::name, or an empty string.
-        note: A remark for the page.
-        is_quick: Whether the test is part of every test run, not only of the slow ones.
+    In values of recipe keys {folder} stands for a folder of the run's own, {first} for the output folder of the run
+    `first`, and {chats} for the folder of `write_chats`. In features.yaml, `deepspeed` gives the ZeRO stage and the
+    keys that differ from the bundled configuration.
     """
 
-    keys: Mapping[str, Any] = field(default_factory=dict)
-    outcome: Outcome = Outcome.WORKS
-    more: Mapping[str, Any] = field(default_factory=dict)
-    first: Mapping[str, Any] | None = None
+    keys: Mapping[str, Any] = field(default_factory=dict)  # recipe keys that turn the feature on
+    outcome: Outcome = Outcome.WORKS  # what has to happen
+    more: Mapping[str, Any] = field(default_factory=dict)  # further recipe keys for the test
+    first: Mapping[str, Any] | None = None  # recipe keys of a run that has to come before
+    # Text in the output of both runs, which shows that the feature was on. For one that fails it is the error, and for
+    # one that is refused the refusal, in the last line.
     says: str = ""
-    leaves: Sequence[str] = ()
-    packages: Sequence[str] = ()
+    leaves: Sequence[str] = ()  # patterns of files that both runs have to leave in {folder} or in their output folder
+    packages: Sequence[str] = ()  # Python packages without which the test is skipped
     ranks: int = 1
     environment: Mapping[str, str] = field(default_factory=dict)
-    rel: float = 1e-5
-    steps: int = 3
-    held: str = ""
-    note: str = ""
-    is_quick: bool = False
+    rel: float = 1e-5  # allowed difference of the losses and the gradient norms, relative to SFT's
+    steps: int = 3  # logged by both runs
+    held: str = ""  # the test that covers the feature instead, as path::name
+    note: str = ""  # a remark for the page
+    is_quick: bool = False  # part of every test run, not only of the slow ones
 
 
 def deepspeed(stage: int, **zero: Any) -> dict[str, Any]:

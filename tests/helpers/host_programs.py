@@ -67,14 +67,7 @@ def reference(inputs):
 
 
 def task_row(name: str, *modes: str, split: str = "eval", reference: str = REFERENCE) -> dict[str, Any]:
-    """Return the row of a task with one case for each of these modes. A case has the name of its mode.
-
-    Args:
-        name: Id of the task.
-        *modes: Keys of `MODES`.
-        split: Split of the task.
-        reference: Source of the reference.
-    """
+    """Return the row of a task with one case for each of these modes, keys of `MODES`, that has the mode's name."""
     inputs = [{"name": "mode", "dtype": "int32", "shape": [1]}, *cuset_row()["inputs"]]
     cases = [{"name": mode, "parameters": {"n": n, "mode": MODES[mode]}} for n, mode in enumerate(modes, start=100)]
     return cuset_row(id=name, split=split, inputs=inputs, cases=cases, reference=reference, solution=PROGRAM)

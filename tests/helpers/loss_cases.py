@@ -18,27 +18,16 @@ AWAY = {"tau": 0.35, "lam": 2.5, "window": 11, "region_scope": "cuda", "normaliz
 
 @dataclass
 class Case:
-    """A head, its input and a batch of B rows of T tokens.
-
-    Attributes:
-        hidden: Input of the head, [B, T, H].
-        weight: Weight of the head, [V, H].
-        bias: Bias of the head, [V], or None.
-        base_hidden: Input of the head in the base model, [B, T, H]. The base model has the same head.
-        labels: [B, T], with -100 where a token is not supervised.
-        cuda_mask: [B, T], 1 for CUDA tokens.
-        sample_ids: [B, T], the number of the sample that a token belongs to.
-        trained: Which of `hidden`, `weight` and `bias` require a gradient.
-    """
+    """A head, its input and a batch of B rows of T tokens."""
 
     hidden: torch.Tensor  # [B, T, H]
     weight: torch.Tensor  # [V, H]
-    bias: torch.Tensor | None
-    base_hidden: torch.Tensor  # [B, T, H]
-    labels: torch.Tensor
-    cuda_mask: torch.Tensor
-    sample_ids: torch.Tensor
-    trained: tuple[str, ...] = ("hidden",)
+    bias: torch.Tensor | None  # [V]
+    base_hidden: torch.Tensor  # [B, T, H], of the base model, which has the same head
+    labels: torch.Tensor  # [B, T], with -100 where a token is not supervised
+    cuda_mask: torch.Tensor  # [B, T], 1 for CUDA tokens
+    sample_ids: torch.Tensor  # [B, T], the number of the sample that a token belongs to
+    trained: tuple[str, ...] = ("hidden",)  # those of `hidden`, `weight` and `bias` that require a gradient
 
     def leaves(self) -> dict[str, torch.Tensor | None]:
         """Return fresh copies of `hidden`, `weight` and `bias`; those that are trained require a gradient."""
@@ -92,17 +81,10 @@ def gradients(loss, leaves) -> dict[str, torch.Tensor]:
 def make_case(
     shape=(2, 47, 31, 123), seed=0, bias=False, dtype=torch.float32, device="cpu", samples=3, **changes
 ) -> Case:
-    """Return a random case with several samples in a row, unsupervised gaps, CUDA tokens, and target probabilities
-    over all of (0, 1).
+    """Return a random case with unsupervised gaps, CUDA tokens, and target probabilities over all of (0, 1).
 
-    Args:
-        shape: (rows, tokens in a row, hidden size, vocabulary size).
-        seed: Seed of the random numbers.
-        bias: Whether the head has a bias.
-        dtype: Type of the floating-point tensors.
-        device: Device of all tensors.
-        samples: Samples in each row.
-        **changes: Further attributes of `Case`.
+    The shape is (rows, tokens in a row, hidden size, vocabulary size). A row has so many `samples`.
+    `changes` are further attributes of `Case`.
     """
     rows, length, hidden_size, vocab_size = shape
     generator = torch.Generator().manual_seed(seed)

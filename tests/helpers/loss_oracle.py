@@ -38,37 +38,21 @@ def window_means(confidence: list[float], window: int) -> list[float]:
 
 
 def cuset(
-    logits,
-    labels,
-    cuda_mask,
-    sample_ids,
+    logits,  # [B, T, V]
+    labels,  # [B, T], with -100 where a token is not supervised
+    cuda_mask,  # [B, T], 1 for CUDA tokens
+    sample_ids,  # [B, T]
     *,
-    tau=0.1,
-    lam=1.0,
-    window=256,
+    tau=0.1,  # threshold of the confidence mask
+    lam=1.0,  # what the mask of a CUDA token gains
+    window=256,  # tokens
     use_confidence_mask=True,
     use_cuda_mask=True,
-    use_region_weight=True,
-    region_scope="response",
-    normalization="tokens",
+    use_region_weight=True,  # weigh samples by 1 minus their least confident window
+    region_scope="response",  # all windows of a sample; "cuda": those of its CUDA tokens
+    normalization="tokens",  # divide by the number of supervised tokens; else by that of samples
 ):
-    """Return the CuSeT loss and its gradient with respect to the logits, in float64.
-
-    Args:
-        logits: [B, T, V].
-        labels: [B, T], with -100 where a token is not supervised.
-        cuda_mask: [B, T], 1 for CUDA tokens.
-        sample_ids: [B, T].
-        tau: Threshold of the confidence mask.
-        lam: What the mask of a CUDA token gains.
-        window: Length of a window, in tokens.
-        use_confidence_mask: Whether the confidence mask is on.
-        use_cuda_mask: Whether the CUDA mask is on.
-        use_region_weight: Whether samples are weighted by 1 minus their least confident window.
-        region_scope: "response" to look at all windows of a sample, "cuda" to look at those of its CUDA tokens.
-        normalization: "tokens" to divide by the number of supervised tokens, anything else to divide by the number of
-            samples.
-    """
+    """Return the CuSeT loss and its gradient with respect to the logits, in float64."""
     gradient = np.zeros(logits.shape, dtype=np.float64)
     total, tokens = 0.0, 0
     samples = samples_of(labels, sample_ids)

@@ -54,14 +54,9 @@ def write_results(
     change: Callable[[dict[str, Any]], dict[str, Any]] = lambda record: record,
     **changes: Any,
 ) -> Path:
-    """Write a results file and return its path.
+    """Write a results file with the verdicts of each task's samples, and return its path.
 
-    Args:
-        path: Where to write it; the folder is made if needed.
-        method: Name of the method.
-        verdicts: For each task the verdicts of its samples. None leaves out the line of that sample.
-        change: Function that edits the line of a sample.
-        **changes: Keys of the header that differ from the usual ones.
+    None leaves out the line of that sample. `change` edits the line of a sample, `changes` are keys of the header.
     """
     lines = [
         change(sample(task, number, verdict))

@@ -13,14 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 
 def make_another(model: Path, path: Path, *, seed: int = 0, **sizes: Any) -> Path:
-    """Save a model of the same type with other weights or sizes, and return `path`.
-
-    Args:
-        model: Folder of the tiny model.
-        path: Folder for the new one.
-        seed: Seed of the weights.
-        **sizes: Values that differ, by their names in the model's configuration.
-    """
+    """Save a model of the same type with other weights, or other values of its configuration, and return `path`."""
     base_config = AutoConfig.from_pretrained(model)
     # None makes the configuration derive the types of the layers anew, as their number may differ.
     config = type(base_config)(**{**base_config.to_dict(), "layer_types": None, **sizes})
@@ -28,13 +21,7 @@ def make_another(model: Path, path: Path, *, seed: int = 0, **sizes: Any) -> Pat
 
 
 def make_of_type(model: Path, path: Path, **config: Any) -> Path:
-    """Save a model of another type, with two small layers, and return `path`.
-
-    Args:
-        model: Folder of the tiny model, for its tokenizer.
-        path: Folder for the new one.
-        **config: The `model_type`, and further values of its configuration.
-    """
+    """Save a model of another `model_type`, with two small layers and this model's tokenizer, and return `path`."""
     tokenizer = AutoTokenizer.from_pretrained(model)
     sizes = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4)
     sizes |= dict(num_key_value_heads=2, head_dim=8, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
@@ -42,10 +29,7 @@ def make_of_type(model: Path, path: Path, **config: Any) -> Path:
 
 
 def make_adapter(model: Path, path: Path, task_type: str | None = None) -> Path:
-    """Save a LoRA adapter for the model and return `path`.
-
-    Its weights are not zero, so it changes the model's outputs.
-    """
+    """Save a LoRA adapter whose weights are not zero, so that it changes the model's outputs, and return `path`."""
     torch.manual_seed(1)
     lora = LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False, task_type=task_type)
     get_peft_model(AutoModelForCausalLM.from_pretrained(model), lora).save_pretrained(path)

@@ -12,10 +12,7 @@ from filelock import FileLock
 def shared_folder(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None] | None = None) -> Path:
     """Return the shared folder of this name. The first worker that asks for it makes it.
 
-    Args:
-        factory: Gives the base folder of the test run.
-        name: Name of the folder.
-        make: Fills the new, empty folder. Tests must not change what it wrote. None: the folder starts empty.
+    It starts empty, or with what `make` writes, which tests must not change.
     """
     base = factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"shared-{name}"

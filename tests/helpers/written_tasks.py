@@ -25,12 +25,7 @@ def put_kernels(folder: Path, *names: str) -> Path:
 
 
 class Writers(ChatServer):
-    """A chat server that replies to each request about a kernel with the recorded reply.
-
-    Attributes:
-        said: Replies that are given first, by the name of the recorded reply. When they are used up, the recorded one
-            follows.
-    """
+    """A chat server that replies to requests about a kernel with what is `said`, and then with the recorded reply."""
 
     def __init__(self, **said: list[str]) -> None:
         super().__init__()

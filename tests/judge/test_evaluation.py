@@ -157,13 +157,7 @@ def test_infra_errors_end_with_3_and_are_judged_again(run, cache, tmp_path, monk
 
 
 class Flaky(Judge):
-    """A judge that itself fails in the first `failures` calls of one of its steps.
-
-    Attributes:
-        step: Name of the step that fails: build, prepare or execute.
-        failures: Number of failures.
-        calls: Number of calls of each step so far.
-    """
+    """A judge that itself fails in the first `failures` calls of one of its steps: build, prepare or execute."""
 
     def __init__(self, step: str = "", failures: int = 0) -> None:
         self.step, self.failures = step, failures

@@ -57,13 +57,9 @@ int main() {
 
 
 def recording(uploads: str = "4096 0 0 4096 0", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
-    """Return a right program that records a kernel.
+    """Return a right program that records a kernel of so many nanoseconds, and `uploads` where inputs are withheld.
 
-    Args:
-        uploads: The numbers of the record about uploads in the run with withheld inputs.
-        nanoseconds: Recorded duration of the kernel.
-        when_withheld: Statement that runs if inputs are withheld. By default the program then ends without writing an
-            output, where a program that really uses the GPU would write a wrong one.
+    By default it then ends without writing an output, where a program that really uses the GPU would write a wrong one.
     """
     records = RECORDS.replace("UPLOADS", uploads).replace("NANOSECONDS", str(nanoseconds))
     source = "#include <cstdlib>\n#include <ctime>\n#include <dlfcn.h>\n#include <string>\n" + PROGRAM

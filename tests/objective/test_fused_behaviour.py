@@ -26,13 +26,7 @@ GPU = torch.device("cuda")
 
 
 class Watch(TorchDispatchMode):
-    """Watches all operations.
-
-    Attributes:
-        largest: Number of elements of the largest tensor that any operation returned.
-        products: Number of matrix products.
-        calls: Names of all operations in order.
-    """
+    """Watches all operations: their names, the matrix products, and the elements of the largest tensor returned."""
 
     def __init__(self):
         super().__init__()

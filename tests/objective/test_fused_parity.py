@@ -16,25 +16,16 @@ SMALL = {"shape": (2, 40, 16, 97)}
 
 @dataclass
 class Point:
-    """One combination to test.
+    """One combination to test."""
 
-    Attributes:
-        settings: Fields of `ObjectiveSettings`.
-        case: Arguments of `make_case`.
-        options: Options of the fused head; `num_items_in_batch` goes to the readable loss as well.
-        tolerance: Allowed difference, see `assert_same`.
-        weighted: Whether the data give token weights.
-        autocast: Dtype of autocast, or None for no autocast.
-        fill: If not -1, the CUDA mask is filled with this value and the first row has nothing supervised. None:
-            neither a CUDA mask nor sample ids are given.
-    """
-
-    settings: dict
-    case: dict = field(default_factory=dict)
-    options: dict = field(default_factory=dict)
-    tolerance: float = 1e-5
-    weighted: bool = False
+    settings: dict  # fields of `ObjectiveSettings`
+    case: dict = field(default_factory=dict)  # arguments of `make_case`
+    options: dict = field(default_factory=dict)  # of the fused head; `num_items_in_batch` of both losses
+    tolerance: float = 1e-5  # of `assert_same`
+    weighted: bool = False  # the data give token weights
     autocast: torch.dtype | None = None
+    # If not -1, the CUDA mask is filled with it and the first row has nothing supervised. None: there is neither a CUDA
+    # mask nor sample ids.
     fill: int | None = -1
 
 

@@ -114,11 +114,9 @@ def all_steps():
 
 
 def compile_kernels(launches: dict, target) -> list[str]:
-    """Compile all recorded launches and return what went wrong, a line each.
+    """Compile all launches for Triton's description of a GPU, and return what went wrong, a line each.
 
-    Args:
-        launches: for each kernel name and compilation key, the kernel and what it was to be compiled with.
-        target: Triton's description of the GPU.
+    A launch has a kernel's name and compilation key, and the kernel with what it was to be compiled with.
     """
     from triton.compiler import ASTSource
 

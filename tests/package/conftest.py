@@ -92,16 +92,10 @@ class Built:
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment without pip.
-
-    Attributes:
-        folder: The environment's folder.
-        site: Its site-packages, into which pip installs.
-        python: Its Python.
-    """
+    """A virtual environment without pip."""
 
     folder: Path
-    site: Path
+    site: Path  # its site-packages, into which pip installs
     python: Path
 
     def files(self) -> set[str]:
@@ -120,14 +114,10 @@ class Environment:
     def run(
         self, *arguments: str, path: Path | None = None, seconds: float = 60, **variables: str
     ) -> subprocess.CompletedProcess:
-        """Run this environment's Python and return the finished process.
+        """Run this environment's Python, with this PYTHONPATH or none, and return the finished process.
 
-        Args:
-            *arguments: Arguments of Python.
-            path: Value of PYTHONPATH, or None for no PYTHONPATH.
-            seconds: Time limit.
-            **variables: Environment variables, added to those of this process. Variables of this process that would
-                change how Python or the package behaves (PYTHON*, CUSET_*, USE_V1*) are left out.
+        `variables` are added to those of this process, less those that would change how Python or the package behaves
+        (PYTHON*, CUSET_*, USE_V1*).
         """
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "CUSET_", "USE_V1"))}
         if path is not None:

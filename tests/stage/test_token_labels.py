@@ -109,13 +109,9 @@ def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level, answers):
 
 
 class _WithOffsets:
-    """A fast tokenizer whose offsets are changed by `tamper(text, offsets)`.
+    """A fast tokenizer whose offsets are changed by `tamper(text, offsets)`."""
 
-    Attributes:
-        asked: Number of calls of `char_to_token`.
-    """
-
-    asked = 0
+    asked = 0  # calls of `char_to_token`
 
     def __init__(self, tokenizer, tamper):
         self._tokenizer, self._tamper = tokenizer, tamper
