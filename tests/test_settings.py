@@ -78,15 +78,12 @@ def test_a_switch_may_have_dashes():
         (["s", "gpus=0,x"], r"^gpus\[1\]='x': expected a valid integer"),
         (["s", "--per-gpu", "4"], r"^--per-gpu: settings are written key=value, so: per_gpu=4"),
         (["a b", "--fresh", "--per-gpu=4"], "^--per-gpu=4: settings are written key=value, so: per_gpu=4$"),
-        (
-            ["s", "extra.a=1"],
-            r"^extra\.a=1: a key has no dots; write extra=\{a: 1\} with all else .* or \./extra\.a=1 if",
-        ),
+        (["s", "extra.a=1"], r"^extra\.a=1: a key has no dots; write extra=\{a: 1\} with all else .* or \./extra\.a=1 if"),
         (["s", "extra.a.b=[1]"], r"write extra=\{a: \{b: \[1\]\}\} with"),
         (["s", "--frsh"], "^--frsh: settings are written key=value; did you mean fresh"),
         (["s", "a", "fresh=true"], "^fresh=true and rest contradict each other: leave one out$"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_named(arguments, message):
     with pytest.raises(SettingsError, match=message):
         Example.read(arguments)

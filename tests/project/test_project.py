@@ -247,42 +247,19 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
         pytest.param("[" * 5000, "not JSON (maximum recursion depth exceeded", id="too deep"),
         ('[{"code": "x"}]', "its columns are code; expected alpaca"),
         ('[{"instruction": "a", "output": "b"}, {"instruction": "a"}]', "row 2: output is None; expected text"),
-        (
-            '[{"messages": [{"from": "human", "value": "a"}]}, {"messages": ["a", 1]}]',
-            "row 2: not every message in messages",
-        ),
+        ('[{"messages": [{"from": "human", "value": "a"}]}, {"messages": ["a", 1]}]', "row 2: not every message in messages"),
         ('[{"messages": [{"text": "a"}]}]', "not every message in messages has role and content, or from and value"),
-        (
-            '[{"messages": [{"role": "robot", "content": "a"}]}]',
-            "row 1: messages of robot; all rows use the same of human, gpt",
-        ),
-        (
-            '\ufeff[{"instruction": "a", "output": "b"}]',
-            "expected a list of objects in UTF-8 without a byte-order mark",
-        ),
-        (
-            '[{"instruction": "a", "output": "b", "system": 5}]',
-            "row 1: 'system', the system column, is 5; expected text",
-        ),
-        (
-            '[{"messages": [{"role": "user", "content": "a"}], "tools": [{}]}]',
-            "row 1: 'tools' is [{}]; expected that as text",
-        ),
-        (
-            '[{"messages": [{"role": "user", "content": [{"text": "a"}]}]}]',
-            "row 1: entry 1 of 'messages' is {'role': ",
-        ),
-        (
-            '[{"messages": [{"role": "user", "content": "a"}]}]',
-            "row 1: 'messages' has messages of user; expected the user's and the assistant's in turn, the",
-        ),
+        ('[{"messages": [{"role": "robot", "content": "a"}]}]', "row 1: messages of robot; all rows use the same of human, gpt"),
+        ('\ufeff[{"instruction": "a", "output": "b"}]', "expected a list of objects in UTF-8 without a byte-order mark"),
+        ('[{"instruction": "a", "output": "b", "system": 5}]', "row 1: 'system', the system column, is 5; expected text"),
+        ('[{"messages": [{"role": "user", "content": "a"}], "tools": [{}]}]', "row 1: 'tools' is [{}]; expected that as text"),
+        ('[{"messages": [{"role": "user", "content": [{"text": "a"}]}]}]', "row 1: entry 1 of 'messages' is {'role': "),
+        ('[{"messages": [{"role": "user", "content": "a"}]}]',
+         "row 1: 'messages' has messages of user; expected the user's and the assistant's in turn, the"),
         ('[{"instruction": "a", "output": " \\n"}]', "no row has an answer in 'output'; expected the text to learn"),
-        (
-            '[{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": ""}]}]',
-            "no row has an answer in 'messages'",
-        ),
+        ('[{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": ""}]}]', "no row has an answer in 'messages'"),
     ],
-)
+)  # fmt: skip
 def test_a_file_of_another_form_is_named_with_what_was_expected(content, message, tmp_path):
     file = tmp_path / "rows.json"
     if content is not None:
