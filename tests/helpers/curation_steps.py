@@ -12,6 +12,7 @@ from pathlib import Path
 
 from commands import cuset
 from host_programs import HOST_FLAGS
+from task_factory import write_lines
 
 from cuset_stage.curate.settings import STAGE_SETTINGS
 from cuset_stage.curate.stage import Summary
@@ -50,7 +51,6 @@ def lines(path: Path) -> list[dict]:
 
 
 def put(path: Path, rows: Iterable[dict]) -> Path:
-    """Write rows to a JSONL file and return its path."""
+    """Write rows to a JSONL file, in a folder that need not be there, and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return write_lines(path, *rows)

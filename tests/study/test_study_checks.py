@@ -176,9 +176,7 @@ def test_a_job_larger_than_the_machine_is_said_by_a_dry_run(study, monkeypatch):
 def test_judging_alone_needs_no_model(study, tmp_path):
     write_atomically(tmp_path / "out/runs/tiny/cuset/seed1/answers.jsonl", "")
     for kind in ("train", "generate"):
-        record = tmp_path / "out" / "done" / kind / "tiny" / "cuset" / "seed1.json"
-        record.parent.mkdir(parents=True)
-        record.write_text('{"seconds": 1, "gpus": 0}')
+        write_atomically(tmp_path / "out" / "done" / kind / "tiny/cuset/seed1.json", '{"seconds": 1, "gpus": 0}')
     study(pairs=None)
     file = study("models", "tiny", model="outputs/none/at/all")
     assert "missing" not in run(file, "only=tiny/cuset/seed1", "dry_run=true")

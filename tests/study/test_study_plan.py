@@ -198,8 +198,7 @@ def test_what_is_lost_or_asked_for_again_is_done_again(study, begun):
     assert begun(given) == ["evaluate"]
     (given.output / "runs/m/sft/seed0/answers.jsonl").unlink()
     assert [job.kind for job in jobs_left(given, jobs_of(given))] == ["train", "generate", "evaluate"]
-    (given.output / "runs/m/sft/seed0/model").mkdir()
-    (given.output / "runs/m/sft/seed0/model/adapter_model.safetensors").touch()
+    write_atomically(given.output / "runs/m/sft/seed0/model/adapter_model.safetensors", "")
     assert begun(given) == ["generate", "evaluate"]
     more = study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1, "samples": 3})
     assert [job.kind for job in jobs_left(more, jobs_of(more))] == begun(more) == ["generate", "evaluate"]
@@ -210,17 +209,14 @@ def test_what_is_left_stays_so_once_its_settings_are_written(study, monkeypatch)
         return study(methods={"sft": {}}, seeds=[0], generate={"temperature": 1, "samples": samples})
 
     def finish(kind):
-        record = first.output / "done" / kind / "m/sft/seed0.json"
-        record.parent.mkdir(parents=True, exist_ok=True)
-        record.write_text('{"seconds": 1, "gpus": 0}')
+        write_atomically(first.output / "done" / kind / "m/sft/seed0.json", '{"seconds": 1, "gpus": 0}')
 
     first, more = given(1), given(3)
     prepare(first, jobs_of(first))
-    (first.output / "runs/m/sft/seed0").mkdir(parents=True)
-    for kind, output in (("train", "model"), ("generate", "answers.jsonl")):
-        (first.output / "runs/m/sft/seed0" / output).touch()
-        finish(kind)
-    (first.output / "runs/m/sft/seed0/results.jsonl").touch()
+    for output in ("model", "answers.jsonl", "results.jsonl"):
+        write_atomically(first.output / "runs/m/sft/seed0" / output, "")
+    finish("train")
+    finish("generate")
 
     def meanwhile(*args):
         records = records_of(*args)
@@ -345,11 +341,9 @@ def test_what_is_left_counts_the_forecast_until_jobs_are_measured(study):
 
     def done(*names):
         for name in names:
-            (given.output / "done" / name).parent.mkdir(parents=True, exist_ok=True)
-            (given.output / "done" / f"{name}.json").write_text(json.dumps({"seconds": 900, "gpus": 2}))
+            write_atomically(given.output / "done" / f"{name}.json", '{"seconds": 900, "gpus": 2}')
             model = given.output / "runs" / name.partition("/")[2] / "model"
-            model.mkdir(parents=True, exist_ok=True)
-            (model / "adapter_model.safetensors").touch()
+            write_atomically(model / "adapter_model.safetensors", "")
 
     assert lines()[0] == {
         "train": ["0", "4", "4", "2.00", "3.00", "24.0", "–"],
