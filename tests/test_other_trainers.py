@@ -224,6 +224,8 @@ def test_a_setting_without_effect_is_refused(page, loaded, model, texts, tmp_pat
     elif name == "label_smoothing_factor":
         options = {name: 0.5}
     elif name == "loss_type":
+        if not hasattr(SFTConfig, "loss_type"):
+            pytest.skip("this version of TRL has no such setting")
         options = {name: "dft"}
     else:
         model.config.output_router_logits = True

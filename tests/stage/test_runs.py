@@ -467,7 +467,7 @@ def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny
     from cuset_stage.stage.workflow import as_float32
 
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has_instructions)
-    model = AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.bfloat16)
+    model = AutoModelForCausalLM.from_pretrained(tiny_model).to(torch.bfloat16)
     as_float32(model)
     expected = torch.bfloat16 if has_instructions else torch.float32
     assert {parameter.dtype for parameter in model.parameters()} == {expected}

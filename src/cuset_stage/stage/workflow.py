@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub.errors import HFValidationError
 from llamafactory.extras import logging
 from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
@@ -241,7 +242,7 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
         finetuning_args.finetuning_type = "full"  # makes LLaMA-Factory load a copy
     try:
         return create_ref_model(model_args, finetuning_args)
-    except OSError as error:  # LLaMA-Factory says neither which model nor why
+    except (OSError, HFValidationError) as error:  # LLaMA-Factory says neither which model nor why
         if finetuning_args.ref_model is None:
             raise
         reason = one_line(error.__cause__ or error)
