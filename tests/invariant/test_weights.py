@@ -135,7 +135,8 @@ def test_the_loss_is_the_sum_of_weight_times_nll_over_the_number_of_tokens(train
         nll = torch.nn.functional.cross_entropy(logits, labels[1:], reduction="none", ignore_index=-100)
         total += float((nll * torch.tensor(row["token_weights"])[1:]).sum())
         count += int((labels != -100).sum())
-    assert run.steps[0]["loss"] == pytest.approx(total / count, rel=1e-5, abs=5e-5)  # some versions log four decimals
+    # Before transformers 5 the Trainer logs four decimals.
+    assert run.steps[0]["loss"] in (pytest.approx(total / count, rel=1e-5), round(total / count, 4))
 
 
 def test_eval_loss_stays_plain_and_the_objective_s_is_weighted(train):
