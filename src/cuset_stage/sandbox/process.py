@@ -196,9 +196,10 @@ def run_sandboxed(
         mounted = {name: path for name, path in readonly.items() if bubblewrap and (uid is None or _open_to_all(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        copies = {name: str(path) for name, path in readonly.items() if name not in mounted}
-        if uid is not None:
-            copies = {name: path for name, path in copies.items() if not _linked(Path(path), folder / name)}
+        copies = {}
+        for name, path in readonly.items():
+            if name not in mounted and (uid is None or not _linked(path, folder / name)):
+                copies[name] = str(path)
         prefix, landlock = [], None
         if bubblewrap is not None:
             prefix = bubblewrap_prefix(bubblewrap, folder, mounted, visible, hidden, gpu, uid)

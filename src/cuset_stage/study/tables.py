@@ -51,7 +51,8 @@ def collect(settings: StudySettings, records: Records) -> pd.DataFrame:
 
 def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str, Any]]:
     """Yield the rows of all runs that are judged completely."""
-    first: dict[str, tuple[str, Path]] = {}  # task and wording: the digest of its prompt, and the first run's folder
+    # task and wording -> the digest of its prompt, and the first run's folder; the summary says where wordings differ
+    first: dict[str, tuple[str, Path]] = {}
     check_inputs(settings, (job for job in jobs_of(settings) if f"evaluate/{job.run.name}" in records))
     for run in runs_of(settings):
         if f"evaluate/{run.name}" not in records:
@@ -60,9 +61,8 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
         answers, judged = file.with_name(OUTPUTS["generate"]), read_results(file)
         tasks, prompts = judged.run.get("tasks") or {}, prompts_of(judged.run)
         digests = {answer.get("task"): answer.get("prompt_sha256") for _, answer in read_objects(answers)}
-        for task, digest in digests.items():
-            what = f"{task} ({prompts})"  # where the wording differs, the summary says so
-            known, where = first.setdefault(what, (digest, file.parent)) if digest else (digest, file.parent)
+        for what, digest in ((f"{task} ({prompts})", digest) for task, digest in digests.items() if digest):
+            known, where = first.setdefault(what, (digest, file.parent))
             if digest != known:
                 raise StudyError(
                     f"{file.parent}: another prompt of task {what} than in {where}: the task set has changed between them. For all "
