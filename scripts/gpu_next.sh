@@ -38,13 +38,15 @@ link "$bench" CUDABench
 spread() ( # a shell of its own: it binds itself to each GPU in turn
     lists=$(mktemp -d)
     written=$(python3 - "$lists" "$@" "only=${RUNS:-*}" executor=lanes <<'PYTHON'
-import pathlib, sys
+import os, pathlib, sys
 from fnmatch import fnmatchcase
 from cuset_stage.study.plan import jobs_of, wanted
 from cuset_stage.study.run import gpu_names, jobs_left, prepare
 from cuset_stage.study.settings import StudySettings
 
 lists, settings = pathlib.Path(sys.argv[1]), StudySettings.read(sys.argv[2:])
+if samples := os.environ.get("SAMPLES"):
+    settings = settings.model_copy(update={"generate": {**settings.generate, "samples": int(samples)}})
 jobs = jobs_of(settings)
 prepare(settings, jobs) # removes the records that no longer count, so what is left stays visible
 trainings, others = [], {}
@@ -100,10 +102,10 @@ tier1() {
     spread yaml_configs/studies/real.yaml
 }
 repeated() {
+    local -x SAMPLES=${SAMPLES:-3}
     local RUNS=${RUNS:-*/sft/seed0,*/cuset/seed0,*/sft/seed1,*/cuset/seed1,*/sft/seed2,*/cuset/seed2}
     [ -f "$out/inputs.done" ] || inputs &
-    spread yaml_configs/studies/real.yaml output=outputs/real/repeated 'pairs={}' 'analyze={dataset: cuset_kernels_eval}' \
-        "generate={samples: ${SAMPLES:-3}, temperature: 0.2, top_p: 0.95, max_tokens: 2048, batch_size: 96, level: 1}"
+    spread yaml_configs/studies/real.yaml output=outputs/real/repeated 'pairs={}' 'analyze={dataset: cuset_kernels_eval}'
 }
 inputs() {
     nice python3 - "$bench/Datasets/CUDABench-Set.jsonl" <<'PYTHON'

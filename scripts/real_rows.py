@@ -4,7 +4,8 @@
     python scripts/real_rows.py yaml_configs/studies/real.yaml outputs/real/tier1 benchmarks/real/results.jsonl.gz
 
 A row has model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate. `error` is
-nvcc's first error without names, or says that the program looked for a file that is not there. It has no text of a benchmark, a program or a prompt. The script prints one line per run.
+nvcc's first error without names, or says that the program looked for a file that is not there. A row has no text of a
+benchmark, a program or a prompt. The script prints one line per run.
 For each method that was trained with several learning rates, it prints the rate that the rule of
 docs/real_study_plan.md chooses: rates within five right answers of the best are tied. Among these the one with the
 most answers that compile wins, then the smallest.
@@ -27,7 +28,7 @@ from cuset_stage.tasks.messages import prompts_of
 
 
 TIED = 5  # rates whose right answers differ by at most this many are tied
-NO_FILE = "no file of this name"  # the program failed, and named a file in data/
+NO_FILE = "no file of this name"  # `error` of a program that failed as it ran and named a file in data/
 REAL = "qwen2.5-coder-1.5b"  # the model of runs whose model is named after the learning rate ("rate...")
 
 

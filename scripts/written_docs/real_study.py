@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from real_rows import NO_FILE
 
 from cuset_stage.report.cells import p_text
 from cuset_stage.report.statistics import Crossed, crossed, holm
@@ -29,7 +30,6 @@ METHODS = {
 }
 TITLES = {method: title for method, (title, _) in METHODS.items()}
 EQUIVALENT = 0.05  # bound of the equivalence tests in docs/real_study_plan.md
-NO_FILE = "no file of this name"  # as scripts/real_rows.py writes it
 SIZES = ("0.5B", "1.5B")
 
 
@@ -145,7 +145,7 @@ def all_trainings(rows: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
 
 
 def repeated(rows: pd.DataFrame) -> str:
-    """Return the table of the second trainings of SFT and CuSeT, and a note on CuSeT minus SFT in all trainings."""
+    """Return the table of the second trainings of SFT and CuSeT, and what they differ by."""
     again = read_rows(REPEATED)
     parts = record("real/repeated.json")["methods"]
     columns = []
@@ -163,29 +163,28 @@ def repeated(rows: pd.DataFrame) -> str:
     names = ["right, %", "compile, %", "the program looks for a file that is not there, %"]
     names += [f"loss of a {kind} token, first to last 100 steps" for kind in ("neutral", "CUDA")]
     names += [f"held-out {kind} tokens of a confidence of 0.1 or less, %" for kind in ("neutral", "CUDA")]
+    return f"{table(['', 'SFT', 'CuSeT'], zip(names, *columns, strict=True))}\n\n{second_differences(rows, again)}"
+
+
+def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
+    """Say what CuSeT minus SFT is in the second trainings, in all trainings, and without the prompts it lost a file on."""
+    everything = all_trainings(rows, again)
     lost = set(again.task[(again.method == "cuset") & (again.error == NO_FILE)])
-    hits = (
-        all_trainings(rows, again[again.method == "sft"])
-        .query("task in @lost")
-        .groupby(["method", "seed"])
-        .right.sum()
-    )
+    judged = set(again.task[again.method == "cuset"]) - lost
+    rest = again.query("task in @judged")
+    one, all_of_them, without = (crossed(paired(some, "cuset", "sft")) for some in (again, everything, rest))
+    right = rest.groupby("method").right.sum()
+    sft, cuset = everything[everything.method == "sft"], rows[rows.method == "cuset"]
+    hits = [some[some.task.isin(lost)].groupby("seed").right.sum() for some in (sft, cuset)]
+    of_sft, of_cuset = (f"{seeds.min():.0f} to {seeds.max():.0f}" for seeds in hits)
     crashed = rows.query("method == 'vanilla' and task in @lost and verdict == 'runtime_error'")
-    both = set(again.task[again.method == "cuset"]) - lost
-    rest = again.query("task in @both")
-    left = rest.groupby("method").right.sum()
-    one, all_of_them, without = (
-        crossed(paired(of, "cuset", "sft")) for of in (again, all_trainings(rows, again), rest)
-    )
-    ends = {method: f"{hits[method].min():.0f} to {hits[method].max():.0f}" for method in ("sft", "cuset")}
-    note = (
+    return (
         f"CuSeT minus SFT: {interval(one)} points, over operations alone. With tier 1's, as a fourth seed (not planned): "
         f"{interval(all_of_them)}, p of 5 points or more {p_text(all_of_them.equivalence_p(EQUIVALENT))}.\n"
-        f"On the {len(lost)} prompts SFT's four trainings are right {ends['sft']} times and tier 1's CuSeT {ends['cuset']} times; "
+        f"On the {len(lost)} prompts SFT's four trainings are right {of_sft} times and tier 1's CuSeT {of_cuset} times; "
         f"the untrained model fails while it runs {len(crashed)} times. Without them, which was chosen after the answers were seen, "
-        f"CuSeT has {left['cuset']:.0f} of {len(both)} right and SFT {left['sft']:.0f}: {interval(without)} points."
+        f"CuSeT has {right['cuset']:.0f} of {len(judged)} right and SFT {right['sft']:.0f}: {interval(without)} points."
     )
-    return f"{table(['', 'SFT', 'CuSeT'], zip(names, *columns, strict=True))}\n\n{note}"
 
 
 def section3() -> str:
