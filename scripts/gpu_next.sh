@@ -8,13 +8,14 @@
 #   scaling      the paper's recipe on each number of GPUs, a minute a run, 24 runs a number; SCALING: options of scripts/bench_scaling.py
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, in that order, such as '*/sft/*,*/dft/*'
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
+#   tier2        the same file: 0.5B (SMALL: its path), and parts of CuSeT on 1.5B; RUNS as above
 #   repeated     SFT and CuSeT of tier1 trained again, with pairs and confidence; SAMPLES: answers a prompt (3); RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU; and
 # `inputs`: CUDABench's inputs, which tier1 and repeated make beside their first trainings.
-# Set CUSET_CACHE, CUSET_SCRATCH and TMPDIR to folders of one large disk, or a tmpfs of 118 GiB: CUDABench's inputs take 84, and what has no room is
-# made again. Judging on the GPU of a training halves its speed.
+# Set CUSET_CACHE, CUSET_SCRATCH and TMPDIR to folders of one large disk, or a tmpfs of 118 GiB for one GPU, 200 for two: CUDABench's inputs take 84,
+# and what has no room is made again (two judges in 118 GiB judged 2 answers a second each, one alone judges 7). Judging on the GPU of a training halves its speed.
 # Two of these may run side by side at different studies on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
@@ -23,7 +24,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- scaling rates tier1 repeated chain real
+[ $# -gt 0 ] || set -- scaling rates tier1 repeated tier2 chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -32,9 +33,10 @@ link() { [ "$1" -ef "$2" ] || ln -sfn "$1" "$2"; } # what lies there already sta
 link "$out" outputs/real
 link "$model" outputs/real/qwen2.5-coder-1.5b
 link "$bench" CUDABench
+[ -z "${SMALL:-}" ] || link "$(realpath "$SMALL")" outputs/real/qwen2.5-coder-0.5b
 [ -f outputs/real/develop.jsonl ] || python3 scripts/operations.py --tasks outputs/real/develop.jsonl
 
-# STUDY [KEY=VALUE ...]: on each GPU a lane trains run after run, and another samples and judges what is trained; needs no Snakemake
+# STUDY [KEY=VALUE ...]: on each GPU a lane trains run after run, and another samples and judges what is trained, at last both; needs no Snakemake
 spread() ( # a shell of its own: it binds itself to each GPU in turn
     lists=$(mktemp -d)
     written=$(python3 - "$lists" "$@" "only=${RUNS:-*}" executor=lanes <<'PYTHON'
@@ -71,7 +73,7 @@ PYTHON
     for gpu in "${!gpus[@]}"; do
         export CUDA_VISIBLE_DEVICES=${gpus[gpu]#none}
         taskset -cp $((gpu * cores))-$((gpu * cores + cores - 1)) $BASHPID >/dev/null
-        lane train &
+        { lane train; lane others 10; } &
         lane others 10 & # a training waits for its one core, so the others let it go first
     done
     wait
@@ -99,11 +101,17 @@ scaling() {
 rates() { spread yaml_configs/studies/real_rates.yaml; }
 tier1() {
     [ -f "$out/inputs.done" ] || inputs & # beside 16 cores of an H200 the first judging took 285 s, as it had to make them
+    local RUNS=${RUNS:-*1.5b/vanilla/seed0,*1.5b/*ft/*,*1.5b/cuset/*,*1.5b/profit/*}
     spread yaml_configs/studies/real.yaml
+}
+tier2() {
+    [ -f "$out/inputs.done" ] || inputs &
+    local RUNS=${RUNS:-*0.5b/vanilla/seed0,*0.5b/sft/*,*0.5b/cuset/*,*/both_masks/*,*/region/*,*0.5b/*ft/*,*0.5b/profit/*}
+    spread yaml_configs/studies/real.yaml output=outputs/real/tier2
 }
 repeated() {
     local -x SAMPLES=${SAMPLES:-3}
-    local RUNS=${RUNS:-*/sft/seed0,*/cuset/seed0,*/sft/seed1,*/cuset/seed1,*/sft/seed2,*/cuset/seed2}
+    local RUNS=${RUNS:-*1.5b/sft/*,*1.5b/cuset/*}
     [ -f "$out/inputs.done" ] || inputs &
     spread yaml_configs/studies/real.yaml output=outputs/real/repeated 'pairs={}' 'analyze={dataset: cuset_kernels_eval}'
 }
