@@ -126,6 +126,7 @@ def test_a_number_of_pairs_without_pairs_is_said_to_be_ignored(parse):
         (dict(cuset_pairs_samples=1.5), "cuset_pairs_samples=1.5: expected a number of pairs, at least 1"),
         (dict(cuset_objective="dpo"), "cuset_objective='dpo': expected one of cuset, sft, dft"),
         (dict(cuset_objective=["dft"]), r"cuset_objective=\['dft'\]: expected one of cuset, sft, dft"),
+        (dict(cuset_confidence=["online"]), r"cuset_confidence=\['online'\]: expected one of online, base"),
         (dict(cuset_confidence_mask="maybe"), "cuset_confidence_mask='maybe': expected true or false"),
         (dict(cuset_sensitive_kinds="kernel"), "cuset_sensitive_kinds='kernel': .*choose from kernel_body"),
         (dict(cuset_sensitive_kinds=""), "cuset_sensitive_kinds=''"),

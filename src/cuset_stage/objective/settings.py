@@ -97,7 +97,7 @@ class ObjectiveSettings:
             ("cuset_normalization", self.normalization, NORMALIZATIONS),
             ("threshold_direction", self.threshold_direction, THRESHOLD_DIRECTIONS),
         ):
-            if value not in allowed:
+            if value not in list(allowed):  # a mapping would fail on a list, which YAML offers too
                 options = "; ".join(f"{key}: {meaning}" for key, meaning in allowed.items())
                 raise ValueError(f"{name}={value!r}: expected one of {', '.join(allowed)} ({options}).")
         _number("cuset_tau", self.tau, lambda v: 0 <= v < 1, "a probability in [0, 1)")
