@@ -124,6 +124,7 @@ def test_files_joined_by_hand_count_together(write: Any, tmp_path: Path) -> None
     [
         (0, "tasks", True, "the header's tasks is True; expected an object, or null"),
         (0, "tasks", {"count": "x"}, "tasks.count is 'x'; expected an integer from 0 below 1,000,000, or null"),
+        (0, "tasks", {"families": ["f"]}, "tasks.families is ['f']; expected an object of task -> text, or null"),
         (0, "answers", {"levels": {"one": 3}}, "answers.levels is {'one': 3}; expected an object of level -> count"),
         (0, "limits", [1], "limits is [1]; expected an object, or null"),
         (0, "gpus", ["H200"], "gpus is ['H200']; expected a list of objects, or null"),

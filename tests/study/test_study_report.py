@@ -84,6 +84,9 @@ def test_results_that_were_cut_off_or_joined_are_refused(study, kept, found):
     file.write_text("".join(lines[:kept]))
     with pytest.raises(StudyError, match=rf"sft/seed4/results.jsonl: {found} of 42 .*/done/generate/m/sft/seed4.json"):
         rows_of(study)
+    file.write_text(re.sub('"count": [0-9]+', '"count": null', "".join(lines)))
+    with pytest.raises(StudyError, match=r"sft/seed4/results.jsonl: 43 lines with 42 of 0 samples"):
+        rows_of(study)
 
 
 RECORD = "done/evaluate/m/sft/seed4.json"

@@ -79,9 +79,9 @@ class SampleLine(RowModel):
     code: Text | None = None
 
 
-Tasks = _object(
-    path=Text, format=Text, sha256=Text, split=Text, count=TaskCount, set_size=TaskCount, level=SampleNumber, ids=Texts
-)
+Families = Annotated[dict[str, str], Field(description="an object of task -> text")]
+Sizes = {"count": TaskCount, "set_size": TaskCount, "level": SampleNumber}
+Tasks = _object(path=Text, format=Text, sha256=Text, split=Text, ids=Texts, families=Families, **Sizes)
 Answers = _object(path=Text, sha256=Text, count=Count, chosen=Count, levels=Levels)
 Gpus = Annotated[list[dict[str, Any]], Field(description="a list of objects")]
 Findings = Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")]

@@ -68,7 +68,7 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
                     f"{file.parent}: another prompt of task {what} than in {where}: the task set has changed between them. For all "
                     "runs from before the change, remove results.jsonl and answers.jsonl, and run the study."
                 )
-        wanted = tasks.get("count", 0) * int(settings.generate.get("samples", 1))
+        wanted = (tasks.get("count") or 0) * int(settings.generate.get("samples", 1))
         judged_once = {(line["task"], line["sample"]) for line in judged.samples}
         if not wanted == len(judged.samples) == len(judged_once):
             raise StudyError(
