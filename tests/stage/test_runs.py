@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 from data_sets import write_data_set
 from features import OFF
 from safetensors.torch import load_file
@@ -237,6 +238,16 @@ def test_weights_that_are_cut_off_are_named(llamafactory, tiny_model, tmp_path, 
     assert f"InputError: {file}: its weights are cut off or damaged (" in run.output.strip().splitlines()[-1]
 
 
+def test_a_tokenizer_that_is_cut_off_is_named(llamafactory, tiny_model, tmp_path):
+    folder = shutil.copytree(tiny_model, tmp_path / "torn")
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "Qwen2Tokenizer"}')
+    (folder / "vocab.json").write_text('{"a": 0, "b": 1, "ab": 2}')
+    (folder / "merges.txt").write_text("#version: 0.2\na")
+    last = llamafactory({**BRIEF, "model_name_or_path": str(folder)}, check=False).output.strip().splitlines()[-1]
+    assert f"SettingsError: {folder}: its tokenizer cannot be loaded (" in last and "Merges text file invalid" in last
+
+
 def test_an_output_folder_without_room_is_named(llamafactory, tmp_path):
     (tmp_path / "out" / "adapter_model.safetensors").mkdir(parents=True)  # as on a full disk, it cannot be written
     keys = {"output_dir": f"{tmp_path}/out", "overwrite_output_dir": True}
@@ -395,7 +406,7 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
     assert "not written to its end" in said[0] and ("another output_dir" in said[-1]) == bool(start)
     assert any("has no optimizer.pt and no scheduler.pt" in text for text in said) == bool(start)
     for name in ("optimizer.pt", "scheduler.pt"):
-        (tmp_path / "checkpoint-10" / name).touch()
+        torch.save({}, tmp_path / f"checkpoint-10/{name}")
     said.clear()
     choose_checkpoint(SimpleNamespace(output_dir=f"{tmp_path}/", resume_from_checkpoint=True), "cuset")
     assert not any("optimizer" in text for text in said)
@@ -411,8 +422,22 @@ def test_training_goes_on_from_the_last_whole_checkpoint(tmp_path, whole, start,
     assert args.resume_from_checkpoint == (start and str(tmp_path / start))
 
 
+@pytest.mark.parametrize("name", ["optimizer.pt", "scheduler.pt", "rng_state.pth"])
+@pytest.mark.parametrize("size", [0, 300])
+def test_a_file_of_a_checkpoint_that_is_cut_off_is_named(tmp_path, name, size):
+    from cuset_stage.stage.workflow import choose_checkpoint
+
+    checkpoint = tmp_path / "checkpoint-5"
+    checkpoint.mkdir()
+    (checkpoint / "trainer_state.json").write_text(json.dumps(by("cuset")))
+    torch.save({}, checkpoint / name)
+    os.truncate(checkpoint / name, size)
+    fix = f"{name} is cut off or damaged; remove .*/checkpoint-5, or resume from another checkpoint"
+    with pytest.raises(InputError, match=fix):
+        choose_checkpoint(SimpleNamespace(output_dir=str(tmp_path), resume_from_checkpoint=True), "cuset")
+
+
 def test_weights_are_not_rounded_as_deepspeed_has_other_floats_rounded(monkeypatch):
-    import torch
     from transformers import Trainer
 
     from cuset_stage.stage.trainer import CusetTrainer
@@ -461,7 +486,6 @@ def test_every_row_of_the_model_cards_table_has_all_metrics(monkeypatch):
 
 @pytest.mark.parametrize("has_instructions", [True, False])
 def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny_model, monkeypatch, has_instructions):
-    import torch
     from transformers import AutoModelForCausalLM
 
     from cuset_stage.stage.workflow import as_float32

@@ -53,10 +53,20 @@ def open_tokenizer(path: str, adapter: str | None = None, *, trust_remote_code: 
     Raises:
         SettingsError: the tokenizer cannot be loaded.
     """
-    place = tokenizer_of(path, adapter)
-    with quiet(), explained(f"{place}: its tokenizer cannot be loaded"):
-        model_args = ModelArguments(place, trust_remote_code=trust_remote_code)
-        return load_tokenizer(model_args)["tokenizer"]
+    with quiet():
+        model_args = ModelArguments(tokenizer_of(path, adapter), trust_remote_code=trust_remote_code)
+        return named_tokenizer(model_args)["tokenizer"]
+
+
+def named_tokenizer(model_args: ModelArguments) -> Any:
+    """Return what LLaMA-Factory's `load_tokenizer` returns, whose errors name neither the model nor the cause.
+
+    Raises:
+        SettingsError: the tokenizer cannot be loaded.
+    """
+    fix = "a file that is cut off has to be copied or downloaded again"
+    with explained(f"{model_args.model_name_or_path}: its tokenizer cannot be loaded ({fix})"):
+        return load_tokenizer(model_args)
 
 
 def open_template(tokenizer: Any, data_args: DataArguments) -> Any:

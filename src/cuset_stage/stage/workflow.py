@@ -1,6 +1,6 @@
-"""The workflow of `stage: cuset`: LLaMA-Factory's SFT workflow with five of the names it uses replaced.
+"""The workflow of `stage: cuset`: LLaMA-Factory's SFT workflow with six of the names it uses replaced.
 
-`run_sft` is executed as it is, in a namespace where five names mean ours. No code is copied and no module is changed.
+`run_sft` is executed as it is, in a namespace where six names mean ours. No code is copied and no module is changed.
 So whatever else SFT does there, now or in a later version, is done here too.
 """
 
@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import torch
 from huggingface_hub.errors import HFValidationError
@@ -32,7 +33,7 @@ from .arguments import check_combination, hyper_parameters, labelling_settings, 
 from .artifacts import plot_run
 from .collator import CusetDataCollator
 from .dataset import data_set_names, labelled_dataset
-from .loading import check_template
+from .loading import check_template, named_tokenizer
 from .processors import LabelRules
 from .rebinding import rebind_globals
 from .trainer import CusetTrainer, Metric
@@ -91,6 +92,7 @@ def run_cuset(
     run = rebind_globals(
         sft_workflow.run_sft,
         {
+            "load_tokenizer": named_tokenizer,
             "get_dataset": partial(labelled_dataset, rules, label_summaries),
             "SFTDataCollatorWith4DAttentionMask": CusetDataCollator,
             "CustomSeq2SeqTrainer": make_trainer,
@@ -149,8 +151,8 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
     starts anew. A warning tells that training resumes, because the checkpoint may come from a trial run.
 
     Raises:
-        InputError: the checkpoint is from `stage: sft` or from another objective. What it has learned would be taken
-            for this one's.
+        InputError: one of its files is cut off, or the checkpoint is from `stage: sft` or from another objective. What
+            it has learned would be taken for this one's.
     """
     output, last = Path(training_args.output_dir), training_args.resume_from_checkpoint
     if last is True:  # the Trainer looks for it, too
@@ -172,6 +174,9 @@ def choose_checkpoint(training_args: Any, objective: str) -> None:
             f"{checkpoint} was trained by {trained_by}, and this run's objective is {objective}. "
             f"{fix if is_in_output else 'Remove resume_from_checkpoint, or give a checkpoint of this objective'}."
         )
+    # What torch writes is a zip archive, whose directory comes last.
+    if torn := next((file for file in sorted(checkpoint.glob("*.pt*")) if not is_zipfile(file)), None):
+        raise InputError(f"{torn} is cut off or damaged; remove {checkpoint}, or resume from another checkpoint.")
     lost = [f"{name}.pt" for name in ("optimizer", "scheduler") if not any(checkpoint.glob(f"{name}*"))]
     if lost and not any(checkpoint.glob("global_step*")):  # DeepSpeed has files of its own, and says what is missing
         logger.warning_rank0(
