@@ -52,8 +52,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     Args:
         objective: the objective and its settings.
-        label_summaries: sentences about the labels. They are logged once more when training begins, because loading
-            the model logs much in between.
+        label_summaries: sentences about the labels, for the model card.
         metrics: each is called with the trainer at an evaluation, on every rank, and returns entries of the
             evaluation's log.
         kwargs: arguments of LLaMA-Factory's trainer.
@@ -139,8 +138,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         """Train, add `train_nll` to the metrics, and warn if no CUDA token was trained on."""
-        for summary in self._label_summaries:
-            logger.info_rank0(summary)
         result = super().train(*args, **kwargs)
         self._check_gradient()
         nll, share = LOG_PREFIX + "nll", LOG_PREFIX + "cuda_share"
