@@ -11,6 +11,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,13 @@ def errors_name(path: Path) -> Iterator[None]:
     except OSError as error:
         error.filename = error.filename or str(path)
         raise
+
+
+def full_disk(error: BaseException | None) -> OSError | None:
+    """Return the error of a full disk, quota or `ulimit -f` that this error is or stems from, or None."""
+    while error is not None and getattr(error, "errno", None) not in (ENOSPC, EDQUOT, EFBIG):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def read_json(path: Path) -> Any:

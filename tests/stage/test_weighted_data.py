@@ -5,16 +5,20 @@ Data sets are mixed with others without weights, streamed, saved, cached, and us
 
 import json
 import re
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
+from commands import small_files
 from data_sets import CHAT_TAGS, write_data_set
+from datasets.config import HF_DATASETS_CACHE
 
 from cuset_stage.stage.dataset import labelled_dataset
-from cuset_stage.stage.loading import OneProcess, open_template, open_tokenizer
+from cuset_stage.stage.loading import OneProcess, open_template, open_tokenizer, quiet
 from cuset_stage.stage.token_labels import LabelRules
+from cuset_stage.text import InputError
 
 
 ROOT = Path(__file__).parents[2]
@@ -133,6 +137,17 @@ def test_another_column_is_not_answered_from_the_cache(load):
     for name, expected in (("rows", of_rows), ("other", {7.0}), ("rows", of_rows)):
         tokenizer, module, _ = load(name, overwrite_cache=False)
         assert set(weights_of(tokenizer, module["train_dataset"]).values()) == expected
+
+
+def test_the_folder_without_room_is_named(load, tmp_path):
+    saved = {"tokenized_path": f"{tmp_path}/saved", "overwrite_cache": False}
+    # quiet: pytest keeps what is printed in files, too
+    with quiet(), small_files(), pytest.raises(InputError, match=rf"{HF_DATASETS_CACHE}: .* HF_DATASETS_CACHE\.$"):
+        load("rows", **saved)
+    load("rows", **saved)
+    shutil.rmtree(tmp_path / "saved")  # it alone is left to write, as the cache is filled
+    with quiet(), small_files(), pytest.raises(InputError, match=r"saved: File too large\. .* delete this folder"):
+        load("rows", **saved)
 
 
 @pytest.mark.parametrize("predict", [False, True])

@@ -4,7 +4,6 @@ These are the application that they register with, the way they read their setti
 """
 
 from collections.abc import Callable
-from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -12,6 +11,7 @@ import typer
 from pydantic import Field, PositiveInt
 from typer.core import TyperGroup
 
+from ..files import full_disk
 from ..settings import Names, Settings, SettingsError
 from ..text import InputError
 
@@ -149,7 +149,7 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
                 raise typer.Exit(130) from None
             except OSError as error:
                 place = error.filename2 or error.filename  # of a copy, the target
-                if place is None and error.errno not in (ENOSPC, EDQUOT):
+                if place is None and full_disk(error) is None:
                     raise
                 raise fail(f"{called}: {place or UNNAMED}: {error.strerror}.") from None
 

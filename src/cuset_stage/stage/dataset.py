@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from datasets import Dataset, load_dataset
+from datasets import Dataset, config, load_dataset
 from llamafactory.data import get_dataset
 from llamafactory.data.converter import DATASET_CONVERTERS
 from llamafactory.extras import logging
@@ -17,6 +17,7 @@ from llamafactory.extras.constants import FILEEXT2TYPE
 from llamafactory.extras.misc import has_tokenized_data
 
 from .. import bundled
+from ..files import full_disk, write_atomically
 from ..jsonl import read_rows
 from ..text import InputError, nearest, one_line
 from .given import GivingAttr, giving_dataset_list, read_given
@@ -44,7 +45,7 @@ def labelled_dataset(
     """
     path = data_args.tokenized_path
     was_saved_before = path is not None and has_tokenized_data(path)
-    with damage_named(path) if was_saved_before else fault_named(data_args), labelling(rules):
+    with damage_named(path) if was_saved_before else fault_named(data_args, model_args.cache_dir), labelling(rules):
         module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
 
     edition = bundled.kernels_edition(data_set_names(data_args), str(data_args.dataset_dir))
@@ -52,7 +53,7 @@ def labelled_dataset(
         check_saved_rules(Path(path), rules, edition)
     elif path is not None and training_args.should_save:
         written = asdict(rules) | ({bundled.KERNELS: edition} if edition else {})
-        (Path(path) / RULES_FILE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        write_atomically(Path(path) / RULES_FILE, json.dumps(written, indent=2) + "\n")
     if edition and training_args.should_log:
         summaries.append(f"{bundled.KERNELS}, edition {edition}")
         logger.info_rank0(f"{summaries[-1]}.")
@@ -182,15 +183,15 @@ def damage_named(path: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def fault_named(data_args: Any) -> Iterator[None]:
-    """Raise InputError if the block fails and `find_fault` finds the reason in the rows, or no row can be used.
+def fault_named(data_args: Any, cache_dir: str | None = None) -> Iterator[None]:
+    """Raise InputError if the block fails and `find_fault` or `lack_of_room` finds the reason, or no row can be used.
 
-    Other errors pass unchanged.
+    Other errors pass unchanged. `cache_dir` is the recipe's.
     """
     try:
         yield
     except Exception as error:
-        fault = find_fault(data_args)
+        fault = lack_of_room(error, data_args, cache_dir) or find_fault(data_args)
         if isinstance(error, StopIteration):
             fault = fault or (
                 "no row of the data was read. With streaming: true, set dataloader_num_workers to 1 or more, since LLaMA-Factory cuts a file "
@@ -203,6 +204,20 @@ def fault_named(data_args: Any) -> Iterator[None]:
             "roles of messages."
         )
         raise InputError(fault) from error
+
+
+def lack_of_room(error: Exception, data_args: Any, cache_dir: str | None = None) -> str | None:
+    """Describe which folder of prepared data has no room, if that is why data could not be prepared.
+
+    The system names no file, and `datasets` has removed what it could not write, so the disk may have room again.
+    """
+    if (full := full_disk(error)) is None:
+        return None
+    path = data_args.tokenized_path
+    if path is not None and Path(path).exists():
+        return f"tokenized_path: {path}: {full.strerror}. Free disk space and delete this folder, or give another one."
+    key = "cache_dir" if cache_dir else "HF_DATASETS_CACHE"
+    return f"{cache_dir or config.HF_DATASETS_CACHE}: {full.strerror}. Free disk space, or name a folder on a larger disk with {key}."
 
 
 def find_fault(data_args: Any) -> str | None:

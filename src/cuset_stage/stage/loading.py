@@ -29,7 +29,7 @@ from llamafactory.model import load_tokenizer
 from .. import bundled
 from ..spans import KINDS
 from ..text import nearest, one_line
-from .dataset import fault_named, find_fault
+from .dataset import fault_named, find_fault, lack_of_room
 from .given import COLUMN, GivenRow
 from .pretrained import explained, tokenizer_of
 from .processors import WEIGHTS, LabelledProcessor, label_columns, labelling
@@ -256,7 +256,7 @@ def open_rows(
         with quiet(), labelling(rules):
             parts = [_get_merged_dataset([name], model_args, data_args, OneProcess(), stage="sft") for name in dataset]
     except Exception as error:
-        fault = find_fault(data_args) or one_line(error.__cause__ or error)
+        fault = lack_of_room(error, data_args) or find_fault(data_args) or one_line(error.__cause__ or error)
         raise ValueError(f"dataset={names}: its rows cannot be read: {fault}") from error
     return LabelledRows(concatenate_datasets(parts), LabelledProcessor(template, tokenizer, None, data_args, rules))
 
