@@ -246,8 +246,16 @@ def test_a_tokenizer_that_is_cut_off_is_named(llamafactory, tiny_model, tmp_path
     assert f"SettingsError: {folder}: its tokenizer cannot be loaded (" in last and "Merges text file invalid" in last
 
 
-def test_an_output_folder_without_room_is_named(llamafactory, tmp_path):
-    (tmp_path / "out" / "adapter_model.safetensors").mkdir(parents=True)  # as on a full disk, it cannot be written
+WRITTEN = ["adapter_model.safetensors", "adapter_config.json", "tokenizer.json", "training_args.bin"]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_an_output_folder_without_room_is_named(llamafactory, tmp_path, name):
+    if name.endswith("safetensors"):
+        (tmp_path / "out" / name).mkdir(parents=True)  # as on a full disk, it cannot be written; a link is replaced
+    else:
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / name).symlink_to("/dev/full")
     keys = {"output_dir": f"{tmp_path}/out", "overwrite_output_dir": True}
     run = llamafactory({"stage": "cuset", "max_samples": 4, "max_steps": 1, **keys}, check=False)
     assert f"InputError: {tmp_path}/out: the model cannot be written (" in run.output.strip().splitlines()[-1]

@@ -24,7 +24,7 @@ from transformers.trainer_callback import ExportableState
 from transformers.trainer_utils import get_last_checkpoint
 
 from .. import attention
-from ..files import is_whole, whole_checkpoints
+from ..files import full_disk, is_whole, whole_checkpoints
 from ..objective.statistics import LOG_PREFIX
 from ..settings import check_datasets
 from ..text import InputError, one_line
@@ -54,7 +54,7 @@ def run_cuset(
 
     Raises:
         ValueError: CuSeT cannot train with these keys. This is checked before anything is loaded.
-        InputError: a file of weights is cut off or damaged.
+        InputError: a file of weights is cut off or damaged, or the model cannot be written.
     """
     proof.begin()
     check_datasets(data_set_names(data_args), data_args.dataset_dir)
@@ -105,12 +105,15 @@ def run_cuset(
     )
     try:
         run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
-    except (SafetensorError, RuntimeError) as error:
-        # safetensors and torch name no file when they cannot write one
-        if re.search("while serializing|unexpected pos|PytorchStreamWriter", str(error)):
+    except InputError:
+        raise
+    except Exception as error:
+        # safetensors, torch, tokenizers and a full disk name no file that cannot be written
+        full, words = full_disk(error), "while serializing|unexpected pos|PytorchStreamWriter|os error 28"
+        if (full and full.filename is None) or re.search(words, str(error)):
             fix = "Free disk space. With resume_from_checkpoint: true, the run then goes on from its last whole checkpoint"
             raise InputError(f"{training_args.output_dir}: the model cannot be written ({error}). {fix}.") from error
-        if isinstance(error, RuntimeError):
+        if not isinstance(error, SafetensorError):
             raise
         folders = (model_args.model_name_or_path, *(model_args.adapter_name_or_path or ()), finetuning_args.ref_model)
         torn = torn_weights(*folders, training_args.resume_from_checkpoint) or model_args.model_name_or_path
