@@ -115,8 +115,8 @@ UNITS = [
     "#if A\n__global__ void k() {\n#else\n", "#define A \\\n", "#define A __global__\n", "<think>\n", "</think>", 'R"x(', '"""',
     "\0", "\ud800", "é", "\r", "\n", " ", "__device__ int f() {", "extern ", "__shared__ ", "dim3 a", "atomicAdd(", "word ",
     "don't ", "- ", "> ", "1'", "cat << A\n", "``` ", "```cpp ", "a<think> ", "# ", "; {", 'x = """', "x = ''.format(", 'f<1', "dim3 a(", "{{[(", "\n}\n", "<|im_end|>", 'f"{',
-    "< ", "> ", "a<<<P<", "{{", "{{ x }}", "${", "{%", "<%", "% if ", "{% if x %}\n", "__global__ {x} ", "GPU_KERNEL(", "#define A <<<\n", "# ",
-    "[", "k[", ":", ";", "@triton.jit\ndef k(x):\n", "k[1](", "@triton.jit\ndef k(x):\n    x\n", "import triton\n", "lambda",
+    "< ", "> ", "a<<<P<", "{{", "{{ x }}", "${", "{%", "<%", "% if ", "{% if x %}\n", "__global__ {x} ", "GPU_KERNEL(", "#define A <<<\n",
+    "k[", ":", ";", "@triton.jit\ndef k(x):\n", "k[1](", "@triton.jit\ndef k(x):\n    x\n", "import triton\n", "lambda",
     "#define A __global__\n#define B A\n",
 ]  # fmt: skip
 LEADS = [
