@@ -26,12 +26,11 @@ from .conftest import ROOT
 CODE = "Here:\n```cuda\n__global__ void f(int *x) {\n  *x = 1;\n}\n```\n`f<<<1, 2>>>(x)`\n"
 
 
-@pytest.fixture
-def run():
-    return lambda *arguments, **options: CliRunner().invoke(app, [str(a) for a in arguments], **options)
+def run(*arguments, **options):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
 
 
-def test_version(run):
+def test_version():
     assert run("--version").output == cuset_stage.__version__ + "\n"
 
 
@@ -40,14 +39,14 @@ def test_help_loads_no_heavy_library():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_help_names_what_there_is(run):
+def test_help_names_what_there_is():
     assert all(kind in run("spans", "--help").output for kind in KINDS)
     text = " ".join(run("curate", "import", "--help").output.split())
     assert all(name in text for name in MAPS)
 
 
 @pytest.mark.parametrize("group", [(), ("curate",)], ids=["cuset", "cuset curate"])
-def test_the_list_of_commands_cuts_no_sentence(run, group):
+def test_the_list_of_commands_cuts_no_sentence(group):
     listed = run(*group, "--help", env={"COLUMNS": "80"}).output.partition("Commands:")[2]
     assert listed.count("\n") > 5 and "..." not in listed
 
@@ -60,11 +59,11 @@ def test_bits_are_those_of_every_model_that_has_none_of_its_own(tiny_model):
 
 
 @pytest.mark.parametrize("called", ["report", "pairs", "curate run", "study run"])
-def test_an_error_begins_with_what_was_typed(run, called):
+def test_an_error_begins_with_what_was_typed(called):
     assert f"cuset: {called}: " in run(*called.split(), "nothing=1").output
 
 
-def test_a_shell_completes_commands_and_keys(run):
+def test_a_shell_completes_commands_and_keys():
     def completed(words):
         asked = {"_CUSET_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
         return run(env=asked, prog_name="cuset").output.split()
@@ -82,19 +81,19 @@ def test_a_table_that_is_too_wide_leaves_its_intervals_out(capsys, monkeypatch):
         assert ("to 10,300" in printed) == has_intervals and printed.count("10,204") == 4
 
 
-def test_spans_at_eighty_columns(run):
+def test_spans_at_eighty_columns():
     lines = run("spans", ROOT / "data/kernels/tiled_sgemm/kernel.cu", env={"COLUMNS": "80"}).output.splitlines()
     body = next(line for line in lines if line.startswith("kernel_body"))
     assert body.split()[:4] == ["kernel_body", "24:30", "75:1", "1,676"] and max(map(len, lines[1:])) <= 80
 
 
-def test_spans_of_another_language(run):
+def test_spans_of_another_language():
     code = "import triton\n\n@triton.jit\ndef k(x):\n    f(x)\n\nk[(1,)](x)\n"
     output = run("spans", "-", "language=triton", input=code).output
     assert "kernel_body" in output and "f(x)" in output and "[(1,)]" in output
 
 
-def test_spans_as_json_and_of_standard_input(run, tmp_path):
+def test_spans_as_json_and_of_standard_input(tmp_path):
     assert "*x = 1;" in run("spans", "-", input=CODE).output
     assert "no CUDA-sensitive span" in run("spans", "-", input="").output
     assert run("spans", "-", input=b"\xff\xfe__global__ void f() { }").exit_code == 0
@@ -108,7 +107,7 @@ def test_spans_as_json_and_of_standard_input(run, tmp_path):
     assert (body["line"], body["column"], body["end_line"], body["end_column"]) == (3, 27, 5, 1)
 
 
-def test_spans_bad_input(run, tmp_path):
+def test_spans_bad_input(tmp_path):
     result = run("spans", tmp_path / "none.cu")
     assert result.exit_code == 2 and "No such file" in result.stderr and "Traceback" not in result.stderr
     result = run("spans", "-", "kinds=kernel", input=CODE)
@@ -125,7 +124,7 @@ def heatmap_arguments(models, tmp_path, **changes):
     return [f"{key}={value}" for key, value in settings.items()]
 
 
-def test_the_output_is_tried_out_before_the_model_is_loaded(run, models, tmp_path, monkeypatch):
+def test_the_output_is_tried_out_before_the_model_is_loaded(models, tmp_path, monkeypatch):
     monkeypatch.setattr("cuset_stage.analysis.confidence.open_tokenizer", lambda *_, **__: pytest.fail("loaded"))
     result = run("heatmap", *heatmap_arguments(models, tmp_path, output="/proc/page.html"))
     assert result.exit_code == 2 and "Traceback" not in result.output
@@ -177,7 +176,7 @@ def test_the_mask_is_the_one_that_trained(models, tmp_path, said, given, expecte
         ({"output": "/proc/page.html"}, r"output=/proc/page.html: no file can be written there \(.*\); give a file"),
     ],
 )
-def test_heatmap_bad_input(run, models, tmp_path, changes, message):
+def test_heatmap_bad_input(models, tmp_path, changes, message):
     changes = {key: str(value).format(models=models) for key, value in changes.items()}
     result = run("heatmap", *heatmap_arguments(models, tmp_path, **changes))
     assert result.exit_code == 2, result.output + str(result.exception)
@@ -187,7 +186,7 @@ def test_heatmap_bad_input(run, models, tmp_path, changes, message):
     assert not (tmp_path / "page.html").exists()
 
 
-def test_doctor_says_what_is_wrong(run, monkeypatch):
+def test_doctor_says_what_is_wrong(monkeypatch):
     monkeypatch.setenv("CUSET_STAGE_DISABLE", "1")
     result = run("doctor")
     assert result.exit_code == 1
@@ -215,7 +214,7 @@ def test_doctor_names_a_torchvision_that_does_not_fit_torch(tmp_path):
     assert fix.startswith("torchvision cannot be loaded beside torch 2.") and "pip install torch==2." in fix
 
 
-def test_doctor_in_this_environment(run, monkeypatch):
+def test_doctor_in_this_environment(monkeypatch):
     result = run("doctor")
     assert result.exit_code == 0, result.output
     assert "llamafactory" in result.output and "all 5 apply" in result.output
