@@ -18,14 +18,14 @@ def reference(inputs):
     return {"y": 2 * inputs["x"]}
 """
 
-GEN = """\
+GEN_INPUT = """\
 import numpy as np
 
 rng = np.random.default_rng(7)
 x = rng.normal(size=64).astype(np.float32)
 x.tofile("data/x.bin")
-(2 * x).tofile("data/y_ref.bin")
 """
+GEN = GEN_INPUT + '(2 * x).tofile("data/y_ref.bin")\n'
 
 COMPARE = """\
 import numpy as np

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import cuset
 from forked_runs import run_forked
-from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row, write_lines
+from task_factory import DOUBLE, GEN, GEN_INPUT, cudabench_row, cuset_row, load_row, write_lines
 
 from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit
 from cuset_stage.judge.oracle import CaseCache
@@ -83,7 +83,6 @@ def generated(gen: str, **changes) -> dict:
     return cudabench_row(**{"gen.py": gen, **changes})
 
 
-NO_REFERENCE = GEN.replace('(2 * x).tofile("data/y_ref.bin")', "")
 BLIND = GEN.replace("default_rng(7)", "default_rng()").replace("(2 * x)", "np.arange(64, dtype=np.float32)")
 MIDDLE = GEN.replace("rng.normal(size=64)", "(np.append(np.full(62, 3.0), [0, 4.0]) + rng.normal(size=64) * 0.01)")
 SECOND = GEN.replace("(2 * x)", "z = rng.normal(size=64).astype(np.float32); z.tofile('data/z.bin')\nz")
@@ -129,9 +128,9 @@ def referenced(old: str, new: str) -> dict:
         (generated(GEN.replace("(2 * x)", "import sys; sys.exit('out of memory')\n(2 * x)"), **{"compare.py": "print('F')"}),
          {Code.REFERENCE_UNPAIRED: "note"}, "compare.py was not tried"),
         # Without a reference nothing is known about an output except, for known dtypes, its size.
-        (generated(NO_REFERENCE, outputs=[tensor(dtype="float8")], **{"compare.py": "print('F')"}),
+        (generated(GEN_INPUT, outputs=[tensor(dtype="float8")], **{"compare.py": "print('F')"}),
          {Code.UNKNOWN_DTYPE: "warning", Code.REFERENCE_UNPAIRED: "note"}, "nor is its size known"),
-        (generated(NO_REFERENCE, outputs=[tensor(dtype="bfloat16")], **{"compare.py": "print('F')"}),
+        (generated(GEN_INPUT, outputs=[tensor(dtype="bfloat16")], **{"compare.py": "print('F')"}),
          {Code.UNKNOWN_DTYPE: "note", Code.REFERENCE_UNPAIRED: "note"}, "its values are not seen"),
         (generated(GEN + '(3 * x).tofile("data/z_ref.bin")\n', outputs=[tensor("y"), tensor("z")]),
          {Code.OUTPUT_UNCHECKED: "warning"}, "zeros, while the other outputs are right, pass as z"),

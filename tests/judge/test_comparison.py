@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from task_factory import COMPARE, GEN, cudabench_row, load_row
+from task_factory import COMPARE, GEN_INPUT, cudabench_row, load_row
 
 from cuset_stage.judge import closeness, comparison, oracle
 from cuset_stage.judge.comparison import compare_outputs
@@ -246,8 +246,7 @@ LAX = "import numpy as np\nprint('F' if any(abs(np.fromfile(f'data/y.bin', '<f4'
 )
 def test_nan_passes_no_compare_py(by_script, references, row):
     """A compare.py that tests `d > tol` accepts NaN, since the comparison is false. The judge refuses NaN itself."""
-    head, _, _ = GEN.rpartition("\n(2 * x)")
-    row = {"gen.py": f"{head}\n{references}\n", **row}
+    row = {"gen.py": f"{GEN_INPUT}{references}\n", **row}
     values = np.arange(64, dtype=np.float32)
     wrong = by_script(LAX, lambda y: np.where(values == 5, np.float32("nan"), values), row)
     assert not wrong.passed and ("is NaN, which no reference is" in wrong.message or "not finite" in wrong.message)
@@ -258,9 +257,8 @@ def test_nan_is_right_where_the_reference_is(by_script):
     """NaN is allowed where a reference has it, even if it is not known which of several references belongs to the
     output.
     """
-    head, _, _ = GEN.rpartition("\n(2 * x)")
     for files in (["y_ref.bin"], [f"r{i}.bin" for i in range(7)]):
-        row = {"gen.py": f"{head}\nx[5] = np.nan\nfor n in {files}: (2 * x).tofile('data/' + n)\n"}
+        row = {"gen.py": f"{GEN_INPUT}x[5] = np.nan\nfor n in {files}: (2 * x).tofile('data/' + n)\n"}
         assert by_script(LAX, lambda y: y, row).passed
     assert not by_script(LAX, lambda y: y * np.nan, {**row, "gen.py": row["gen.py"].replace("np.nan", "1")}).passed
 
@@ -270,8 +268,7 @@ def test_nan_of_a_file_that_is_not_of_the_declared_dtype_is_none(by_script):
 
     Half of a float64 may look like NaN when it is read as a float32.
     """
-    head, _, _ = GEN.rpartition("\n(2 * x)")
-    row = {"gen.py": f"{head}\nnp.full(64, np.float64(0.1)).tofile('data/y_ref.bin')\n"}
+    row = {"gen.py": f"{GEN_INPUT}np.full(64, np.float64(0.1)).tofile('data/y_ref.bin')\n"}
     nan_below = np.full(64, 0x3FB999997FC00000, np.uint64)
     assert by_script("print('T')", lambda y: nan_below.view(np.float64), row).passed
     wrong = by_script("print('T')", lambda y: np.full(64, np.nan), row)
@@ -360,8 +357,7 @@ def test_without_a_reference_compare_py_decides(tmp_path, empty_cache, dtype):
     compare = "import numpy as np\nx, y = (np.fromfile(f, np.float32) for f in ('data/x.bin', 'data/y.bin'))\n"
     compare += "print('T' if np.array_equal(2 * x, y) else 'F')"
     outputs = [{"name": "y", "dtype": dtype, "shape": "(64,)"}] if dtype else []
-    gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', "")
-    task = load_row(tmp_path, cudabench_row(outputs=outputs, **{"gen.py": gen, "compare.py": compare}))
+    task = load_row(tmp_path, cudabench_row(outputs=outputs, **{"gen.py": GEN_INPUT, "compare.py": compare}))
     prepared = CaseCache().prepare(task, task.cases[0])
     values = 2 * np.fromfile(prepared.inputs["data/x.bin"], np.float32)
     verdicts = []

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_row
+from task_factory import COMPARE, DOUBLE, GEN, GEN_INPUT, cudabench_row, cuset_row, load_row
 
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError, ScriptServer, run_script
 from cuset_stage.sandbox import SandboxError, resolve_isolation
@@ -133,7 +133,7 @@ def test_what_compare_refuses_is_not_what_is_right(cache, tmp_path, values, stat
 
     The file must not be taken for the output.
     """
-    gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', f'{values}.tofile("data/parameter.bin")')
+    gen = GEN_INPUT + f'{values}.tofile("data/parameter.bin")\n'
     compare = """
 import numpy as np
 x, p, y = (np.fromfile(f"data/{name}.bin", np.float32) for name in ("x", "parameter", "y"))
