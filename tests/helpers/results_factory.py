@@ -3,6 +3,9 @@
 The caller chooses the verdict of each sample.
 """
 
+import base64
+import re
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +47,12 @@ def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, An
 def loud(collection: Any) -> str:
     """Return the texts of the loud notes of a report's collection, a line each."""
     return "\n".join(note.text for note in collection.notes if note.loud)
+
+
+def blocks(page: str) -> list[list[str]]:
+    """Return what the samples of each task open to on a report's page, in the order of the tasks."""
+    packed = re.findall(r'id="block-\d+">([^<]+)<', page)
+    return [zlib.decompress(base64.b64decode(block)).decode().split("<hr>")[:-1] for block in packed]
 
 
 def write_results(

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import re
-import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from commands import cuset
 from page_checks import opened
 from playwright.sync_api import expect
-from results_factory import loud, write_results
+from results_factory import blocks, loud, write_results
 from scipy import stats
 
 from cuset_stage.report.collect import collect
@@ -299,13 +298,6 @@ def test_the_page_loads_nothing_and_runs_nothing_but_its_own_script(write):
         assert parsed.loads_and_handles_nothing()
         assert not {"img", "iframe", "object", "b"} & dict(parsed.tags).keys() - ({"b"} if parsed is page else set())
     assert len(page.rows) == 4
-
-
-def blocks(text: str) -> list[list[str]]:
-    """What the samples of each task open to."""
-    scripts = Page(text).scripts
-    packed = [text for name, text in scripts.items() if name.startswith("block-")]  # in the order of the tasks
-    return [zlib.decompress(base64.b64decode(block)).decode().split("<hr>")[:-1] for block in packed]
 
 
 def test_every_sample_is_behind_its_row(write):
