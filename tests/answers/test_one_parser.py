@@ -207,6 +207,8 @@ for ending in ("</thinking>", "</scratchpad>", "[/THINK]"):
     CONTAINERS[f"wrong ending {ending}"] = f"<think>\n```cuda\nDRAFT```\n{ending}\n```cuda\nCODE```\n"
 for other in ("bash", "sh", "text", "python", "cmake", "json", "output", "Makefile", "{.bash}"):
     CONTAINERS[f"behind {other}"] = f"```{other}\nnvcc -o a a.cu\n```\n```cpp\nCODE```\n"
+for tag in ("CUDA", "language-cuda", "lang=cu", "{.cpp .numberLines}"):
+    CONTAINERS[f"{tag} behind a block left open"] = f"```bash\nnvcc a.cu\n```{tag}\nCODE```\n"
 
 
 @pytest.mark.parametrize("form", CONTAINERS.values(), ids=CONTAINERS)
