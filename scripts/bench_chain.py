@@ -1,7 +1,7 @@
 """Measure the chain from recipe to verdicts on one GPU, with `stage: sft` beside ours.
 
     python scripts/bench_chain.py MODEL CUDABENCH    # writes benchmarks/chain_CARD.json; 20 minutes on an H100
-    python scripts/bench_chain.py MODEL CUDABENCH --parts train --rounds 5
+    python scripts/bench_chain.py MODEL CUDABENCH --parts train --keys '{"enable_liger_kernel": false}'
     python scripts/bench_chain.py outputs/tiny CUDABENCH --smoke --out /tmp    # smoke run on a CPU
 
 The chain is training, sampling, judging and loading. MODEL is a Hugging Face folder, CUDABENCH a clone of the
@@ -50,6 +50,7 @@ KEYS = {
     "gradient_accumulation_steps": 1,
     "enable_liger_kernel": True,
     "disable_gradient_checkpointing": True,
+    "max_steps": 60,
     "logging_steps": 10,
     "save_strategy": "no",
     "plot_loss": False,
@@ -72,7 +73,7 @@ def train(stage: str, options: argparse.Namespace, folder: Path, **keys: Any) ->
     """
     recipe = yaml.safe_load((ROOT / "yaml_configs" / "baselines" / "sft_qwen7b.yaml").read_text())
     recipe = {key: value for key, value in recipe.items() if not key.startswith("cuset_")}
-    recipe |= KEYS | {"stage": stage, "model_name_or_path": str(options.model), "max_steps": options.steps}
+    recipe |= KEYS | {"stage": stage, "model_name_or_path": str(options.model)}
     recipe |= {"dataset_dir": str(ROOT / "data"), "output_dir": str(folder / stage)}
     recipe |= json.loads(options.keys) | keys
     if options.smoke:
@@ -101,11 +102,10 @@ def answers(options: argparse.Namespace, folder: Path) -> dict[str, float]:
     tasks = f"tasks={options.cudabench / 'Datasets' / 'CUDABench-Set.jsonl'}"
     ask = ["generate", tasks, f"prompts={options.cudabench}", f"model={options.model}"]
     ask += ["temperature=0.2", "top_p=0.95"]
-    ask += [f"adapter={options.adapter}"] if options.adapter else []
     ask += ["device=cpu"] if options.smoke else []
-    many = [f"batch_size={options.batch}", f"output={file}"]
+    many = ["batch_size=128", f"output={file}"]
     many += ["limit=2", "max_tokens=16"] if options.smoke else [f"limit={ANSWERS}", "max_tokens=2048"]
-    judge = ["evaluate", str(file), tasks, f"per_gpu={options.per_gpu}", "record_gpu=false"]
+    judge = ["evaluate", str(file), tasks, "per_gpu=16", "record_gpu=false"]
     judge += [f"output={results}", *(["compile_only=true"] if options.smoke else [])]
     load = [*ask, "limit=1", "max_tokens=1", f"output={folder / 'one.jsonl'}"]
     environment = {**os.environ, "CUSET_CACHE": str(folder / "cache")}
@@ -134,12 +134,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("cudabench", type=Path)
-    parser.add_argument("--adapter", type=Path, help="answers are those of the model with this adapter")
     parser.add_argument("--parts", default="train,answers")
     parser.add_argument("--rounds", type=int, default=5, help="turns of training")
-    parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--batch", type=int, default=128, help="answers that are sampled at once")
-    parser.add_argument("--per-gpu", type=int, default=16, help="programs that are judged at once")
     parser.add_argument("--keys", default="{}", help="further keys of both recipes, as JSON")
     parser.add_argument("--smoke", action="store_true", help="a few steps and answers on a CPU")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks")

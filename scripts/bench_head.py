@@ -55,6 +55,7 @@ ROWS = 4096
 TAU, LAM, WINDOW = 0.1, 1.0, 256
 PEERS = ("trl", "liger-kernel", "quack-kernels", "nvidia-cutlass-dsl", "cut-cross-entropy", "triton", "torch")
 CHUNK_ROWS = 1024  # for the chunked methods that leave it to the caller
+ROUNDS = 5
 HALF_TURN_MS = 200  # in each round a method runs this long untimed and then as long timed
 CPU_ONCE_MS = 1  # so short that a method usually runs once
 
@@ -401,7 +402,7 @@ def first_calls(run: Callable, x: Inputs, want: dict[str, torch.Tensor] | None) 
     return result if want is None else result | {"error": errors({"loss": loss, **got}, want)}
 
 
-def measure(x: Inputs, methods: dict[str, tuple], rounds: int) -> dict[str, dict]:
+def measure(x: Inputs, methods: dict[str, tuple]) -> dict[str, dict]:
     """Measure all methods on the same inputs.
 
     The methods take turns in random order, so that clocks and heat affect them equally.
@@ -427,7 +428,7 @@ def measure(x: Inputs, methods: dict[str, tuple], rounds: int) -> dict[str, dict
     half_turn = HALF_TURN_MS if x.hidden.is_cuda else CPU_ONCE_MS
     calls = {name: max(1, math.ceil(half_turn / stopwatch(run, x, 2))) for name, run in runs.items()}
     times, order, shuffle = {name: [] for name in runs}, list(runs), random.Random(0).shuffle
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         shuffle(order)  # because the GPU is hotter after some methods than after others
         for name in order:
             stopwatch(runs[name], x, calls[name])
@@ -442,7 +443,6 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder of the JSON")
     parser.add_argument("--peers", type=Path, help="folder with peers that come before the environment's packages")
     parser.add_argument("--skip", nargs="*", default=[], help="leave out methods whose name holds one of these")
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--tiny", action="store_true", help="small shapes")
     args = parser.parse_args()
@@ -463,7 +463,7 @@ def main() -> None:
         "versions": {package.name: package.version for package in distributions() if package.name in PEERS},
         "dtype": "bfloat16" if args.device == "cuda" else "float32",
         "what": f"forward and backward; ms: median over rounds of the mean of calls that last {HALF_TURN_MS} ms together, after as many untimed ones; extra_gib: peak above inputs and gradients; error: of loss and gradients against float64, relative norms",
-        "rounds": args.rounds,
+        "rounds": ROUNDS,
         "cases": json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else [],
     }
     rows, shapes = (2 * CHUNK_ROWS, ((64, 512),)) if args.tiny else (ROWS, SHAPES)
@@ -474,7 +474,7 @@ def main() -> None:
                 continue
             x = Inputs(rows, hidden_size, vocab_size, head == "trained", args.device)
             case["confident_share"] = round(x.confident_share, 3)
-            case["methods"] = measure(x, methods_of(head, args.skip), args.rounds)
+            case["methods"] = measure(x, methods_of(head, args.skip))
             report["cases"].append(case)
             print(json.dumps(case, indent=1), flush=True)
             write_atomically(path, json.dumps(report, indent=2) + "\n")  # a run may be cut off while it writes

@@ -7,7 +7,7 @@ Models have random weights and the shapes of Qwen2.5 (1.5B, 7B, 32B) and Qwen3 (
 bench_step.py: the paper's recipe with batch size 1 and rows packed to the full length. `peak_gib` is the peak of
 memory in tensors, `reserved_gib` the peak of memory that PyTorch held. The CUDA context comes on top of both. The tests
 compare the formula of `cuset init memory_gib=` with this file. Each row is written as soon as it is measured, and rows
-that the file already has are not measured again.
+that the file already has are not measured again. The model is written to the folder that TMPDIR names: 61 GiB for 32B.
 """
 
 import argparse
@@ -41,13 +41,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--only", nargs="+", help="these shapes")
-    parser.add_argument("--folder", type=Path, default=tempfile.gettempdir(), help="room for a model: 61 GiB for 32B")
-    parser.add_argument("--steps", type=int, default=3)
     args = parser.parse_args()
-    args.warm_up, args.ranks, args.memory_gib, args.shape, args.profile = 2, 1, 0, "", False
+    args.warm_up, args.steps, args.ranks, args.memory_gib, args.shape, args.profile = 2, 3, 1, 0, "", False
     rows = json.loads(args.json.read_text(encoding="utf-8")) if args.json.is_file() else []
     measured = {(row["model"], row["method"], row["cutoff_len"]) for row in rows}
-    args.model = args.folder / "bench_memory_model"
+    args.model = Path(tempfile.gettempdir()) / "bench_memory_model"
     for shape, method, keys, length in ROWS:
         if (args.only and shape not in args.only) or (shape, method, length) in measured:
             continue
