@@ -1,10 +1,9 @@
-"""Fixtures for the tests of the training stage: tokenizers of each sort, and LLaMA-Factory's processors next to ours."""
+"""An answer, tokenizers of each sort, and LLaMA-Factory's processors next to ours, for the tests of the stage."""
 
 import copy
 import itertools
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import make_tiny_model
 import numpy as np
@@ -34,9 +33,29 @@ int main() {{
 SPANS = (KERNEL[KERNEL.index("{") :], "<<<(1000 + 255) / 256, 256>>>")
 
 
+def data_args(**changes):
+    """Return LLaMA-Factory's DataArguments with these changed."""
+    from llamafactory.hparams import DataArguments
+
+    return DataArguments(**{"template": "qwen", "cutoff_len": 2048, **changes})
+
+
+def columns_of(*conversations, system=""):
+    """Return conversations as columns, in the form in which LLaMA-Factory's converters pass them to a processor."""
+    count = len(conversations)
+    columns = {"_prompt": [], "_response": [], "_system": [system] * count, "_tools": [""] * count}
+    columns |= {name: [None] * count for name in ("_images", "_videos", "_audios")}
+    for conversation in conversations:
+        roles = itertools.cycle(("user", "assistant"))
+        messages = [{"role": next(roles), "content": text} for text in conversation]
+        columns["_prompt"].append(messages[:-1])
+        columns["_response"].append(messages[-1:])
+    return columns
+
+
 @pytest.fixture(scope="session")
 def texts():
-    """Texts on which the tokenizers are trained: bundled rows and the answer below."""
+    """Texts on which the tokenizers are trained: bundled rows and ANSWER."""
     rows = json.loads((ROOT / "data" / "cuset_kernels_hard.json").read_text())[:100]
     return [value for row in rows for value in row.values() if isinstance(value, str)] + [ANSWER]
 
@@ -87,35 +106,7 @@ def slow(texts, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def data_args():
-    """A function that makes LLaMA-Factory's DataArguments."""
-    from llamafactory.hparams import DataArguments
-
-    return lambda **changes: DataArguments(**{"template": "qwen", "cutoff_len": 2048, **changes})
-
-
-@pytest.fixture(scope="session")
-def rows():
-    """A function that turns conversations into columns, in the form in which LLaMA-Factory's converters pass them to a
-    processor.
-    """
-
-    def make(*conversations, system=""):
-        count = len(conversations)
-        columns = {"_prompt": [], "_response": [], "_system": [system] * count, "_tools": [""] * count}
-        columns |= {name: [None] * count for name in ("_images", "_videos", "_audios")}
-        for conversation in conversations:
-            roles = itertools.cycle(("user", "assistant"))
-            messages = [{"role": next(roles), "content": text} for text in conversation]
-            columns["_prompt"].append(messages[:-1])
-            columns["_response"].append(messages[-1:])
-        return columns
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def processor(byte_level, data_args):
+def processor(byte_level):
     """A function that makes the processor of a data set.
 
     It takes the label rules (the paper's by default; None for LLaMA-Factory's own processor), a tokenizer, and options
@@ -145,7 +136,7 @@ def processor(byte_level, data_args):
 
 
 @pytest.fixture
-def process(byte_level, processor, rows):
+def process(byte_level, processor):
     """A function that runs LLaMA-Factory's processor and ours on the same conversations and returns the tokenizer and
     our rows.
 
@@ -159,8 +150,8 @@ def process(byte_level, processor, rows):
     def run(*conversations, given=None, think_weight=1.0, tokenizer=byte_level, system="", added_tokens=(), **options):
         tokenizer = copy.deepcopy(tokenizer)
         tokenizer.add_tokens(added_tokens, special_tokens=True)
-        examples = rows(*conversations, system=system)
-        usable = rows(*(each for each in conversations if each[-1].strip()), system=system)
+        examples = columns_of(*conversations, system=system)
+        usable = columns_of(*(each for each in conversations if each[-1].strip()), system=system)
         theirs = processor(None, tokenizer, **options).preprocess_dataset(usable)
         if given is not None:
             examples[COLUMN] = [each and each.to_text() for each in given]
@@ -179,8 +170,3 @@ def process(byte_level, processor, rows):
         return tokenizer, ours
 
     return run
-
-
-@pytest.fixture(scope="session")
-def answers():
-    return SimpleNamespace(kernel=KERNEL, answer=ANSWER, spans=SPANS)

@@ -10,13 +10,15 @@ import torch
 
 from cuset_stage.stage.collator import DTYPES, CusetDataCollator
 
+from .conftest import ANSWER, KERNEL, columns_of
+
 
 # LLaMA-Factory removes padding from ids and labels then, so it has to be removed from the columns as well.
 FLASH = {"neat_packing": True, "collating": {"attn_implementation": "flash_attention_2"}}
 
 
 @pytest.fixture
-def collate(byte_level, processor, rows):
+def collate(byte_level, processor):
     """A function that labels conversations and collates them. It returns the rows before collation, and the batch.
 
     `changes` are columns to replace in each row, and `collating` further arguments of the collator.
@@ -26,7 +28,7 @@ def collate(byte_level, processor, rows):
         tokenizer = copy.deepcopy(byte_level)
         tokenizer.padding_side = padding_side
         labelling = processor(tokenizer=tokenizer, **options)
-        columns = labelling.preprocess_dataset(rows(*conversations))
+        columns = labelling.preprocess_dataset(columns_of(*conversations))
         features = [
             dict(zip(columns, values, strict=True)) | (changes or {}) for values in zip(*columns.values(), strict=True)
         ]
@@ -41,8 +43,7 @@ def collate(byte_level, processor, rows):
     return run
 
 
-def conversations(answers):
-    return [["Scale.", answers.answer], ["What is a warp?", "32 threads."], ["Kernel.", answers.kernel]]
+CONVERSATIONS = (["Scale.", ANSWER], ["What is a warp?", "32 threads."], ["Kernel.", KERNEL])
 
 
 @pytest.mark.parametrize(
@@ -53,9 +54,9 @@ def conversations(answers):
     ],
     ids=str,
 )
-def test_columns_are_where_the_tokens_are(collate, answers, options):
+def test_columns_are_where_the_tokens_are(collate, options):
     """At the supervised positions of the batch, each row's columns are those that it had before padding."""
-    before, batch = collate(*conversations(answers), **options)
+    before, batch = collate(*CONVERSATIONS, **options)
     assert batch["cuda_mask"].shape == batch["sample_ids"].shape == batch["labels"].shape
     tokens = sum(value != 0 for value in before[0]["attention_mask"])
     assert batch["labels"].size(1) == tokens if "collating" in options else batch["labels"].size(1) % 8 == 0
@@ -69,14 +70,14 @@ def test_columns_are_where_the_tokens_are(collate, answers, options):
     assert batch["sample_ids"].max() == (3 if "cutoff_len" in options else 1)
 
 
-def test_supervised_padding_goes_with_the_last_sample(collate, answers, byte_level):
-    rows = [["Kernel.", answers.kernel], ["What is a warp?", "32 threads.", "And a block?", "Up to 1024."]]
+def test_supervised_padding_goes_with_the_last_sample(collate, byte_level):
+    rows = [["Kernel.", KERNEL], ["What is a warp?", "32 threads.", "And a block?", "Up to 1024."]]
     _, batch = collate(*rows, collating={"label_pad_token_id": byte_level.pad_token_id})
     assert torch.equal(batch["labels"] != -100, batch["sample_ids"] != 0)
     assert batch["sample_ids"][1, -1] == 2 and batch["cuda_mask"][1].sum() == 0
 
 
-def test_columns_that_do_not_match_the_labels_are_an_error(collate, answers):
+def test_columns_that_do_not_match_the_labels_are_an_error(collate):
     with pytest.raises(ValueError, match="do not line up with the labels"):
         collate(["Scale.", "Done."], changes={"sample_ids": np.ones(3, dtype=np.int32), "cuda_mask": np.zeros(3)})
 

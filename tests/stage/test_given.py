@@ -12,6 +12,8 @@ from cuset_stage.stage.dataset import find_fault
 from cuset_stage.stage.given import GivenResponse, GivenRow, GivenSpan, giving_dataset_list, read_given
 from cuset_stage.text import InputError
 
+from .conftest import data_args
+
 
 ASKED = {"role": "user", "content": "Go on."}
 TAGS = CHAT_TAGS | {"loss_weight_tag": "loss_weight", "spans_tag": "spans", "function_tag": "call"}
@@ -153,7 +155,7 @@ def test_llama_factory_reads_the_rest_of_the_entry_as_ever(names, tmp_path):
     assert str(ours) == "mine.json"
 
 
-def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
+def test_the_fault_of_a_file_is_told_with_its_row(tmp_path):
     rows = [row(), row(), row(importance=None)]
     columns = {key: COLUMNS[key] for key in ("prompt", "response", "weight", "spans")}
     args = data_args(**write_data_set(tmp_path, "mine", rows, columns=columns))
@@ -178,7 +180,7 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
         ("mine.csv", "instruction,output\nAdd.,x\nAdd.,3,4,5\n", "Expected 2 fields in line 3, saw 4; expected"),
     ],
 )
-def test_what_a_file_s_reader_finds_is_told(tmp_path, data_args, name, data, fault):
+def test_what_a_file_s_reader_finds_is_told(tmp_path, name, data, fault):
     args = data_args(**write_data_set(tmp_path, "mine", [], file_name=name, columns={"response": "output"}))
     (tmp_path / name).write_text(data)
     assert find_fault(args).startswith(f"{tmp_path / name}: ") and fault in find_fault(args)
@@ -187,12 +189,12 @@ def test_what_a_file_s_reader_finds_is_told(tmp_path, data_args, name, data, fau
 @pytest.mark.parametrize(
     ("key", "form"), [("ranking", {"ranking": True}), ("kto_tag", {"columns": {"kto_tag": "label"}})]
 )
-def test_data_of_preferences_are_named(tmp_path, data_args, key, form):
+def test_data_of_preferences_are_named(tmp_path, key, form):
     args = data_args(**write_data_set(tmp_path, "mine", [row(label=True)], **form))
     assert find_fault(args).startswith(f"dataset_info.json: mine has {key}, so its rows are preferences")
 
 
-def test_an_entry_or_a_folder_that_is_not_data_is_told(tmp_path, data_args):
+def test_an_entry_or_a_folder_that_is_not_data_is_told(tmp_path):
     assert "mine has formatting: alpacca; did you mean alpaca" in find_fault(
         data_args(**write_data_set(tmp_path, "mine", [row()], formatting="alpacca"))
     )
@@ -223,7 +225,7 @@ RIGHT = {"messages": {"messages": [ASKED, SILENT]}, "history": row(history=[["Hi
         ({"history": [["Hi."]]}, "entry 1 of 'history' is ['Hi.']; expected [question, answer], two texts."),
     ],
 )  # fmt: skip
-def test_columns_that_are_no_text_or_messages_are_told_with_their_row(tmp_path, data_args, change, problem):
+def test_columns_that_are_no_text_or_messages_are_told_with_their_row(tmp_path, change, problem):
     """The entry also names weights, since reading weights looks into the messages."""
     form = next(name for name in RIGHT if name in change)
     entry = MESSAGES if form == "messages" else {"columns": TURNS}

@@ -9,6 +9,8 @@ from llamafactory.data.template import TEMPLATES
 from cuset_stage.stage.processors import LabelRules, mark_cuda_tokens
 from cuset_stage.text import InputError
 
+from .conftest import ANSWER, KERNEL, SPANS, columns_of
+
 
 RULES = LabelRules(("kernel_body", "launch_config"))
 
@@ -35,11 +37,11 @@ def cuda_text(tokenizer, ours, row=0):
     ],
     ids=str,
 )
-def test_every_option(process, answers, template, options):
+def test_every_option(process, template, options):
     _, ours = process(
-        ["Scale a vector.", answers.answer, "Launch it with 128 threads.", f"```cuda\n{answers.kernel}\n```"],
+        ["Scale a vector.", ANSWER, "Launch it with 128 threads.", f"```cuda\n{KERNEL}\n```"],
         ["What is a warp?", "32 threads that run in step."],
-        ["Kernel only.", answers.kernel, "Thanks.", "Gern geschehen."],
+        ["Kernel only.", KERNEL, "Thanks.", "Gern geschehen."],
         template=template,
         **options,
     )
@@ -48,9 +50,9 @@ def test_every_option(process, answers, template, options):
 
 @pytest.mark.parametrize("tokenizer", ["sentencepiece_type", "slow"])
 @pytest.mark.parametrize("packing", [False, True])
-def test_other_tokenizers(process, answers, request, tokenizer, packing):
+def test_other_tokenizers(process, request, tokenizer, packing):
     tokenizer, ours = process(
-        ["Scale a vector.", answers.answer],
+        ["Scale a vector.", ANSWER],
         ["What is a warp?", "32 threads."],
         tokenizer=request.getfixturevalue(tokenizer),
         template="llama2",
@@ -58,7 +60,7 @@ def test_other_tokenizers(process, answers, request, tokenizer, packing):
     )
     runs = [run for row in range(len(ours["input_ids"])) for run in cuda_text(tokenizer, ours, row)]
     assert len(runs) == 2
-    for run, span in zip(runs, answers.spans, strict=True):
+    for run, span in zip(runs, SPANS, strict=True):
         assert "".join(span.split()) in "".join(run.split())
 
 
@@ -78,8 +80,8 @@ def test_a_sample_is_a_turn_with_its_end_of_turn_marker(process, template):
         assert found.endswith(end) and [each for each in ("First.", "Second.") if each in found] == [text]
 
 
-def test_cuda_in_a_prompt_is_not_labelled(process, answers):
-    _, ours = process([f"Explain:\n```cuda\n{answers.kernel}\n```", "It scales a vector."], train_on_prompt=True)
+def test_cuda_in_a_prompt_is_not_labelled(process):
+    _, ours = process([f"Explain:\n```cuda\n{KERNEL}\n```", "It scales a vector."], train_on_prompt=True)
     assert not np.concatenate(ours["cuda_mask"]).any()
 
 
@@ -89,26 +91,24 @@ def test_a_template_whose_tokens_the_tokenizer_lacks_is_refused(process):
 
 
 @pytest.mark.parametrize("tools", ["not JSON", "3", '["name"]'])
-def test_a_row_that_the_template_cannot_encode_is_named(processor, rows, tools):
+def test_a_row_that_the_template_cannot_encode_is_named(processor, tools):
     with pytest.raises(InputError, match=r"the row whose prompt is 'Hi\.' cannot be encoded \(.*\); expected tools"):
-        processor(template="qwen3").preprocess_dataset(rows(["Hi.", "Hello."]) | {"_tools": [tools]})
+        processor(template="qwen3").preprocess_dataset(columns_of(["Hi.", "Hello."]) | {"_tools": [tools]})
 
 
-def test_a_row_whose_calls_the_template_has_no_form_for_is_named(processor, rows):
-    examples = rows(["Hi.", '[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]'])
+def test_a_row_whose_calls_the_template_has_no_form_for_is_named(processor):
+    examples = columns_of(["Hi.", '[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]'])
     examples["_response"][0][0]["role"] = "function"
     with pytest.raises(InputError, match=r"whose prompt is 'Hi\.' cannot be encoded \(ValueError: GLM-4 does not"):
         processor(template="glm4").preprocess_dataset(examples)
 
 
-def test_rows_with_nothing_to_learn_are_left_out_and_counted(processor, rows, answers, monkeypatch):
+def test_rows_with_nothing_to_learn_are_left_out_and_counted(processor, monkeypatch):
     from cuset_stage.stage import processors
 
     messages = []
     monkeypatch.setattr(processors.logger, "warning_rank0", messages.append, raising=False)
-    examples = rows(
-        ["Good", answers.answer], ["Empty", "  \n"], ["Also empty", ""], ["No answer", "gone"], ["Odd", ""]
-    )
+    examples = columns_of(["Good", ANSWER], ["Empty", "  \n"], ["Also empty", ""], ["No answer", "gone"], ["Odd", ""])
     examples["_response"][3] = examples["_response"][4] = examples["_prompt"][4] = []
     ours = processor().preprocess_dataset(examples)
     assert len(ours["input_ids"]) == 1
@@ -140,10 +140,10 @@ def test_the_cache_of_datasets_depends_on_the_rules(processor):
 
 
 @pytest.mark.parametrize("options", [{}, {"packing": True}], ids=str)
-def test_the_data_set_has_the_types_it_has_under_sft(processor, rows, answers, options):
+def test_the_data_set_has_the_types_it_has_under_sft(processor, options):
     from datasets import Dataset
 
-    raw = Dataset.from_dict(rows(["Scale.", answers.answer], ["What is a warp?", "32 threads."]))
+    raw = Dataset.from_dict(columns_of(["Scale.", ANSWER], ["What is a warp?", "32 threads."]))
     theirs, ours = (
         raw.map(processor(rules, **options).preprocess_dataset, batched=True, remove_columns=raw.column_names)
         for rules in (None, RULES)
@@ -168,13 +168,13 @@ TRITON = (
         ("{}/own_language.py:find", ["import triton"]),
     ],
 )
-def test_the_language_decides_the_labels(byte_level, processor, rows, tmp_path, language, expected):
+def test_the_language_decides_the_labels(byte_level, processor, tmp_path, language, expected):
     file = tmp_path / "own_language.py"
     file.write_text(
         "import re\n\n\ndef find(text):\n    return [m.span() for m in re.finditer('import triton$|Add', text, re.M)]\n"
     )
     labelling = processor(LabelRules(RULES.kinds, language=language.format(tmp_path)))
-    found = cuda_text(byte_level, labelling.preprocess_dataset(rows(["Add.", TRITON])))
+    found = cuda_text(byte_level, labelling.preprocess_dataset(columns_of(["Add.", TRITON])))
     assert len(found) == len(expected)
     assert all(wanted.strip("( ") in text for wanted, text in zip(expected, found, strict=True))
 

@@ -23,6 +23,8 @@ from cuset_stage.stage.token_labels import (
     kinds_of,
 )
 
+from .conftest import ANSWER, SPANS
+
 
 KINDS = ("kernel_body", "launch_config")
 
@@ -57,25 +59,25 @@ def without_space(text):
     return "".join(text.split())
 
 
-def test_marked_tokens_are_those_that_touch_a_span(tokenizer, answers):
+def test_marked_tokens_are_those_that_touch_a_span(tokenizer):
     """Each run of marked tokens spells its span, and would not without its first or its last token."""
-    ids, mask = labelled(tokenizer, answers.answer)
-    assert ids == tokenizer.encode(answers.answer, add_special_tokens=False)
+    ids, mask = labelled(tokenizer, ANSWER)
+    assert ids == tokenizer.encode(ANSWER, add_special_tokens=False)
     runs = marked_runs(ids, mask)
-    assert len(runs) == len(answers.spans)
-    for run, span in zip(runs, answers.spans, strict=True):
+    assert len(runs) == len(SPANS)
+    for run, span in zip(runs, SPANS, strict=True):
         span = without_space(span)
         assert span in without_space(tokenizer.decode(run))
         assert span not in without_space(tokenizer.decode(run[1:]))
         assert span not in without_space(tokenizer.decode(run[:-1]))
 
 
-def test_spelled_out_tokens_agree_with_a_fast_tokenizer_s_offsets(byte_level, sentencepiece_type, texts, answers):
+def test_spelled_out_tokens_agree_with_a_fast_tokenizer_s_offsets(byte_level, sentencepiece_type, texts):
     """The fallback for slow tokenizers, which spells out the tokens, gives the same mask as a fast tokenizer's
     offsets.
     """
     for fast in (byte_level, sentencepiece_type):
-        for text in [*texts[:20], answers.answer, "__global__ void k() { // 好"]:
+        for text in [*texts[:20], ANSWER, "__global__ void k() { // 好"]:
             spans = find_spans(text)
             trusted, spelled = TokenAligner(fast), TokenAligner(fast)
             spelled._trusts_offsets = False
@@ -83,12 +85,12 @@ def test_spelled_out_tokens_agree_with_a_fast_tokenizer_s_offsets(byte_level, se
             assert trusted._trusts_offsets
 
 
-def test_of_many_spans_the_tokenizer_is_not_asked_one_by_one(byte_level, sentencepiece_type, answers, monkeypatch):
+def test_of_many_spans_the_tokenizer_is_not_asked_one_by_one(byte_level, sentencepiece_type, monkeypatch):
     """With many spans, all offsets are read at once, and the tokens are the same.
 
     Each single question takes time proportional to the text, so 100,000 spans would take minutes.
     """
-    text = "Größe: 好.\n" + answers.answer * 60
+    text = "Größe: 好.\n" + ANSWER * 60
     spans = [Span(7, 9, "kernel_body"), *find_spans(text)]
     assert len(spans) > tokenizers.FEW_SPANS
     for fast in (byte_level, sentencepiece_type):
@@ -100,8 +102,8 @@ def test_of_many_spans_the_tokenizer_is_not_asked_one_by_one(byte_level, sentenc
         assert TokenAligner(patient).locate(text, spans) == found and not patient.asked
 
 
-def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level, answers):
-    cut = answers.answer[: answers.answer.index("if (i < n)")]
+def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level):
+    cut = ANSWER[: ANSWER.index("if (i < n)")]
     ids, mask = labelled(byte_level, cut, "<|im_end|>\n")
     end = byte_level.convert_tokens_to_ids("<|im_end|>")
     assert mask[ids.index(end) - 2] == 1
@@ -147,8 +149,8 @@ def _byte_offsets(text, offsets):
     ],
     ids=["empty", "reversed", "shifted", "outside", "bytes for characters"],
 )
-def test_wrong_offsets_are_found_out(byte_level, answers, tamper):
-    text = "Größe: 好. " + answers.answer
+def test_wrong_offsets_are_found_out(byte_level, tamper):
+    text = "Größe: 好. " + ANSWER
     spans = find_spans(text)
     with pytest.warns(UserWarning, match="gives wrong offsets"):
         ids, mask = aligned(TokenAligner(_WithOffsets(byte_level, tamper)), text, spans)
@@ -156,7 +158,7 @@ def test_wrong_offsets_are_found_out(byte_level, answers, tamper):
     assert 1 in mask
 
 
-def test_tokens_that_do_not_spell_the_text_are_an_error(byte_level, answers):
+def test_tokens_that_do_not_spell_the_text_are_an_error(byte_level):
     class Liar(_WithOffsets):
         is_fast = False
 
@@ -164,7 +166,7 @@ def test_tokens_that_do_not_spell_the_text_are_an_error(byte_level, answers):
             return ["zz"] * len(ids)
 
     with pytest.raises(AlignmentError, match="use_fast_tokenizer: true"):
-        TokenAligner(Liar(byte_level, None)).locate(answers.answer, find_spans(answers.answer))
+        TokenAligner(Liar(byte_level, None)).locate(ANSWER, find_spans(ANSWER))
 
 
 def test_a_token_carries_the_number_of_its_narrowest_kind(byte_level):

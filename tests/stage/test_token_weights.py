@@ -16,6 +16,8 @@ from cuset_stage.stage.given import COLUMN, GivenResponse, GivenRow, GivenSpan
 from cuset_stage.stage.token_labels import kept_ranges, moved_range, multiplied
 from cuset_stage.text import InputError
 
+from .conftest import ANSWER, KERNEL, SPANS, columns_of
+
 
 THOUGHT = "<think>\nOne thread an element; k<<<1, 1>>> would do.\n</think>\n\n"
 
@@ -61,8 +63,8 @@ def expected_weights(tokenizer, text, spans, base):
     return np.float32(token_weights)
 
 
-def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
-    text = THOUGHT + answers.answer
+def test_weights_multiply_and_a_span_stops_where_it_ends(process):
+    text = THOUGHT + ANSWER
     given = one(text, ("threadIdx.x", 0.25), ("int main()", 0.0), ("One thread", 8.0), weight=0.5, row=3.0)
     tokenizer, ours = process(["Scale.", text], given=[given], think_weight=2.0)
     assert [run.strip() for run in weighted(tokenizer, ours, 1.5 * 0.25)] == ["threadIdx.x"]
@@ -76,15 +78,15 @@ def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
 
 @settings(max_examples=60, deadline=None)
 @any_of(data=st.data())
-def test_any_spans_against_the_tokenizer_s_offsets(byte_level, processor, rows, answers, data):
-    text = answers.answer
+def test_any_spans_against_the_tokenizer_s_offsets(byte_level, processor, data):
+    text = ANSWER
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=12, unique=True)))
     spans = tuple(
         GivenSpan(start, end, data.draw(st.sampled_from((0.0, 0.1, 1.0, 2.0, 7.5))))
         for start, end in pairwise(cuts)
         if data.draw(st.booleans())
     )
-    row, labelling = rows(["Scale.", text]), processor()
+    row, labelling = columns_of(["Scale.", text]), processor()
     plain = labelling.preprocess_dataset(row)
     ours = labelling.preprocess_dataset({**row, COLUMN: [GivenRow(0.5, (GivenResponse(3.0, spans),)).to_text()]})
     for name in plain:  # all other columns stay as they are
@@ -94,13 +96,13 @@ def test_any_spans_against_the_tokenizer_s_offsets(byte_level, processor, rows, 
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))
-def test_every_template(process, answers, name):
+def test_every_template(process, name):
     """Two turns with kernels, each with a weight and a span of its own. The second has reasoning with a low weight."""
-    thoughtful = f"{THOUGHT}{answers.answer}"
-    said = response(answers.answer, ("int main()", 0.25)), response(thoughtful, ("int main()", 5.0), weight=3.0)
+    thoughtful = f"{THOUGHT}{ANSWER}"
+    said = response(ANSWER, ("int main()", 0.25)), response(thoughtful, ("int main()", 5.0), weight=3.0)
     options = {"system": "You write CUDA.", "think_weight": 0.125, "template": name}
     options["added_tokens"] = ["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"]
-    turns = ["Scale.", answers.answer, "Again.", thoughtful]
+    turns = ["Scale.", ANSWER, "Again.", thoughtful]
     tokenizer, ours = process(turns, given=[GivenRow(2.0, said)], **options)
     assert [run.strip() for run in weighted(tokenizer, ours, 0.5)] == ["int main()"]
     assert [run.strip() for run in weighted(tokenizer, ours, 30.0)] == ["int main()"]
@@ -113,13 +115,13 @@ def test_every_template(process, answers, name):
     is_cuda = ours["cuda_mask"][0] != 0
     marked = [tokenizer.decode(ours["input_ids"][0][a:b]) for a, b in runs_of(is_cuda)]
     assert len(marked) == 4, marked
-    for run, span in zip(marked, answers.spans * 2, strict=True):
+    for run, span in zip(marked, SPANS * 2, strict=True):
         assert span in run and len(run) <= len(span) + 8
 
 
-def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
+def test_an_empty_thought_that_the_template_adds_is_reasoning(process):
     options = {"given": [one("", weight=2.0)], "think_weight": 0.25, "template": "qwen3"}
-    tokenizer, ours = process(["Scale.", answers.answer], **options)
+    tokenizer, ours = process(["Scale.", ANSWER], **options)
     assert weighted(tokenizer, ours, 0.5) == ["<think>\n\n</think>\n\n"]
     tokenizer, ours = process(["Why?", f"{THOUGHT}No code."], think_weight=0.25)
     assert weighted(tokenizer, ours, 0.25) == [THOUGHT.strip()]
@@ -128,8 +130,8 @@ def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
 @pytest.mark.parametrize(
     "options", [{"enable_thinking": False}, {"enable_thinking": True, "mask_history": True}], ids=str
 )
-def test_spans_stay_in_place_where_the_template_takes_thoughts_out(process, answers, options):
-    first, last = f"{THOUGHT}\n{answers.answer}", f"{THOUGHT}Then.\n{THOUGHT}{answers.kernel}"
+def test_spans_stay_in_place_where_the_template_takes_thoughts_out(process, options):
+    first, last = f"{THOUGHT}\n{ANSWER}", f"{THOUGHT}Then.\n{THOUGHT}{KERNEL}"
     of_last = response(last, ("</think>\n\n__global__ void", 3.0))
     given = [GivenRow(1.0, (response(first, ("thread an", 0.5), ("int main()", 0.25)), of_last))]
     tokenizer, ours = process(["Scale.", first, "Again.", last], given=given, template="qwen3", **options)
@@ -188,9 +190,9 @@ def test_prompts_have_the_row_s_weight_under_train_on_prompt(process):
 
 
 @pytest.mark.parametrize("options", [{"packing": True}, {"neat_packing": True}], ids=str)
-def test_packed_rows_carry_the_weights_of_each(process, answers, options):
-    conversations = [["One.", answers.answer], ["Two.", "32 threads."], ["Three.", answers.kernel]]
-    given = [one(answers.answer, ("int main()", 0.5)), None, GivenRow(4.0)]
+def test_packed_rows_carry_the_weights_of_each(process, options):
+    conversations = [["One.", ANSWER], ["Two.", "32 threads."], ["Three.", KERNEL]]
+    given = [one(ANSWER, ("int main()", 0.5)), None, GivenRow(4.0)]
     _, alone = process(*conversations, given=given)
     _, packed = process(*conversations, given=given, cutoff_len=1500, **options)
     assert len(packed["input_ids"]) == 1
@@ -207,11 +209,11 @@ def test_packed_rows_carry_the_weights_of_each(process, answers, options):
     assert len(of_samples(packed)) == 3
 
 
-def test_what_truncation_leaves_keeps_its_labels_and_its_weights(process, answers):
-    given = [one(answers.answer, (answers.kernel, 0.5), row=2.0)]
-    _, whole = process(["Scale a vector.", answers.answer], given=given)
+def test_what_truncation_leaves_keeps_its_labels_and_its_weights(process):
+    given = [one(ANSWER, (KERNEL, 0.5), row=2.0)]
+    _, whole = process(["Scale a vector.", ANSWER], given=given)
     for cutoff in (160, 120, 64):  # LLaMA-Factory also cuts prompts of at least half the cutoff
-        _, cut = process(["Scale a vector.", answers.answer], given=given, cutoff_len=cutoff)
+        _, cut = process(["Scale a vector.", ANSWER], given=given, cutoff_len=cutoff)
         assert len(cut["input_ids"][0]) <= cutoff
         for name, values in (("token_weights", {1.0, 2.0}), ("cuda_mask", {0, 1, 2})):
             found, expected = (ours[name][0][ours["sample_ids"][0] > 0] for ours in (cut, whole))
@@ -219,7 +221,7 @@ def test_what_truncation_leaves_keeps_its_labels_and_its_weights(process, answer
             assert set(expected.tolist()) == values
 
 
-def test_rows_that_are_dropped_do_not_shift_the_others(process, answers):
+def test_rows_that_are_dropped_do_not_shift_the_others(process):
     conversations = [["Good.", "One."], ["Empty.", " "], ["Good.", "Two."]]
     _, ours = process(*conversations, given=[GivenRow(2.0), GivenRow(7.0), GivenRow(3.0)])
     of_rows = zip(ours["token_weights"], ours["sample_ids"], strict=True)

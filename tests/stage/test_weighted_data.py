@@ -20,6 +20,8 @@ from cuset_stage.stage.loading import OneProcess, open_template, open_tokenizer,
 from cuset_stage.stage.token_labels import LabelRules
 from cuset_stage.text import InputError
 
+from .conftest import data_args
+
 
 ROOT = Path(__file__).parents[2]
 ALPACA = {"prompt": "instruction", "response": "output"}
@@ -56,7 +58,7 @@ EXPECTED |= {f"first {number};": 4.0 for number in range(3)} | {f"last {number};
 
 
 @pytest.fixture
-def load(tiny_model, folder, data_args):
+def load(tiny_model, folder):
     """A function that loads data sets as a run does: with LLaMA-Factory's get_dataset under our wrapper.
 
     It returns the tokenizer, the data sets and the logged summaries.
