@@ -15,6 +15,16 @@ from cuset_stage.generate.plan import Request, generate
 from cuset_stage.tasks import load_tasks
 
 
+def ask(text="Write a kernel.", sample=0, seed=1, task="t"):
+    return Request(task, sample, ({"role": "user", "content": text},), seed, "")
+
+
+def by_sample(replies):
+    """Return of replies what must not depend on the batch, by (task, sample)."""
+    kept = ("answer", "tokens", "prompt_tokens", "finish_reason")
+    return {(reply.task, reply.sample): tuple(getattr(reply, name) for name in kept) for reply in replies}
+
+
 @pytest.fixture(scope="session")
 def task_folder(request, tmp_path_factory):
     """A folder with some of the bundled tasks: to read all of them takes half a second."""
@@ -49,27 +59,6 @@ def model_copy(tiny_model, tmp_path):
 @pytest.fixture(scope="session")
 def adapter(tiny_model, tmp_path_factory):
     return make_adapter(tiny_model, tmp_path_factory.mktemp("adapter"))
-
-
-@pytest.fixture(scope="session")
-def ask():
-    """A function that makes a request."""
-
-    def make(text="Write a kernel.", sample=0, seed=1, task="t"):
-        return Request(task, sample, ({"role": "user", "content": text},), seed, "")
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def by_sample():
-    """A function that collects from replies what must not depend on the batch, by (task, sample)."""
-
-    def collect(replies):
-        kept = ("answer", "tokens", "prompt_tokens", "finish_reason")
-        return {(reply.task, reply.sample): tuple(getattr(reply, name) for name in kept) for reply in replies}
-
-    return collect
 
 
 @pytest.fixture

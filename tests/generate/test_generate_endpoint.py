@@ -21,6 +21,8 @@ from cuset_stage.generate.plan import make_plan
 from cuset_stage.tasks.answers_file import read_answers
 from cuset_stage.tasks.messages import chat_messages
 
+from .conftest import by_sample
+
 
 def test_every_sample_is_a_request_with_its_own_seed(server, fill, kernels):
     summary, lines = fill(tasks=2, samples=3, concurrency=4)
@@ -140,7 +142,7 @@ def factory_server(tiny_model, tmp_path_factory):
 
 
 @pytest.mark.slow  # importing LLaMA-Factory and its server takes ten seconds
-def test_llamafactorys_own_server(factory_server, command, tiny_model, kernels, by_sample, monkeypatch, tmp_path):
+def test_llamafactorys_own_server(factory_server, command, tiny_model, kernels, monkeypatch, tmp_path):
     """Greedily, its answer and counts are those of the same model and template in our own process."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     given = ONE, f"endpoint={factory_server}", "model=tiny", "max_tokens=24"

@@ -16,8 +16,10 @@ from cuset_stage.generate.plan import generate, make_plan
 from cuset_stage.tasks.answers_file import read_answers
 from cuset_stage.text import InputError
 
+from .conftest import ask, by_sample
 
-def test_batch_size_and_order_do_not_change_answers(settings, backend, kernels, by_sample, monkeypatch):
+
+def test_batch_size_and_order_do_not_change_answers(settings, backend, kernels, monkeypatch):
     plan = make_plan(kernels.tasks[:4], settings, 3)
     together = by_sample(backend.replies(plan))
     assert len(set(together.values())) == 12
@@ -27,7 +29,7 @@ def test_batch_size_and_order_do_not_change_answers(settings, backend, kernels, 
     assert by_sample(backend.replies(plan[::-1])) == together
 
 
-def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
+def test_greedy_equals_a_plain_loop_over_the_model(settings):
     """One prompt at a time, no padding, no cache, no generate()."""
     backend = HFBackend(settings.model_copy(update={"temperature": 0.0, "top_p": 1.0}), batch_size=3)
     texts = {"a": "Sum.", "b": "Write a kernel that transposes a matrix of floats.", "c": "x" * 90}
@@ -53,7 +55,7 @@ def test_a_generation_config_that_is_cut_off_is_refused(model_copy, settings, ad
             HFBackend(settings.model_copy(update={"model": str(model_copy), **changes}), batch_size=1)
 
 
-def test_tokens_count_the_end_token_and_no_padding(model_copy, settings, ask, by_sample):
+def test_tokens_count_the_end_token_and_no_padding(model_copy, settings):
     """With 40 end tokens out of 1024, so that some of the answers end early."""
     ends = list(range(500, 540))
     (model_copy / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
@@ -93,7 +95,7 @@ class Scarce:
 
 
 @pytest.mark.parametrize(("calls", "size"), [(0, 2), (32, 1)])  # at once, and when eight answers are there
-def test_out_of_memory_halves_the_batch_and_goes_on(calls, size, settings, backend, kernels, caplog, by_sample):
+def test_out_of_memory_halves_the_batch_and_goes_on(calls, size, settings, backend, kernels, caplog):
     plan = make_plan(kernels.tasks[:5], settings, 2)
     scarce = HFBackend(settings, batch_size=8)
     memory = Scarce(scarce.model, 3, calls)
@@ -121,7 +123,7 @@ def test_prompt_and_answer_must_fit_into_the_context(settings, kernels):
         next(backend.replies(make_plan(kernels.tasks[:1], settings, 1)))
 
 
-def test_generation_config_of_the_model_does_not_shape_answers(model_copy, settings, backend, adapter, ask):
+def test_generation_config_of_the_model_does_not_shape_answers(model_copy, settings, backend, adapter):
     config = {"do_sample": True, "top_k": 1, "repetition_penalty": 3.0, "temperature": 9.0, "eos_token_id": [7, 9]}
     (model_copy / "generation_config.json").write_text(json.dumps(config))
     other = HFBackend(settings.model_copy(update={"model": str(model_copy)}), batch_size=8)
@@ -134,7 +136,7 @@ def test_generation_config_of_the_model_does_not_shape_answers(model_copy, setti
     assert HFBackend(settings.model_copy(update=beside), batch_size=1)._stop_ids == other._stop_ids
 
 
-def test_adapter_is_applied(settings, backend, adapter, ask):
+def test_adapter_is_applied(settings, backend, adapter):
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
@@ -146,7 +148,7 @@ def test_adapter_is_applied(settings, backend, adapter, ask):
         assert not torch.allclose(backend.model(ids).logits, reference(ids).logits, atol=1e-2)
 
 
-def test_adapter_beside_four_bits(tiny_model, tmp_path, settings, ask, by_sample):
+def test_adapter_beside_four_bits(tiny_model, tmp_path, settings):
     """It is not merged there. Against batches of `generate`, in float32; LLaMA-Factory names the task in its adapters, others do not."""
     pytest.importorskip("bitsandbytes")
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig

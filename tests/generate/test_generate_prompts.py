@@ -7,6 +7,8 @@ import pytest
 from cuset_stage.generate import GenerationError
 from cuset_stage.generate.hf import HFBackend
 
+from .conftest import ask
+
 
 @pytest.fixture
 def templated(model_copy, settings):
@@ -51,7 +53,7 @@ def test_template_without_system_role(templated, caplog, template, system, expec
 
 
 @pytest.mark.parametrize("template", ["", "<|im_start|>system\nBe brief.<|im_end|>\n"], ids=["empty", "cut off"])
-def test_a_template_copied_in_part_is_refused(templated, ask, template):
+def test_a_template_copied_in_part_is_refused(templated, template):
     generator = templated(template)
     with pytest.raises(
         GenerationError, match=r"model.*: the tokenizer's chat template .* leaves the task out; was it copied"
@@ -59,7 +61,7 @@ def test_a_template_copied_in_part_is_refused(templated, ask, template):
         next(generator.replies([ask()]))
 
 
-def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated, ask):
+def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated):
     template = "{{ messages[-1].content }}<|im_start|>assistant\n{% if think %}<think>\n{% endif %}"
     thinking = templated(template, template_args={"think": True})
     assert next(thinking.replies([ask()])).answer.startswith("<think>")
