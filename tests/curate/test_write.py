@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from chat_server import sends
 from curation_steps import deduplicate, lines, put, run, split, take_in, write
+from processes import HEARS_CTRL_C
 from written_tasks import Writers, put_kernels, recorded
 
 from cuset_stage.curate.proofs import Proofs
@@ -205,9 +206,7 @@ def test_ctrl_c_ends_the_waiting_and_the_same_command_goes_on(tmp_path, serve):
     server.always = never
     command = [sys.executable, "-m", "cuset_stage.cli", "curate", "write", work, f"endpoint={server.url}"]
     command += ["model=writer", "compile_only=true"]
-    # tests started in the background have SIGINT ignored, and would hand that on
-    options = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **HEARS_CTRL_C)
     assert asked.wait(120)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=120)

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from chat_server import ENDPOINT, KEY, sends, sends_completion
 from cli_server import free_port
+from processes import until
 
 from cuset_stage.generate import GenerationError, RecordedSettings
 from cuset_stage.generate.completion import base_url
@@ -47,9 +48,7 @@ def test_every_sample_is_a_request_with_its_own_seed(server, fill, kernels):
 
 def test_so_many_requests_in_flight_and_no_more(server, fill):
     def takes_a_while(handler, body):
-        until = time.monotonic() + 60
-        while server.most_in_flight < 3 and time.monotonic() < until:
-            time.sleep(0.01)
+        until(lambda: server.most_in_flight >= 3, 60)
         time.sleep(0.02)
         chat_server.answer(handler, body)
 

@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import pytest
 from host_programs import BROKEN, HOST_FLAGS, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row
+from processes import HEARS_CTRL_C, until
 from task_factory import write_lines
 
 from cuset_stage.judge.judgement import Built, Judge, Judgement
@@ -267,15 +268,6 @@ def left_behind(scratch: Path) -> list[str]:
     return commands
 
 
-def wait_until_gone(scratch: Path) -> None:
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        if not (left := left_behind(scratch)):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"left behind: {left}")
-
-
 # With HOST_FLAGS, nvcc takes no kernel: they are tried out without one.
 CUSET = (
     "from cuset_stage.judge import bench; bench.SMALLEST = 'int main() {}'; from cuset_stage.cli import main; main()"
@@ -286,9 +278,7 @@ def start(command: list[str], cache: Path, scratch: Path) -> subprocess.Popen:
     environment = {**os.environ, "CUSET_CACHE": str(cache), "CUSET_SCRATCH": str(scratch)}
     return subprocess.Popen(
         [sys.executable, "-c", CUSET, *command],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        # If the tests were started in the background, SIGINT is ignored, and the child would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **HEARS_CTRL_C,
     )  # fmt: skip
 
 
@@ -304,7 +294,7 @@ def test_a_killed_run_goes_on(run, cache, scratch, tmp_path):
         time.sleep(rng.uniform(0.6, 2.5))
         process.kill()
         process.communicate()
-        wait_until_gone(scratch)
+        assert until(lambda: not left_behind(scratch)), left_behind(scratch)
         if (tmp_path / "results.jsonl").exists():
             before, lines = lines, len((tmp_path / "results.jsonl").read_bytes().splitlines())
             assert lines >= before, "a judged sample was lost"
@@ -320,7 +310,6 @@ def test_ctrl_c_keeps_what_is_judged(run, cache, scratch, tmp_path):
     answers = [answer_row("one", 0, None), answer_row("hangs", 0), answer_row("one", 1)]
     output = tmp_path / "results.jsonl"
     process = start([*arguments(tmp_path, answers, tasks), "time_limit=10", "jobs=1"], cache, scratch)
-    end = time.monotonic() + 600
 
     def hangs() -> bool:
         """Return whether the hanging answer runs.
@@ -331,14 +320,12 @@ def test_ctrl_c_keeps_what_is_judged(run, cache, scratch, tmp_path):
             "./program" in text or "program" in text.split(" ")[0] for text in left_behind(scratch)
         )
 
-    while not hangs():
-        assert time.monotonic() < end and process.poll() is None
-        time.sleep(0.05)
+    assert until(lambda: hangs() or process.poll() is not None, 600) and process.poll() is None
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert "what was written is kept" in said and "Traceback" not in said
-    wait_until_gone(scratch)
+    assert until(lambda: not left_behind(scratch)), left_behind(scratch)
     assert not list(scratch.iterdir())
     before = len(read_results(output).samples)
     assert before >= 1

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ import psutil
 import pytest
 from fake_nvml import fake_gpus, fake_nvml
 from host_programs import HOST_FLAGS
+from processes import HEARS_CTRL_C, until
 from test_process import shell
 
 from cuset_stage.sandbox import Limits, memory_account, run_program, scratch_folder, supervision
@@ -39,14 +39,6 @@ def running(script: str, folder: Path, isolation, **options):
     yield result
     thread.join(120)
     assert len(result) == 1 and not _sleepers()
-
-
-def until(condition, seconds: float = 120.0) -> bool:
-    """Wait until the condition holds, at most `seconds`, and return whether it does."""
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return condition()
 
 
 LONG = Limits(wall_s=600)
@@ -243,9 +235,7 @@ def start(script):
     return thread
 """
     command = [sys.executable, "-X", "dev", "-c", begin + textwrap.dedent(code)]
-    # If the tests were started in the background, SIGINT is ignored, and the child would inherit that.
-    hears = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **hears)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **HEARS_CTRL_C)
 
 
 def _judge(code: str, folder: Path, isolation) -> tuple[str, str]:
