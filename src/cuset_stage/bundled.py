@@ -71,13 +71,12 @@ def recipes() -> Path:
 
 
 def kernels_edition(names: Iterable[str], dataset_dir: str) -> int | None:
-    """Return the edition of the training rows `cuset_kernels` in dataset_info.json, None if they are not in `names`.
+    """Return the edition of the training rows `cuset_kernels`, None if they are not in `names` or dataset_info.json.
 
-    Edition 1 had no such entry. Its rows are now called `cuset_kernels_hard`, and commit ab6eed6e has them as they
-    were.
+    Edition 1 named none. Its rows are now called `cuset_kernels_hard`, and commit ab6eed6e has them as they were.
     """
-    if KERNELS not in names:
-        return None
     info = Path(dataset_dir) / "dataset_info.json"
-    entries = json.loads(info.read_text(encoding="utf-8")) if info.is_file() else {}
-    return entries.get(KERNELS, {}).get("edition", 1)
+    if KERNELS not in names or not info.is_file():
+        return None
+    entry = json.loads(info.read_text(encoding="utf-8")).get(KERNELS)
+    return entry and entry.get("edition", 1)

@@ -209,7 +209,8 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     path = tmp_path / "tokenized"
     keys = {"stage": "cuset", "tokenized_path": str(path), "max_samples": 6, "max_steps": 2}
     first, again = llamafactory(keys), llamafactory(keys, anew=True)
-    assert again.losses == first.losses
+    elsewhere = [llamafactory({**keys, **away}) for away in ({"dataset": "other"}, {"dataset_dir": str(tmp_path)})]
+    assert first.losses == again.losses == elsewhere[0].losses == elsewhere[1].losses
     labels = json.loads((path / "cuset_labels.json").read_text())
     assert labels["kinds"] == ["kernel_body", "launch_config"]
     assert labels["cuset_kernels"] == 3 and "cuset_kernels, edition 3" in (first.output_dir / "README.md").read_text()

@@ -16,6 +16,7 @@ from zipfile import is_zipfile
 import torch
 from huggingface_hub.errors import HFValidationError
 from llamafactory.extras import logging
+from llamafactory.extras.misc import has_tokenized_data
 from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
 from safetensors import SafetensorError, safe_open
@@ -57,7 +58,8 @@ def run_cuset(
         InputError: a file of weights is cut off or damaged, or the model cannot be written.
     """
     proof.begin()
-    check_datasets(data_set_names(data_args), data_args.dataset_dir)
+    if data_args.tokenized_path is None or not has_tokenized_data(data_args.tokenized_path):  # it needs no data set
+        check_datasets(data_set_names(data_args), data_args.dataset_dir)
     if data_args.template is not None:
         check_template(data_args.template)
     template = import_module("cuset_stage.project.template")  # imported late: a layer above this package
