@@ -97,6 +97,8 @@ def test_there_is_a_recipe_for_each_model_of_the_paper():
 def test_the_export_recipe_is_accepted():
     model_args, *_ = get_infer_args(load(EXPORT))
     assert model_args.export_dir and model_args.adapter_name_or_path and model_args.quantization_bit is None
+    with pytest.raises(ValueError, match=r"not used by the HfArgumentParser: \['do_train', 'output_dir'"):
+        get_infer_args({**load(EXPORT), "stage": "cuset", "do_train": True, "output_dir": "out"})
 
 
 def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):

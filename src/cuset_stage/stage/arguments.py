@@ -37,7 +37,8 @@ RENAMED = {"group_by_length": "with transformers 5 write train_sampling_strategy
 def check_spelling(args: dict[str, Any], known: set[str]) -> None:
     """Refuse a misspelt `stage: cuset` and a misspelt key.
 
-    In a recipe of another stage only keys that resemble `cuset_*` are refused. LLaMA-Factory checks the rest.
+    In a recipe of another stage, or of export and chat, only keys that resemble `cuset_*` are refused. LLaMA-Factory
+    checks the rest.
 
     Args:
         args: the recipe as it was read.
@@ -51,7 +52,7 @@ def check_spelling(args: dict[str, Any], known: set[str]) -> None:
         raise ValueError(f"stage: {stage}: no such stage; did you mean {STAGE}?")
     ours = [name for name in known if name.startswith(f"{STAGE}_")]
     for key in args.keys() - known:
-        if stage == STAGE or get_close_matches(key, ours):
+        if (stage == STAGE and "do_train" in known) or get_close_matches(key, ours):
             raise ValueError(f"{key}: no such key in a recipe; {RENAMED.get(key) or nearest(key, known)}")
 
 
