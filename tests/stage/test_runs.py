@@ -2,6 +2,7 @@
 behind.
 """
 
+import itertools
 import json
 import math
 import os
@@ -13,8 +14,10 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import transformers
 from data_sets import write_data_set
 from features import OFF
+from llamafactory.train.tuner import run_exp
 from safetensors.torch import load_file
 
 from cuset_stage.text import InputError
@@ -508,3 +511,18 @@ def test_streamed_data_are_evaluated_without_training(llamafactory):
     evaluated = {"do_train": False, "do_eval": True, "dataset": None, "eval_dataset": "cuset_kernels_eval"}
     streamed = {"streaming": True, "max_samples": None, "dataloader_num_workers": 1, "cutoff_len": 64}
     assert llamafactory({"stage": "cuset"} | evaluated | streamed).results["eval_loss"] > 0
+
+
+def test_statistics_begin_anew_with_smaller_batches(recipe, monkeypatch):
+    """`auto_find_batch_size` begins training anew when memory has run out, here within the second step."""
+    plain, large = transformers.Trainer.training_step, itertools.count()
+
+    def training_step(trainer, model, inputs, *args):
+        if len(inputs["input_ids"]) > 1 and next(large) == 3:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return plain(trainer, model, inputs, *args)
+
+    monkeypatch.setattr(transformers.Trainer, "training_step", training_step)
+    run_exp({**recipe, **OFF, **CUT, "auto_find_batch_size": True, "logging_steps": 1, "max_steps": 2})
+    step = json.loads((Path(recipe["output_dir"]) / "trainer_state.json").read_text())["log_history"][0]
+    assert step["cuset/nll"] == pytest.approx(step["loss"], rel=1e-6)

@@ -157,6 +157,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             )
         return result
 
+    def _inner_training_loop(self, *args: Any, **kwargs: Any) -> Any:
+        self._meter = ObjectiveMeter()  # auto_find_batch_size begins anew when memory has run out
+        return super()._inner_training_loop(*args, **kwargs)
+
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
         """Return the Trainer's estimate for a batch, without counting the parameters in every micro-batch.
 
