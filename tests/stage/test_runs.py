@@ -507,8 +507,10 @@ def test_16_bit_weights_are_float32_on_processors_without_16_bit_arithmetic(tiny
     assert {parameter.dtype for parameter in model.parameters()} == {expected}
 
 
-def test_streamed_data_are_evaluated_without_training(llamafactory):
+def test_streamed_data_are_evaluated_without_training(llamafactory, tmp_path):
+    (tmp_path / "trainer_state.json").write_text(json.dumps(by("dft")))  # no evaluation reads a checkpoint
     evaluated = {"do_train": False, "do_eval": True, "dataset": None, "eval_dataset": "cuset_kernels_eval"}
+    evaluated |= {"resume_from_checkpoint": str(tmp_path)}
     streamed = {"streaming": True, "max_samples": None, "dataloader_num_workers": 1, "cutoff_len": 64}
     assert llamafactory({"stage": "cuset"} | evaluated | streamed).results["eval_loss"] > 0
 

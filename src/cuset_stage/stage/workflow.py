@@ -72,7 +72,8 @@ def run_cuset(
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
     rules = LabelRules(**labelling_settings(finetuning_args), think_weight=float(finetuning_args.cuset_think_weight))
-    choose_checkpoint(training_args, objective.name)
+    if training_args.do_train:
+        choose_checkpoint(training_args, objective.name)
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
