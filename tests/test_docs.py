@@ -71,13 +71,15 @@ def test_readme_and_page_say_what_the_study_s_rows_give():
     for method in METHODS:
         assert f"{100 * scores(rows, method, 'right').to_numpy().mean():.1f} %" in readme
     again = read_rows(real_study.REPEATED)
-    for method in ("sft", "cuset"):
-        assert f"{100 * scores(again, method, 'right').to_numpy().mean():.1f}" in readme
     mean, of_all = (crossed(paired(some, "cuset", "sft")) for some in (rows, real_study.all_trainings(rows, again)))
-    value, low, high = (f"{100 * end:.1f}" for end in (mean.value, *mean.interval()))
-    assert f"{value} points ({low} to {high})" in readme
-    assert "{:.1f} ({:.1f} to {:.1f})".format(*(100 * end for end in (of_all.value, *of_all.interval()))) in readme
-    assert all(number.lstrip("-") in page.partition("\n## ")[0] for number in (value, low, high))
+    first = page.partition("\n## ")[0]
+    for difference in (mean, of_all):
+        value, low, high = (f"{100 * end:.1f}" for end in (difference.value, *difference.interval()))
+        assert f"{value} points ({low} to {high})" in readme
+        assert all(number.lstrip("-") in first for number in (value, low, high))
+    again = real_study.in_both(again)
+    by_seed = [paired(again[again.seed == seed], "cuset", "sft").mean() for seed in range(3)]
+    assert "differ by {:.1f}, {:.1f} and {:.1f} points".format(*(100 * value for value in by_seed)) in first
 
 
 def test_an_answer_that_was_not_judged_counts_for_nobody(tmp_path, monkeypatch):

@@ -138,52 +138,63 @@ def errors(rows: pd.DataFrame) -> str:
     return table(["% of answers", *TITLES.values()], cells)
 
 
+def in_both(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of SFT and CuSeT on the prompts that, with the same seed, are judged for both."""
+    both = rows[rows.method.isin(["sft", "cuset"])]
+    return both[both.groupby(["seed", "task"]).method.transform("nunique") == 2]
+
+
 def all_trainings(rows: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of SFT and CuSeT in both files, with the second trainings as seeds of their own."""
-    both = pd.concat([rows, again.assign(seed=again.seed + 10)])
-    return both[both.method.isin(["sft", "cuset"])]
+    return in_both(pd.concat([rows, again.assign(seed=again.seed + 10)]))
 
 
 def repeated(rows: pd.DataFrame) -> str:
     """Return the table of the second trainings of SFT and CuSeT, and what they differ by."""
-    again = read_rows(REPEATED)
-    parts = record("real/repeated.json")["methods"]
+    again = in_both(read_rows(REPEATED))
     columns = []
-    for method in ("sft", "cuset"):
-        answers, logs = again[again.method == method], parts[method]["training"]
-        held_out = parts[method]["held_out"]["notions"]["eq3"]
-        means = [crossed(scores(again, method, value).to_numpy()) for value in ("right", "compiled")]
-        shares = [between(*(100 * end for end in (mean.value, *mean.rate_interval()))) for mean in means]
-        lost = f"{100 * (answers.error == NO_FILE).mean():.1f}"
-        losses = [logs[f"{kind}_nll"] for kind in ("other", "cuda")]
-        changes = [f"{np.mean(loss[:10]):.2f} to {np.mean(loss[-10:]):.2f}" for loss in losses]
-        unsure = [held_out[kind]["at_most_tau"] for kind in ("neutral", "sensitive")]
-        unlikely = [between(*(100 * part[key] for key in ("value", "low", "high"))) for part in unsure]
-        columns.append([*shares, lost, *changes, *unlikely])
-    names = ["right, %", "compile, %", "the program looks for a file that is not there, %"]
+    for seed, parts in record("real/repeated.json")["seeds"].items():
+        of_seed = again[again.seed == int(seed)]
+        sides = []
+        for method in ("sft", "cuset"):
+            shares = [f"{100 * scores(of_seed, method, value).mean(axis=None):.1f}" for value in ("right", "compiled")]
+            lost = f"{100 * (of_seed[of_seed.method == method].error == NO_FILE).mean():.1f}"
+            losses = [parts[method]["training"][f"{kind}_nll"] for kind in ("other", "cuda")]
+            changes = [f"{np.mean(loss[:10]):.2f} to {np.mean(loss[-10:]):.2f}" for loss in losses]
+            held_out = parts[method].get("held_out")  # CuSeT's with seeds 1 and 2 are not measured yet
+            unlikely = ["?", "?"]
+            if held_out:
+                shares_of = (held_out["notions"]["eq3"][kind]["at_most_tau"] for kind in ("neutral", "sensitive"))
+                unlikely = [f"{100 * share['value']:.1f}" for share in shares_of]
+            sides.append([*shares, lost, str(parts[method]["opens_matA"]), *changes, *unlikely])
+        difference = interval(crossed(paired(of_seed, "cuset", "sft")))
+        columns.append([str(len(of_seed) // 2), difference, *map(" / ".join, zip(*sides, strict=True))])
+    names = ["prompts judged for both", "CuSeT minus SFT, points (95 %, over operations alone)"]
+    names += ["right, %", "compile, %"]
+    names += ["the program looks for a file that is not there, %", "answers of all 500 that open `matA` (100 should)"]
     names += [f"loss of a {kind} token, first to last 100 steps" for kind in ("neutral", "CUDA")]
     names += [f"held-out {kind} tokens of a confidence of 0.1 or less, %" for kind in ("neutral", "CUDA")]
-    return f"{table(['', 'SFT', 'CuSeT'], zip(names, *columns, strict=True))}\n\n{second_differences(rows, again)}"
+    header = ["SFT / CuSeT", *(f"seed {seed}" for seed in range(len(columns)))]
+    return f"{table(header, zip(names, *columns, strict=True))}\n\n{second_differences(rows, again)}"
 
 
 def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
-    """Say what CuSeT minus SFT is in the second trainings, in all trainings, and without the prompts it lost a file on."""
-    everything = all_trainings(rows, again)
-    lost = set(again.task[(again.method == "cuset") & (again.error == NO_FILE)])
-    judged = set(again.task[again.method == "cuset"]) - lost
-    rest = again.query("task in @judged")
-    one, all_of_them, without = (crossed(paired(some, "cuset", "sft")) for some in (again, everything, rest))
+    """Say what CuSeT minus SFT is in all trainings, and with seed 0 without the prompts on which CuSeT lost a file."""
+    mean = crossed(paired(all_trainings(rows, again), "cuset", "sft"))
+    first = again[again.seed == 0]
+    lost = set(first.task[(first.method == "cuset") & (first.error == NO_FILE)])
+    rest = first.query("task not in @lost")
     right = rest.groupby("method").right.sum()
-    sft, cuset = everything[everything.method == "sft"], rows[rows.method == "cuset"]
-    hits = [some[some.task.isin(lost)].groupby("seed").right.sum() for some in (sft, cuset)]
-    of_sft, of_cuset = (f"{seeds.min():.0f} to {seeds.max():.0f}" for seeds in hits)
+    hits = rows[rows.task.isin(lost)].groupby(["method", "seed"]).right.sum()
+    of_sft, of_cuset = (f"{hits[method].min():.0f} to {hits[method].max():.0f}" for method in ("sft", "cuset"))
     crashed = rows.query("method == 'vanilla' and task in @lost and verdict == 'runtime_error'")
     return (
-        f"CuSeT minus SFT: {interval(one)} points, over operations alone. With tier 1's, as a fourth seed (not planned): "
-        f"{interval(all_of_them)}, p of 5 points or more {p_text(all_of_them.equivalence_p(EQUIVALENT))}.\n"
-        f"On the {len(lost)} prompts SFT's four trainings are right {of_sft} times and tier 1's CuSeT {of_cuset} times; "
-        f"the untrained model fails while it runs {len(crashed)} times. Without them, which was chosen after the answers were seen, "
-        f"CuSeT has {right['cuset']:.0f} of {len(judged)} right and SFT {right['sft']:.0f}: {interval(without)} points."
+        f"CuSeT minus SFT over all {mean.seeds} trainings, tier 1's with them (not planned), in the {mean.tasks} operations judged in each: "
+        f"{interval(mean)} points, p of 5 points or more {p_text(mean.equivalence_p(EQUIVALENT))}.\n"
+        f"On the {len(lost)} prompts on which CuSeT lost the file with seed 0, tier 1's SFT is right {of_sft} times and its CuSeT {of_cuset} "
+        f"times; the untrained model fails while it runs {len(crashed)} times. Without them, which was chosen after the answers were seen, "
+        f"CuSeT has {right['cuset']:.0f} of {len(rest) // 2} right and SFT {right['sft']:.0f}: "
+        f"{interval(crossed(paired(rest, 'cuset', 'sft')))} points."
     )
 
 
@@ -211,13 +222,14 @@ def section3() -> str:
 
 
 def draw() -> None:
-    """Draw the figure: for each method the mean with its interval, a bar for each seed, and a cross for a second training."""
+    """Draw the figure: for each method the mean with its interval, a bar for each seed, a cross for each whole second training."""
     import matplotlib
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
     rows, again = read_rows(), read_rows(REPEATED)
+    again = again[again.groupby(["method", "seed"]).task.transform("size") == rows.task.nunique()]
     figure, axes = plt.subplots(figsize=(7, 0.6 + 0.45 * len(METHODS)), layout="constrained")
     for place, method in enumerate(METHODS):
         mean = crossed(scores(rows, method, "right").to_numpy())
