@@ -8,7 +8,7 @@
 #   scaling      the paper's recipe on each number of GPUs, a minute a run, 24 runs a number; SCALING: options of scripts/bench_scaling.py
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, in that order, such as '*/sft/*,*/dft/*'
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
-#   tier2        the same file: 0.5B (SMALL: its path), and parts of CuSeT on 1.5B; RUNS as above
+#   tier2        the same file: 0.5B (SMALL: its path), and parts of CuSeT on 1.5B; TRAININGS: how many side by side on a GPU (1); RUNS as above
 #   repeated     SFT and CuSeT of tier1 trained again, with pairs and confidence; SAMPLES: answers a prompt (3); RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
 #   real         all tests on real weights (12 minutes)
@@ -36,7 +36,8 @@ link "$bench" CUDABench
 [ -z "${SMALL:-}" ] || link "$(realpath "$SMALL")" outputs/real/qwen2.5-coder-0.5b
 [ -f outputs/real/develop.jsonl ] || python3 scripts/operations.py --tasks outputs/real/develop.jsonl
 
-# STUDY [KEY=VALUE ...]: on each GPU a lane trains run after run, and another samples and judges what is trained, at last both; needs no Snakemake
+# STUDY [KEY=VALUE ...]: on each GPU TRAININGS lanes train run after run, and another samples and judges what is trained, at last all of them;
+# needs no Snakemake
 spread() ( # a shell of its own: it binds itself to each GPU in turn
     lists=$(mktemp -d)
     written=$(python3 - "$lists" "$@" "only=${RUNS:-*}" executor=lanes <<'PYTHON'
@@ -73,7 +74,9 @@ PYTHON
     for gpu in "${!gpus[@]}"; do
         export CUDA_VISIBLE_DEVICES=${gpus[gpu]#none}
         taskset -cp $((gpu * cores))-$((gpu * cores + cores - 1)) $BASHPID >/dev/null
-        { lane train; lane others 10; } &
+        for ((i = 0; i < ${TRAININGS:-1}; i++)); do
+            { lane train; lane others 10; } &
+        done
         lane others 10 & # a training waits for its one core, so the others let it go first
     done
     wait
