@@ -1,20 +1,20 @@
-"""The whole pipeline on a small tree of .cu files, through the command line, without a GPU."""
+"""The whole pipeline on small folders of tasks and of .cu files, through the command line, without a GPU."""
 
 import json
 
 import pytest
 from curation_steps import lines, run
-from curation_tree import make_tree
+from curation_tree import make_sources
 from host_programs import AS_HOST
 
 
 @pytest.fixture(scope="module")
 def curated(tmp_path_factory):
-    """The tree of curation_tree.py, taken through all stages by a YAML file."""
+    """The sources of curation_tree.py, taken through all stages by a YAML file."""
     tmp = tmp_path_factory.mktemp("pipeline")
-    root = make_tree(tmp / "tree")
+    tasks, tree = make_sources(tmp)
     recipe = tmp / "curate.yaml"
-    recipe.write_text(f"folder: {tmp / 'work'}\nsources: {root}\nno_gpu: true\ntimes: 3\nname: mine\n")
+    recipe.write_text(f"folder: {tmp / 'work'}\nsources: [{tasks}, {tree}]\nno_gpu: true\ntimes: 3\nname: mine\n")
     out = run("run", recipe, "times=2", "validation=0.4", AS_HOST)
     left = lines(tmp / "work" / "prove" / "unsettled.jsonl")
     assert not left, left  # the judge's own failures
@@ -34,7 +34,7 @@ def test_every_file_is_accounted_for(curated):
 
 def test_what_a_verdict_depends_on_is_in_the_row_and_on_the_card_of_the_data_set(curated):
     work, _ = curated
-    (square,) = (row for row in lines(work / "prove" / "rows.jsonl") if row["id"] == "tree:square.cu")
+    (square,) = (row for row in lines(work / "prove" / "rows.jsonl") if row["id"] == "tasks:square")
     verified, folder = square["verified"], work / "dataset"
     assert verified["verdict"] == "passed" and verified["times"] == 2 and len(verified["cases"]) == 5
     assert all(len(case["run_s"]) == 2 for case in verified["cases"]) and verified["toolkit"]

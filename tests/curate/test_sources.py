@@ -162,6 +162,7 @@ def test_local_headers_of_a_tree_come_with_the_file_that_includes_them(tmp_path)
     (tmp_path / "secret.h").write_text("int secret;\n")
     header = '#pragma once\n#include "ops.h"\n__device__ int two() { return 2; }\n'
     (tmp_path / "tree" / "include" / "ops.h").write_text(header)
+    (tmp_path / "tree" / "k.json").write_text("[1, 2]")  # whatever stands beside a program says nothing of it
     code = '#include <cstdio>\n#include "ops.h"\n#include "../secret.h"\n#include "gone.h"\n__global__ void k(int* y) { *y = two(); }\n'
     (tmp_path / "tree" / "k.cu").write_text(code)
     take_in(tmp_path / "work", tmp_path / "tree", licence="MIT")
@@ -170,15 +171,18 @@ def test_local_headers_of_a_tree_come_with_the_file_that_includes_them(tmp_path)
     assert row["code"].count("int two()") == 1 and "secret;" not in row["code"] and '#include "gone.h"' in row["code"]
 
 
-TREE = {"k.cu": "__global__ void k() {}"}
+TREE = {"k.cu": '#include "k.h"\n__global__ void k() {}'}
 TASK = {"task.json": "{}", "prompt.md": "\ufeffAdd.", "reference.py": "x"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "files", "links"),
-    [("tree", TREE, ("k.json", "k.ref.py", "linked.cu")), ("tasks", TASK, ("intro.md", "kernel.cu"))],
+    ("kind", "files", "links", "problem"),
+    [
+        ("tree", TREE, ("k.h", "linked.cu"), "'utf-8' codec"),
+        ("tasks", TASK, ("intro.md", "kernel.cu"), "{}: cannot be read: 'utf-8' codec"),
+    ],
 )
-def test_links_in_a_clone_are_not_followed(tmp_path, kind, files, links):
+def test_links_in_a_clone_are_not_followed(tmp_path, kind, files, links, problem):
     """They lead to any file of this machine, and what is read stands in the data."""
     (tmp_path / "secret.json").write_text('{"prompt": "secret"}')
     task = tmp_path / "clone" / "task"
@@ -191,11 +195,11 @@ def test_links_in_a_clone_are_not_followed(tmp_path, kind, files, links):
     read = list(readers.read(tmp_path / "clone", kind))
     assert len(read) == 1 and "problem" not in read[0] and "secret" not in str(read)
     assert r"\ufeff" not in str(read)  # the byte-order mark that Windows writes is no text
-    broken = task / {"tree": "k.ref.py", "tasks": "intro.md"}[kind]
+    broken = task / links[0]
     broken.unlink()
     broken.write_bytes(b"\xff")
     (row,) = readers.read(tmp_path / "clone", kind)
-    assert row["problem"][1].startswith(f"{broken}: cannot be read: 'utf-8' codec")
+    assert row["problem"][1].startswith(problem.format(broken))
 
 
 def test_no_identifier_of_a_task_begins_with_a_dash():

@@ -21,8 +21,8 @@ def test_programs_and_bundled_tasks_are_verified_on_the_gpu(tmp_path):
     run("run", *(tmp_path / name for name in ("work", "tree", "kernels")), licence="Apache-2.0", validation=0)
     rows = {row["id"]: row for row in lines(tmp_path / "work" / "prove" / "rows.jsonl")}
     dropped = {row["id"]: row["reason"] for row in lines(tmp_path / "work" / "prove" / "dropped.jsonl")}
-    assert set(rows) == {"tree:right.cu", "kernels:transpose_padded", "kernels:row_argmax"}
-    assert dropped == {"tree:wrong.cu": "mismatch"}
+    assert set(rows) == {"tree:right", "kernels:transpose_padded", "kernels:row_argmax"}
+    assert dropped == {"tree:wrong": "mismatch"}
     for row in rows.values():
         verified = row["verified"]
         assert verified["gpu"] and verified["driver"] and verified["mutants"]["found"]

@@ -1,7 +1,7 @@
-"""A small tree of .cu files for tests of curation.
+"""Small folders of tasks and of .cu files for tests of curation.
 
-It holds right programs with their tasks beside them, a wrong program, a broken task, and a kernel without a program.
-The programs use a GPU if there is one and compute on the CPU otherwise, as they do with HOST_FLAGS, so they can be
+They hold right programs with their tasks, a wrong program, a broken task, and a kernel without a program. The programs
+use a GPU if there is one and compute on the CPU otherwise, as they do with HOST_FLAGS, so they can be
 judged on any machine.
 """
 
@@ -88,30 +88,34 @@ def task_columns(prompt: str, numpy: str) -> dict:
     }
 
 
-def write_program(folder: Path, name: str, expression: str, numpy: str, **declared) -> Path:
-    """Write name.cu with its task beside it, and return the path of name.cu.
+def write_program(folder: Path, name: str, expression: str, numpy: str, **declared) -> None:
+    """Write a task with its program into the folder of tasks `folder`, as `folder`/name/.
 
-    Inputs, outputs and cases go to name.json, the reference to name.ref.py. The program computes `expression` of x, in
-    C++, and the reference `numpy`. Columns that are declared replace the task's usual ones.
+    The program computes `expression` of x, in C++, and the reference `numpy`. Columns that are declared replace the
+    task's usual ones.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.cu"
-    path.write_text(PROGRAM % {"expression": expression}, encoding="utf-8")
     prompt = f"Apply {name} to every element of data/x.bin and write data/y.bin: y[i] = {expression}."
     record = {**task_columns(prompt, numpy), **declared}
-    path.with_suffix(".ref.py").write_text(record.pop("reference"), encoding="utf-8")
-    path.with_suffix(".json").write_text(json.dumps(record), encoding="utf-8")
-    return path
+    task = folder / name
+    task.mkdir(parents=True)
+    files = {"kernel.cu": PROGRAM % {"expression": expression}, "prompt.md": record.pop("prompt")}
+    files |= {"reference.py": record.pop("reference"), "task.json": json.dumps(record)}
+    for file, text in files.items():
+        (task / file).write_text(text, encoding="utf-8")
 
 
-def make_tree(root: Path) -> Path:
-    """Write six files: three right programs (one of them a copy), a wrong one, one with a broken declaration, and a
-    bare kernel.
+def make_sources(root: Path) -> tuple[Path, Path]:
+    """Write a folder of five tasks and a tree of one file, and return both.
+
+    Of the tasks three are right (one of them a copy), one has a wrong program, and one a broken declaration. The file
+    holds a bare kernel.
     """
-    write_program(root, "square", "x * x", "x * x", family="element-wise")
-    write_program(root / "deep", "halve", "0.5f * x + 1.0f", "0.5 * x + 1.0")
-    write_program(root, "square_again", "x * x", "x * x")
-    write_program(root, "wrong", "x * x * x", "x * x")
-    write_program(root, "broken", "x", "x", cases=[{"name": "a"}])
-    (root / "bare.cu").write_text("// SPDX-License-Identifier: MIT\n__global__ void k(float* x) { *x = 1; }\n")
-    return root
+    tasks, tree = root / "tasks", root / "tree"
+    write_program(tasks, "square", "x * x", "x * x", family="element-wise")
+    write_program(tasks, "halve", "0.5f * x + 1.0f", "0.5 * x + 1.0")
+    write_program(tasks, "square_again", "x * x", "x * x")
+    write_program(tasks, "wrong", "x * x * x", "x * x")
+    write_program(tasks, "broken", "x", "x", cases=[{"name": "a"}])
+    tree.mkdir()
+    (tree / "bare.cu").write_text("// SPDX-License-Identifier: MIT\n__global__ void k(float* x) { *x = 1; }\n")
+    return tasks, tree

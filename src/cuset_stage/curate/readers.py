@@ -255,19 +255,14 @@ def _read_folder(root: Path, files: Iterator[Path], row_of: Callable[[Path, str]
 def _source(path: Path, name: str, root: Path) -> Row:
     """Return the row of a source file, with its local headers inlined.
 
-    For kernel.cu, kernel.json may declare further fields of the row, and kernel.ref.py may hold the reference. Nothing
-    outside of `root`, the folder of the tree, is read.
+    Nothing outside of `root`, the folder of the tree, is read.
     """
     if (size := path.stat().st_size) > FILE_LIMIT:
         raise RowError("too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program")
     try:
-        row = {"code": _expanded(path, root.resolve(), set()), "path": name}
+        return {"code": _expanded(path, root.resolve(), set()), "path": name}
     except UnicodeDecodeError as error:
         raise RowError("not_utf8", f"{error}; convert it or its headers, as with iconv -t utf-8") from None
-    declared, reference = path.with_suffix(".json"), path.with_suffix(".ref.py")
-    if is_regular(reference):
-        row["reference"] = read_text(reference)
-    return (_object(declared, "bad_declaration") if is_regular(declared) else {}) | row
 
 
 def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
@@ -315,24 +310,19 @@ def _modules(root: Path) -> Iterator[Row]:
 
 def _task(path: Path, name: str) -> Row:
     """Return the row of a task in our own format: <task>/task.json and files for prompt, reference and program."""
-    row = _object(path, "bad_task") | {"id": name}
+    try:
+        record = parse_json(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise RowError("bad_task", f"{path.name}: {error}") from None
+    if not isinstance(record, dict):
+        raise RowError("bad_task", f"{path.name}: an object was expected")
+    row = record | {"id": name}
     for key, other in _TASK_FILES.items():
         if is_regular(path.with_name(other)):
             row[key] = read_text(path.with_name(other))
         elif key in ("prompt", "reference"):
             raise RowError("bad_task", f"{other} is missing")
     return row
-
-
-def _object(path: Path, reason: str) -> Row:
-    """Return the object in a JSON file. Raises RowError with `reason` if there is none."""
-    try:
-        record = parse_json(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise RowError(reason, f"{path.name}: {error}") from None
-    if not isinstance(record, dict):
-        raise RowError(reason, f"{path.name}: an object was expected")
-    return record
 
 
 def git_revision(path: Path) -> str | None:
