@@ -68,7 +68,7 @@ def _program(row: Row) -> Row:
             raise RowError("no_code", "the answer holds no code")
     record = row.get("task")
     if record is None and all(column in row for column in TASK_COLUMNS):
-        record = {key: row[key] for key in (*TASK_COLUMNS, "cases", "system", "idioms") if key in row}
+        record = {key: row[key] for key in (*TASK_COLUMNS, "cases", "system") if key in row}
     if record is None:
         raise RowError("no_task", _NO_CALLER if code and is_extension(code) else _NO_TASK)
     code = code or next((record[key] for key in _SOLUTIONS[:2] if record.get(key)), None)

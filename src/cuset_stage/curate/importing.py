@@ -55,7 +55,6 @@ class SourceRow(RowModel):
     system: Text | None = None
     split: Text | None = None
     level: _Key | None = None
-    idioms: _List | None = None
     key: _Key | None = None  # the source's own identifier
 
 
