@@ -24,11 +24,12 @@ INFRA_ERROR = "infra_error"
 NO_ANSWER = "no_answer"  # in a finished run
 NOT_JUDGED = "not_judged"  # in a run that is not finished
 CRITERIA = {"compiled": "Compilation", "passed": "Function"}  # key of a sample -> name in the paper (Table 2)
-FIELDS = (
+CSV_FIELDS = (
     *("task", "name", "family", "sample", "verdict", "compiled", "passed", "case", "message", "tokens"),
     *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup"),
-    *("reference_s", "kernel_s", "flags", "code_sha256", "compare_s", "cases", "same_as_sample"),
+    *("reference_s", "kernel_s", "flags", "code_sha256"),
 )
+"""Keys of a line of the results file that samples.csv has."""
 
 
 class ReportError(InputError):
@@ -150,7 +151,7 @@ class Run:
             outcome = 0.0 if verdict == NO_ANSWER else None
             absent = {"task": task.id, "sample": number, "verdict": verdict, "compiled": outcome, "passed": outcome}
             rows.append({**(line or absent), "judged": line is not None})
-        return pd.DataFrame(rows, columns=[*FIELDS, "judged"], dtype=object)
+        return pd.DataFrame(rows, columns=[*CSV_FIELDS, "compare_s", "same_as_sample", "judged"], dtype=object)
 
     @cached_property
     def lines(self) -> pd.DataFrame:

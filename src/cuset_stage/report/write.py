@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..files import write_atomically
 from .cells import escape, p_text, print_table, render_markdown, table_frame
-from .collection import FIELDS
+from .collection import CSV_FIELDS
 from .numbers import Report
 from .page import render_html
 from .sections import sections, summary
@@ -66,7 +66,7 @@ def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
             row |= {"tasks": rate.tasks, "left_out": rate.left_out}
         rates.append(row)
     for run in runs.values():
-        lines = run.lines[[*FIELDS[: FIELDS.index("compare_s")]]].astype(object)
+        lines = run.lines[[*CSV_FIELDS]].copy()
         lines["flags"] = ["; ".join(flags or ()) for flags in lines["flags"]]
         lines.insert(0, "run", run.label)
         lines.insert(1, "level", run.level)
