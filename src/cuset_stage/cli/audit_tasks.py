@@ -42,7 +42,7 @@ def audit_tasks(settings: AuditSettings) -> None:
     check_writable("output", output, tasks)
     task_set = load_tasks(tasks, format=settings.format, **settings.chosen)
     chosen = task_set.tasks
-    jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
+    jobs = settings.jobs or max(1, len(os.sched_getaffinity(0)) // 2)
     with closing(run_audits(chosen, CaseCache(), jobs=jobs)) as running:
         bar = Progress(running, total=len(chosen), unit="task", desc="audited")
         audits_by_task = {audit.task: audit for audit in bar}
