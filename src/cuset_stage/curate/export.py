@@ -18,7 +18,7 @@ from ..jsonl import read_objects
 from ..pages import template
 from ..text import shown
 from .adapt import program_of
-from .funnel import pass_rates, read_funnel, sentences
+from .funnel import counted, pass_rates, read_funnel, sentences
 from .rows import CurationError, Row, RowError, is_utf8
 from .settings import ExportSettings
 from .stage import Summary, input_rows, run_stage
@@ -166,12 +166,7 @@ def data_card(settings: ExportSettings, rows: Sequence[Row], entries: Mapping[st
     contaminations = read_objects(contaminated) if contaminated.is_file() else ()
     sources = [row["source"] for row in rows]
     origins = [f"{source.get('name')} @ {source.get('revision') or 'no revision'}" for source in sources]
-    page = template(
-        "curate/card.md.jinja",
-        is_html=False,
-        n="{:,}".format,
-        counts=lambda counts, sign: ", ".join(f"{what}{sign}{n:,}" for what, n in counts.items()),
-    )
+    page = template("curate/card.md.jinja", is_html=False, n="{:,}".format, counts=counted)
     return page.render(
         name=settings.name,
         version=__version__,

@@ -53,13 +53,14 @@ def print_funnel(steps: list[Step]) -> None:
     print_table(Table("funnel", "funnel", columns))
     for step in steps:
         if step["reasons"]:
-            print(f"{step['stage']}: {_counted(step['reasons'])}")
+            print(f"{step['stage']}: {counted(step['reasons'])}")
         if step["stage"] == "write" and step["settings"].get("gpu") is False:
             print("write: no GPU yet: programs without a proof from elsewhere were compiled and not run")
 
 
-def _counted(reasons: Mapping[str, int]) -> str:
-    return ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
+def counted(counts: Mapping[str, int], sign: str = " ") -> str:
+    """Return counts as a text, such as "no_task 2, bad_task 1". `sign` stands between a name and its count."""
+    return ", ".join(f"{name}{sign}{count:,}" for name, count in counts.items())
 
 
 def pass_rates(prove: Path) -> list[dict[str, Any]]:
@@ -108,5 +109,5 @@ def sentences(rates: list[dict[str, Any]]) -> list[str]:
 
 
 def _named(rate: dict[str, Any]) -> str:
-    name, why = str(rate["name"] or rate["of"]), _counted(dict(rate["reasons"].most_common()))
+    name, why = str(rate["name"] or rate["of"]), counted(dict(rate["reasons"].most_common()))
     return f"{name} ({why})" if why else name
