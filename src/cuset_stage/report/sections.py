@@ -88,7 +88,7 @@ def audit_text(report: Report) -> str:
 def settings_table(report: Report) -> Table:
     """Return the settings of the runs. Those that differ between runs come first."""
     runs = report.collection.runs
-    settings = {name: values for name, values in run_settings(runs).items() if any(values)}
+    settings = run_settings(runs)
     ordered = sorted(settings, key=lambda name: len(set(settings[name])) == 1)
     columns = [text_column("Setting", ordered)]
     for i, run in enumerate(runs):
