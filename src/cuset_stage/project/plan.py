@@ -197,8 +197,8 @@ def training_gib(shape: Shape, tuning: str, tokens: int, *, gpus: int = 1, zero:
     """Return the most GiB that tensors take on each GPU.
 
     This is the sum of the weights, the trained parameters with their optimizer states, and the activations of one row,
-    or of several rows laid end to end, with gradient checkpointing. The fused head adds nothing: when it runs, it needs less than the layers have already
-    freed.
+    or of several rows laid end to end, with gradient checkpointing. The fused head adds nothing: when it runs, it needs
+    less than the layers have already freed.
 
     Args:
         shape: the model's size.
