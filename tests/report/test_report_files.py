@@ -119,6 +119,25 @@ def test_files_joined_by_hand_count_together(write: Any, tmp_path: Path) -> None
         collect([joined])
 
 
+def test_answers_divided_over_two_machines_count_together(tmp_path: Path) -> None:
+    """Both parts ask for all tasks. What the second has not judged yet is no failure."""
+    both = {"tasks": {"sha256": "ab", "ids": ["a", "b", "c"]}}
+    answers = [{"sha256": name, "count": 2, "levels": {"1": 2}} for name in ("first", "second")]
+    parts = [
+        write_results(tmp_path / "1.jsonl", "m", {"a": [P, P]}, answers=answers[0], **both).read_text(),
+        write_results(tmp_path / "2.jsonl", "m", {"b": [P, None]}, answers=answers[1], **both).read_text(),
+    ]
+    joined = tmp_path / "joined.jsonl"
+    joined.write_text("".join(parts))
+    (run,) = collect([joined]).runs
+    assert (run.planned, run.missing, run.verdict("b", 1)) == (4, 1, NOT_JUDGED)
+    grown = {"sha256": "both", "count": 3, "levels": {"1": 3}}
+    more = write_results(tmp_path / "3.jsonl", "m", {"a": [P, P], "b": [P]}, answers=grown, **both)
+    joined.write_text(parts[0] + more.read_text())  # of the first file, to which an answer was added
+    (run,) = collect([joined]).runs
+    assert (run.planned, run.missing, run.verdict("c", 0)) == (3, 0, NO_ANSWER)
+
+
 @pytest.mark.parametrize(
     ("place", "key", "value", "says"),
     [

@@ -117,7 +117,7 @@ def read_results(path: Path) -> Results:
         ResultsError: The file does not exist, is not a results file, or has a line that is not JSON or holds values
             that no run writes.
     """
-    run: dict[str, Any] | None = None
+    headers: list[tuple[dict[str, Any], str]] = []
     samples: dict[tuple[str, int, str, int], dict[str, Any]] = {}
     try:
         lines = list(read_objects(Path(path)))
@@ -129,7 +129,7 @@ def read_results(path: Path) -> Results:
             _check(record, f"{path}:{number}: the header's ", "or judge again into another file", RunLine)
             if (prompts := prompts_of(record)) is not None:
                 record["generation"] = (record.get("generation") or {}) | {"prompts": prompts}
-            run = _joined(run, record, f"{path}:{number}") if run else record
+            headers.append((record, f"{path}:{number}"))
         elif record.get("type") == "sample":
             which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
             way_out = "or take it out to have the sample judged again"
@@ -141,6 +141,10 @@ def read_results(path: Path) -> Results:
             raise ResultsError(
                 f'{path}:{number}: not a line of a file that `cuset evaluate` wrote; expected "type": "run", or "type": "sample".'
             )
+    apart = len(lines) == len(headers) + len(samples)  # no line is in two parts
+    run = headers[0][0] if headers else None
+    for part, where in headers[1:]:
+        run = _joined(run, part, where, apart=apart)
     if run is None or run.get("format") != FORMAT:
         has = "no header" if run is None else f"results format {run.get('format')!r}"
         raise ResultsError(
@@ -149,8 +153,11 @@ def read_results(path: Path) -> Results:
     return Results(run, sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"])))
 
 
-def _joined(run: Mapping[str, Any], part: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _joined(run: Mapping[str, Any], part: Mapping[str, Any], where: str, *, apart: bool) -> dict[str, Any]:
     """Return the header of a file that was joined from two: what the parts ask for counts together.
+
+    Parts that ask for the same tasks are of one answers file, which may have grown, and have lines in common; or, if
+    their lines are `apart`, of two files into which the answers were divided.
 
     Raises:
         ResultsError: They are not parts of the same run, or both have some of the tasks.
@@ -167,7 +174,9 @@ def _joined(run: Mapping[str, Any], part: Mapping[str, Any], where: str) -> dict
     ids = [dict.fromkeys(of.get("ids") or ()) for of in tasks]
     levels = [Counter(of.get("levels") or {}) for of in answers]
     if ids[0].keys() == ids[1].keys():
-        return {**part, "answers": {**answers[1], "levels": dict(levels[0] | levels[1])}}
+        divided = apart and answers[0].get("sha256") != answers[1].get("sha256")
+        together = levels[0] + levels[1] if divided else levels[0] | levels[1]
+        return {**part, "answers": {**answers[1], "levels": dict(together)}}
     if both := ids[0].keys() & ids[1].keys():
         raise ResultsError(
             f"{where}: a second header; task {min(both)} and {len(both) - 1} more belong to both parts, others to one. Judge all answers into "
