@@ -137,8 +137,10 @@ def test_a_task_that_was_never_answered_is_of_its_own_family(write):
 def test_different_task_sets_are_refused(write, digest, task):
     first = write("one", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1"})
     second = write("two", {"b": [M], "c": [M], task: [P]}, tasks={"sha256": digest})
-    named = ", a among them" if task == "d" else ""
-    with pytest.raises(ReportError, match=rf"one: 3 tasks{named}, SHA-256 1.*Report them apart"):
+    named, fix = (
+        (", a among them", "with only= or limit=") if task == "d" else ("", "give `cuset evaluate` one task set")
+    )
+    with pytest.raises(ReportError, match=rf"one: 3 tasks{named}, SHA-256 1.*Report them apart, or {fix}"):
         collect([first, second])
     same = write("three", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1", "split": "eval"})
     assert len(collect([first, same]).tasks) == 3  # chosen in another way

@@ -152,9 +152,11 @@ def _check_one_set(runs: Sequence[Run]) -> None:
             f"{', '.join(labels)}: {count} tasks{example(ids)}, SHA-256 {str(digest)[:12]}"
             for (count, ids, digest), labels in labels_by_set.items()
         ]
+        fix = "with only= or limit= for tasks that all of them have."
+        if len({digest for _, _, digest in labels_by_set}) > 1:  # then no choice of tasks makes them one
+            fix = "give `cuset evaluate` one task set for all: it judges again only what differs in it."
         raise ReportError(
-            f"the runs are on different task sets ({'; '.join(texts)}), so their numbers do not compare. Report them "
-            "apart, or with only= or limit= for tasks that all of them have."
+            f"the runs are on different task sets ({'; '.join(texts)}), so their numbers do not compare. Report them apart, or {fix}"
         )
 
 
