@@ -194,6 +194,9 @@ def test_settings_that_differ_are_noted(write):
     assert [note.text for note in collection.notes] == [
         "The runs differ in arch, flags, require_gpu: see the settings."
     ]
+    assert collection.notes[0].loud  # by its flags and require_gpu
+    (quiet,) = collect([write(arch, {"a": [P]}, arch=arch) for arch in ("sm_80", "sm_90")]).notes
+    assert not quiet.loud
     assert "| arch | sm_90 | sm_80 |" in render_markdown(build_report(collection))
 
 

@@ -14,12 +14,25 @@ from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
 
 
 NAMED = 8  # maximum number of tasks that a note names with their message; the rest is counted
-JUDGE = {
-    *("gpus", "toolkit", "arch", "flags", "isolation", "torch", "extract", "cuset_stage", "compile_only", "thorough"),
-    *("require_gpu", "level", "samples a task", "generation.max_tokens", "generation.temperature", "generation.top_p"),
+DECIDING = {
+    *("flags", "extract", "thorough", "require_gpu"),
+    *("generation.max_tokens", "generation.temperature", "generation.top_p"),
 }
-"""Settings of the judge and of sampling. If runs differ in one of them or in a limit, the report notes it. A method's settings are not
-among them."""
+"""Settings of the judge and of sampling that decide, as the limits do, which answers pass."""
+JUDGE = {
+    *DECIDING,
+    "gpus",
+    "toolkit",
+    "arch",
+    "isolation",
+    "torch",
+    "cuset_stage",
+    "compile_only",
+    "level",
+    "samples a task",
+}
+"""Settings of the judge and of sampling. If runs differ in one of them or in a limit, the report notes it, and loudly
+where it decides. A method's settings are not among them."""
 NO_SETTINGS = {
     *("type", "format", "run", "method", "findings", "notes", "audited"),
     *("tasks.ids", "tasks.count", "tasks.set_size", "answers.levels"),
@@ -78,7 +91,8 @@ def notes_on(collection: Collection) -> Iterator[Note]:
         )
     settings = {name for name, values in texts.items() if len(set(values)) > 1}
     if differ := sorted(name for name in settings if name in JUDGE or name.startswith("limits.")):
-        yield Note(f"The runs differ in {', '.join(differ)}: see the settings.")
+        loud = any(name in DECIDING or name.startswith("limits.") for name in differ)
+        yield Note(f"The runs differ in {', '.join(differ)}: see the settings.", loud)
 
 
 def _of_run(run: Run) -> Iterator[tuple[str, str]]:
