@@ -106,6 +106,15 @@ def test_levels_in_one_file_are_runs_of_their_own(run: Any, tmp_path: Path) -> N
     assert behind == ["1, 0", "1, 1", "2, 0", "2, 1"]
 
 
+def test_answers_to_different_prompts_of_a_task_are_named(run: Any, tmp_path: Path) -> None:
+    """As after a change of system= or of the task set's wording, which the verdicts do not depend on."""
+    for digest, said in (("p", False), ("q", True)):
+        run([answer_row("one", 0, None, prompt_sha256=digest), answer_row("two", 0, None, prompt_sha256="same")])
+        (tmp_path / "results.jsonl").rename(tmp_path / f"{digest}.jsonl")
+        told = loud(collect([tmp_path / f"{name}.jsonl" for name in "pq" if name <= digest]))
+        assert ("The answers to 1 task, one among them, are to different prompts" in told) == said
+
+
 def of(tasks: Iterable[str], level: int = 1) -> list[tuple[str, int, int]]:
     """Two lines a task: (task, sample, level)."""
     return [(task, number, level) for task in tasks for number in (0, 1)]

@@ -530,6 +530,7 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
         "passed": judgement.passed,
         "tokens": answer.tokens,
         "prompt_tokens": answer.prompt_tokens,
+        "prompt_sha256": answer.extra.get("prompt_sha256"),
         "finish_reason": answer.finish_reason,
         "same_as_sample": first.answer.sample if first else None,
         "key": key,

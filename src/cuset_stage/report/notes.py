@@ -81,14 +81,22 @@ def notes_on(collection: Collection) -> Iterator[Note]:
             "outputs passes."
         )
     texts = run_settings(collection.runs)
+    prompts = defaultdict(set)
+    for run in collection.runs:
+        for (task, _), line in run.samples.items():
+            if digest := line.get("prompt_sha256"):  # not in files of earlier versions
+                prompts[run.level, task].add(str(digest))
+    several = [task for (_, task), digests in prompts.items() if len(digests) > 1]
+    consequence = "A difference between them can be the prompts' and not the methods': sample again with the same"
     if len(set(texts.get("generation.prompts", ()))) > 1:
         wordings = zip(collection.runs, texts["generation.prompts"], strict=True)
         named = "; ".join(f"{run.label}: {text or 'not said'}" for run, text in wordings)
-        yield Note(
-            f"The runs answer different prompts: {named}. A difference between them can be the prompts' and not the methods': sample "
-            "again with the same prompts=.",
-            loud=True,
+        yield Note(f"The runs answer different prompts: {named}. {consequence} prompts=.", loud=True)
+    elif several:
+        what = (
+            f"The answers to {counted(len(several), 'task')}, {several[0]} among them, are to different prompts of it"
         )
+        yield Note(f"{what}. {consequence} system= and task set.", loud=True)
     settings = {name for name, values in texts.items() if len(set(values)) > 1}
     if differ := sorted(name for name in settings if name in JUDGE or name.startswith("limits.")):
         loud = any(name in DECIDING or name.startswith("limits.") for name in differ)
