@@ -90,6 +90,9 @@ def test_parts_of_a_file_add_up(run):
     assert run(split, "limit=1")[1].run["tasks"]["ids"] == ["two"]  # limit= is of the tasks that the model was asked
     assert run(split, "split=train")[1].run["tasks"]["ids"] == ["two"]
     assert "no answers to judge with these" in run(split, "only=one", code=2)[0]
+    limited = [{**answers[0], "chosen_tasks": {"limit": 1}}]
+    changed = run(limited, tasks=[TASKS[2], *TASKS[:2]])[1].run  # a task was put before those that the limit chose
+    assert changed["tasks"]["ids"] == ["three", "one"] and changed["answers"]["chosen"] == 1
     # The header describes every line of the file, so lines that were judged in another way are removed.
     said, results = run(answers, "limit=1", "compile_only=true")
     assert "(1 judged" in said and verdicts(results) == {("one", 0): "compiled"}

@@ -398,17 +398,19 @@ def make_samples(
     return samples
 
 
-def asked_tasks(whole: TaskSet, answers: Iterable[Answer], **chosen: Any) -> TaskSet:
+def asked_tasks(whole: TaskSet, answers: Sequence[Answer], **chosen: Any) -> TaskSet:
     """Return the tasks that a run is asked for.
 
     Args:
         whole: The whole task set.
         answers: The answers to judge.
         **chosen: The user's choice, as arguments of `choose_tasks`. It is made among the tasks that were chosen when
-            `cuset generate` made the answers, or among all if an answer does not record such a choice.
+            `cuset generate` made the answers, or among all if an answer does not record such a choice. A task with an
+            answer is among them even where the set has changed since, so that a limit chooses others now.
     """
     choices = {json.dumps(answer.chosen_tasks): answer.chosen_tasks or {} for answer in answers}
     ids = {task.id for choice in choices.values() for task in choose_tasks(whole, **choice)}
+    ids |= {answer.task for answer in answers}
     named = choose_tasks(whole, **{**chosen, "limit": None})
     return replace(whole, tasks=tuple(task for task in named if task.id in ids)[: chosen.get("limit")])
 
