@@ -58,7 +58,11 @@ def test_code_that_is_given_is_not_extracted(tmp_path):
         (line(level=-1), "level is -1; expected a level, 1 to 3, or null"),
         (line(temperature=float("nan")), "temperature is nan; expected a finite number"),
         ([1], "list; expected one JSON object a line"),
-        (line(), r"sample 0 of task 't' is already at .*a\.jsonl:1;"),
+        (
+            line(),
+            r"sample 0 of task 't' is already at .*a\.jsonl:1; the two lines are one answer: take one of them out",
+        ),
+        (line(answer="y"), r"sample 0 of task 't' is already at .*a\.jsonl:1; number the samples"),
     ],
 )
 def test_broken_line_is_named(tmp_path, record, message):

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -103,13 +103,15 @@ def read_answers(path: Path) -> list[Answer]:
             f"{path}: a folder; answers are a JSONL file, a line an object with task, sample and answer (or code)."
         )
     answers = [parse_answer(record, f"{path}:{line}") for line, record in read_objects(path)]
-    places: dict[tuple[str, int, int], str] = {}
+    earlier: dict[tuple[str, int, int], Answer] = {}
     for answer in answers:
-        first = places.setdefault(answer.key, answer.source)
-        if first is not answer.source:
+        first = earlier.setdefault(answer.key, answer)
+        if first is not answer:
+            fix = "number the samples of a task 0, 1, 2, ..., and keep the answers of different models in different files."
+            if first == replace(answer, source=first.source):  # with another number it would count twice
+                fix = "the two lines are one answer: take one of them out."
             raise AnswersError(
-                f"{answer.source}: sample {answer.sample} of task {answer.task!r} is already at {first}; number the "
-                "samples of a task 0, 1, 2, ..., and keep the answers of different models in different files."
+                f"{answer.source}: sample {answer.sample} of task {answer.task!r} is already at {first.source}; {fix}"
             )
     return answers
 
