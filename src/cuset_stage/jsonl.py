@@ -19,6 +19,7 @@ from .text import InputError, shown
 
 logger = logging.getLogger(__name__)
 
+GZIP = b"\x1f\x8b"  # how a compressed file begins
 TOO_DEEP = "lists or objects within each other so deep that Python gives up; expected a few levels"
 
 
@@ -41,6 +42,8 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
         data = path.read_bytes()
     except OSError as error:
         raise LinesError(f"cannot read {path}: {error.strerror}.") from None
+    if data.startswith(GZIP):
+        raise LinesError(f"{path}: compressed by gzip; unpack it (gunzip), and give the file that this makes.")
     lines = data.split(b"\n")
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -176,7 +179,7 @@ class Appender(AbstractContextManager["Appender"]):
             end -= step
             tail = os.pread(self._handle, step, end) + tail
         line = tail[tail.rfind(b"\n") + 1 :]
-        if not line:
+        if not line or os.pread(self._handle, 2, 0) == GZIP:  # readers refuse it
             return
         try:
             json.loads(line)

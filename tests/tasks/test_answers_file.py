@@ -1,5 +1,6 @@
 """The answers file: what is written comes back, broken lines are named, and a file cut off anywhere goes on."""
 
+import gzip
 import json
 import logging
 import subprocess
@@ -112,6 +113,11 @@ def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
         with Appender(file), pytest.raises(LinesError, match=":1: not JSON"):
             read_answers(file)
         assert file.read_text().rstrip() == text
+    packed = gzip.compress(whole)
+    file.write_bytes(packed)
+    with Appender(file), pytest.raises(LinesError, match=r"\.jsonl: compressed by gzip; unpack it"):
+        read_answers(file)
+    assert file.read_bytes() == packed
     file.write_text("one line")
     with pytest.raises(LinesError, match=":1: not JSON"):
         read_answers(file)
