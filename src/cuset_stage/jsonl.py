@@ -150,10 +150,17 @@ class Appender(AbstractContextManager["Appender"]):
 
         Raises:
             LinesError: if writing fails, for example because the disk is full. What was written of the object is
-                removed.
+                removed. Also if the file was removed, or an editor put another in its place: nobody would find the
+                object in what is left of the one that was opened.
         """
         line = to_line(record).encode()
-        size = os.fstat(self._handle).st_size
+        status = os.fstat(self._handle)
+        if status.st_nlink == 0 and not (self.path.exists() and os.path.samestat(status, self.path.stat())):
+            what = "removed or replaced while this command was writing to it, so it stops"
+            raise LinesError(
+                f"{self.path}: {what}. Run the command again, and it goes on in the file that is there now."
+            )
+        size = status.st_size
         try:
             written = 0
             while written < len(line):

@@ -123,6 +123,23 @@ def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
         read_answers(file)
 
 
+def test_what_is_written_is_never_lost_in_a_file_that_was_replaced(tmp_path):
+    """As `sed -i` and many editors replace it, or rm removes it."""
+    file, edited = tmp_path / "a.jsonl", tmp_path / "edited.jsonl"
+    for replaced in (True, False):
+        with Appender(file) as appender:
+            appender.append(line(answer="kept"))
+            edited.write_text(file.read_text())
+            edited.replace(file) if replaced else file.unlink()
+            with pytest.raises(LinesError, match=r"a\.jsonl: removed or replaced .* Run the command again"):
+                appender.append(line(answer="lost"))
+        assert file.exists() == replaced
+    with Appender(file) as appender:
+        file.rename(edited)  # where it can be found
+        appender.append(line(answer="found"))
+    assert "found" in edited.read_text()
+
+
 LIMITED = """
 import resource, signal, sys
 from pathlib import Path
