@@ -5,6 +5,7 @@ a last line without its line end. Readers leave such a line out and log a warnin
 append.
 """
 
+import codecs
 import fcntl
 import json
 import logging
@@ -51,7 +52,7 @@ def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[s
         try:
             record = json.loads(line.decode("utf-8-sig"))  # decoded here, because json guesses the encoding of bytes
         except (ValueError, RecursionError) as error:  # bytes that are not UTF-8 give a ValueError too
-            if torn and number == len(lines) and is_torn(data[:1], line, error):
+            if torn and number == len(lines) and is_torn(data[:4], line, error):
                 logger.warning("%s:%d: the last line was cut off while it was written; it is left out.", path, number)
                 return
             problem = TOO_DEEP if isinstance(error, RecursionError) else f"not JSON ({error})"
@@ -65,9 +66,14 @@ def is_torn(start: bytes, line: bytes, error: Exception) -> bool:
     """Return whether a last line was cut off while it was written.
 
     Only the beginning of an object, or the zeros that a file system leaves after a power failure, in a file of objects
-    is. Any other file was given by mistake. `start` is its first byte, and `error` says why the line is not JSON.
+    is. Any other file was given by mistake. `start` has its first bytes, of which a byte-order mark does not count, and
+    `error` says why the line is not JSON.
     """
-    return start == b"{" and line[:1] in (b"{", b"\0") and getattr(error, "msg", "") != "Extra data"
+    return (
+        start.removeprefix(codecs.BOM_UTF8)[:1] == b"{"
+        and line[:1] in (b"{", b"\0")
+        and getattr(error, "msg", "") != "Extra data"
+    )
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -191,7 +197,7 @@ class Appender(AbstractContextManager["Appender"]):
         try:
             json.loads(line)
         except (ValueError, RecursionError) as error:
-            if is_torn(os.pread(self._handle, 1, 0), line, error):
+            if is_torn(os.pread(self._handle, 4, 0), line, error):
                 os.ftruncate(self._handle, size - len(line))
                 logger.warning("%s: the last line was cut off while it was written; it is removed.", self.path)
                 return
