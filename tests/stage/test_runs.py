@@ -247,7 +247,7 @@ def test_a_tokenizer_that_is_cut_off_is_named(llamafactory, tiny_model, tmp_path
     (folder / "vocab.json").write_text('{"a": 0, "b": 1, "ab": 2}')
     (folder / "merges.txt").write_text("#version: 0.2\na")
     last = llamafactory({**BRIEF, "model_name_or_path": str(folder)}, check=False).output.strip().splitlines()[-1]
-    assert f"SettingsError: {folder}: its tokenizer cannot be loaded (" in last and "Merges text file invalid" in last
+    assert f"SettingsError: {folder}: its tokenizer cannot be loaded (a file that is cut off " in last
 
 
 WRITTEN = ["adapter_model.safetensors", "adapter_config.json", "tokenizer.json", "training_args.bin"]
@@ -527,4 +527,5 @@ def test_statistics_begin_anew_with_smaller_batches(recipe, monkeypatch):
     monkeypatch.setattr(transformers.Trainer, "training_step", training_step)
     run_exp({**recipe, **OFF, **CUT, "auto_find_batch_size": True, "logging_steps": 1, "max_steps": 2})
     step = json.loads((Path(recipe["output_dir"]) / "trainer_state.json").read_text())["log_history"][0]
-    assert step["cuset/nll"] == pytest.approx(step["loss"], rel=1e-6)
+    # Before transformers 5 the Trainer logs four decimals.
+    assert step["loss"] in (pytest.approx(step["cuset/nll"], rel=1e-6), round(step["cuset/nll"], 4))
