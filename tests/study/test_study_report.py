@@ -51,7 +51,7 @@ def study(tmp_path):
 
             def of_line(line):
                 family = ("even", "odd")[int(line["task"][1:]) % 2]
-                return {**line, "tokens": int(random.integers(50, 99)), "family": family}
+                return {**line, "tokens": int(random.integers(50, 99)), "family": family, "prompt_sha256": "1"}
 
             file = tmp_path / "runs/m" / method / f"seed{seed}" / "results.jsonl"
             write_results(file, method, ends, tasks={"sha256": "1"}, change=of_line)
@@ -167,16 +167,14 @@ def test_the_unit_is_cudabenchs_operation():
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "message"),
+    ("old", "message"),
     [
-        ("results", '"sha256": "1"', r"^tasks=t: has changed since m/vanilla/seed4 began, .* remove \S+/seed4/results"),
-        ("answers", '"prompt_sha256": "1"', r"cuset/seed5: another prompt of task t1.* than in \S+/vanilla/seed4: .* remove results"),
+        ('"sha256": "1"', r"^tasks=t: has changed since m/vanilla/seed4 began, .* remove \S+/seed4/results"),
+        ('"prompt_sha256": "1"', r"cuset/seed5: another prompt of task t0.* than in \S+/vanilla/seed4: .* remove results"),
     ],
 )  # fmt: skip
-def test_runs_on_other_tasks_are_not_mixed(study, name, old, message):
-    for file in study.output.glob("runs/**/answers.jsonl"):
-        file.write_text('{"task": "t1", "prompt_sha256": "1"}')
-    changed = study.output / "runs" / "m" / "cuset" / "seed5" / f"{name}.jsonl"
+def test_runs_on_other_tasks_are_not_mixed(study, old, message):
+    changed = study.output / "runs" / "m" / "cuset" / "seed5" / "results.jsonl"
     changed.write_text(changed.read_text().replace(old, old.replace("1", "2")))
     with pytest.raises(StudyError, match=message):
         rows_of(study)

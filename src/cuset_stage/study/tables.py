@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..files import write_atomically
-from ..jsonl import read_objects, to_line
+from ..jsonl import to_line
 from ..judge.results import read_results
 from ..report.cells import Column, Table, estimate_cell, interval_cell, number_column, p_cell, points, text_column
 from ..report.collection import CRITERIA, INFRA_ERROR
@@ -58,9 +58,9 @@ def _judged_rows(settings: StudySettings, records: Records) -> Iterator[dict[str
         if f"evaluate/{run.name}" not in records:
             continue
         file = settings.output / "runs" / run.name / OUTPUTS["evaluate"]
-        answers, judged = file.with_name(OUTPUTS["generate"]), read_results(file)
+        judged = read_results(file)
         tasks, prompts = judged.run.get("tasks") or {}, prompts_of(judged.run)
-        digests = {answer.get("task"): answer.get("prompt_sha256") for _, answer in read_objects(answers)}
+        digests = {line["task"]: line.get("prompt_sha256") for line in judged.samples}
         for what, digest in ((f"{task} ({prompts})", digest) for task, digest in digests.items() if digest):
             known, where = first.setdefault(what, (digest, file.parent))
             if digest != known:
