@@ -149,26 +149,34 @@ def all_trainings(rows: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
     return in_both(pd.concat([rows, again.assign(seed=again.seed + 10)]))
 
 
+def of_training(rows: pd.DataFrame, method: str, parts: dict) -> list[str]:
+    """Return what a training has in the table of second trainings.
+
+    Args:
+        rows: answers with the training's seed.
+        method: of the training.
+        parts: the training's entry in repeated.json.
+    """
+    shares = [f"{100 * scores(rows, method, value).mean(axis=None):.1f}" for value in ("right", "compiled")]
+    lost = f"{100 * (rows[rows.method == method].error == NO_FILE).mean():.1f}"
+    losses = [parts["training"][f"{kind}_nll"] for kind in ("other", "cuda")]
+    changes = [f"{np.mean(loss[:10]):.2f} to {np.mean(loss[-10:]):.2f}" for loss in losses]
+    unlikely = ["?", "?"]  # CuSeT's with seeds 1 and 2 are not measured yet
+    if "held_out" in parts:
+        kinds = parts["held_out"]["notions"]["eq3"]
+        unlikely = [f"{100 * kinds[kind]['at_most_tau']['value']:.1f}" for kind in ("neutral", "sensitive")]
+    return [*shares, lost, str(parts["wrong_matA"]), *changes, *unlikely]
+
+
 def repeated(rows: pd.DataFrame) -> str:
     """Return the table of the second trainings of SFT and CuSeT, and what they differ by."""
     again = in_both(read_rows(REPEATED))
     columns = []
     for seed, parts in record("real/repeated.json")["seeds"].items():
         of_seed = again[again.seed == int(seed)]
-        sides = []
-        for method in ("sft", "cuset"):
-            shares = [f"{100 * scores(of_seed, method, value).mean(axis=None):.1f}" for value in ("right", "compiled")]
-            lost = f"{100 * (of_seed[of_seed.method == method].error == NO_FILE).mean():.1f}"
-            losses = [parts[method]["training"][f"{kind}_nll"] for kind in ("other", "cuda")]
-            changes = [f"{np.mean(loss[:10]):.2f} to {np.mean(loss[-10:]):.2f}" for loss in losses]
-            held_out = parts[method].get("held_out")  # CuSeT's with seeds 1 and 2 are not measured yet
-            unlikely = ["?", "?"]
-            if held_out:
-                shares_of = (held_out["notions"]["eq3"][kind]["at_most_tau"] for kind in ("neutral", "sensitive"))
-                unlikely = [f"{100 * share['value']:.1f}" for share in shares_of]
-            sides.append([*shares, lost, str(parts[method]["wrong_matA"]), *changes, *unlikely])
+        sides = zip(*(of_training(of_seed, method, parts[method]) for method in ("sft", "cuset")), strict=True)
         difference = interval(crossed(paired(of_seed, "cuset", "sft")))
-        columns.append([str(len(of_seed) // 2), difference, *map(" / ".join, zip(*sides, strict=True))])
+        columns.append([str(len(of_seed) // 2), difference, *map(" / ".join, sides)])
     names = ["prompts judged for both", "CuSeT minus SFT, points (95 %, over operations alone)"]
     names += ["right, % of these", "compile, % of these"]
     names += [
