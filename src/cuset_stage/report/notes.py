@@ -19,17 +19,8 @@ DECIDING = {
     *("generation.max_tokens", "generation.temperature", "generation.top_p"),
 }
 """Settings of the judge and of sampling that decide, as the limits do, which answers pass."""
-JUDGE = {
-    *DECIDING,
-    "gpus",
-    "toolkit",
-    "arch",
-    "isolation",
-    "torch",
-    "cuset_stage",
-    "compile_only",
-    "level",
-    "samples a task",
+JUDGE = DECIDING | {
+    *("gpus", "toolkit", "arch", "isolation", "torch", "cuset_stage", "compile_only", "level", "samples a task"),
 }
 """Settings of the judge and of sampling. If runs differ in one of them or in a limit, the report notes it, and loudly
 where it decides. A method's settings are not among them."""
@@ -93,10 +84,8 @@ def notes_on(collection: Collection) -> Iterator[Note]:
         named = "; ".join(f"{run.label}: {text or 'not said'}" for run, text in wordings)
         yield Note(f"The runs answer different prompts: {named}. {consequence} prompts=.", loud=True)
     elif several:
-        what = (
-            f"The answers to {counted(len(several), 'task')}, {several[0]} among them, are to different prompts of it"
-        )
-        yield Note(f"{what}. {consequence} system= and task set.", loud=True)
+        tasks = f"{counted(len(several), 'task')}, {several[0]} among them,"
+        yield Note(f"The answers to {tasks} are to different prompts. {consequence} system= and task set.", loud=True)
     settings = {name for name, values in texts.items() if len(set(values)) > 1}
     if differ := sorted(name for name in settings if name in JUDGE or name.startswith("limits.")):
         loud = any(name in DECIDING or name.startswith("limits.") for name in differ)
