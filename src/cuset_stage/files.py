@@ -170,7 +170,9 @@ def weights_fingerprint(*folders: str | None) -> str | None:
         The digest in hexadecimal, or None if none of the folders holds weights.
     """
     files = [file for folder in filter(None, folders) for file in sorted(Path(folder).expanduser().glob("*"))]
-    weights, digest = [file for file in files if file.suffix in (".safetensors", ".bin")], hashlib.sha256()
+    digest = hashlib.sha256()
+    # training_args.bin holds the recipe, and not every copy of an adapter has it
+    weights = [file for file in files if file.suffix in (".safetensors", ".bin") and file.name != "training_args.bin"]
     for file in weights:
         size = file.stat().st_size
         digest.update(f"{file.name}:{size};".encode())

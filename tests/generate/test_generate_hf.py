@@ -192,6 +192,7 @@ def test_fingerprint_tells_trained_weights_apart(tiny_model, adapter, tmp_path):
     for folder, name in ((tiny_model, "model.safetensors"), (adapter, "adapter_model.safetensors")):
         file = shutil.copytree(folder, tmp_path / name) / name
         before = weights_fingerprint("owner/name", str(folder))
+        (file.parent / "training_args.bin").write_bytes(b"the recipe, which a copy need not have")
         assert weights_fingerprint(str(file.parent)) == before is not None
         data = bytearray(file.read_bytes())
         data[-1] ^= 1
