@@ -138,15 +138,9 @@ def errors(rows: pd.DataFrame) -> str:
     return table(["% of answers", *TITLES.values()], cells)
 
 
-def in_both(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of SFT and CuSeT on the prompts that, with the same seed, are judged for both."""
-    both = rows[rows.method.isin(["sft", "cuset"])]
-    return both[both.groupby(["seed", "task"]).method.transform("nunique") == 2]
-
-
 def all_trainings(rows: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of SFT and CuSeT in both files, with the second trainings as seeds of their own."""
-    return in_both(pd.concat([rows, again.assign(seed=again.seed + 10)]))
+    """Return the rows of both files, with the second trainings as seeds of their own."""
+    return pd.concat([rows, again.assign(seed=again.seed + 10)])
 
 
 def of_training(rows: pd.DataFrame, method: str, parts: dict) -> list[str]:
@@ -161,27 +155,24 @@ def of_training(rows: pd.DataFrame, method: str, parts: dict) -> list[str]:
     lost = f"{100 * (rows[rows.method == method].error == NO_FILE).mean():.1f}"
     losses = [parts["training"][f"{kind}_nll"] for kind in ("other", "cuda")]
     changes = [f"{np.mean(loss[:10]):.2f} to {np.mean(loss[-10:]):.2f}" for loss in losses]
-    unlikely = ["?", "?"]  # CuSeT's with seeds 1 and 2 are not measured yet
-    if "held_out" in parts:
-        kinds = parts["held_out"]["notions"]["eq3"]
-        unlikely = [f"{100 * kinds[kind]['at_most_tau']['value']:.1f}" for kind in ("neutral", "sensitive")]
+    kinds = parts["held_out"]["notions"]["eq3"]
+    unlikely = [f"{100 * kinds[kind]['at_most_tau']['value']:.1f}" for kind in ("neutral", "sensitive")]
     return [*shares, lost, str(parts["wrong_matA"]), *changes, *unlikely]
 
 
 def repeated(rows: pd.DataFrame) -> str:
     """Return the table of the second trainings of SFT and CuSeT, and what they differ by."""
-    again = in_both(read_rows(REPEATED))
+    again = read_rows(REPEATED)
     columns = []
     for seed, parts in record("real/repeated.json")["seeds"].items():
         of_seed = again[again.seed == int(seed)]
         sides = zip(*(of_training(of_seed, method, parts[method]) for method in ("sft", "cuset")), strict=True)
         difference = interval(crossed(paired(of_seed, "cuset", "sft")))
-        columns.append([str(len(of_seed) // 2), difference, *map(" / ".join, sides)])
-    names = ["prompts judged for both", "CuSeT minus SFT, points (95 %, over operations alone)"]
-    names += ["right, % of these", "compile, % of these"]
+        columns.append([difference, *map(" / ".join, sides)])
+    names = ["CuSeT minus SFT, points (95 %, over operations alone)", "right, %", "compile, %"]
     names += [
         "the program looks for a file that is not there, %",
-        "of all 500 answers, those that open `matA` where there is none",
+        "of 500 answers, those that open `matA` where there is none",
     ]
     names += [f"loss of a {kind} token, first to last 100 steps" for kind in ("neutral", "CUDA")]
     names += [f"held-out {kind} tokens of a confidence of 0.1 or less, %" for kind in ("neutral", "CUDA")]
@@ -191,7 +182,7 @@ def repeated(rows: pd.DataFrame) -> str:
 
 def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
     """Say what CuSeT minus SFT is in all trainings, and with seed 0 without the prompts on which CuSeT lost a file."""
-    mean = crossed(paired(all_trainings(rows, again), "cuset", "sft"))
+    second, mean = (crossed(paired(some, "cuset", "sft")) for some in (again, all_trainings(rows, again)))
     first = again[again.seed == 0]
     lost = set(first.task[(first.method == "cuset") & (first.error == NO_FILE)])
     rest = first.query("task not in @lost")
@@ -200,8 +191,8 @@ def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
     of_sft, of_cuset = (f"{hits[method].min():.0f} to {hits[method].max():.0f}" for method in ("sft", "cuset"))
     crashed = rows.query("method == 'vanilla' and task in @lost and verdict == 'runtime_error'")
     return (
-        f"CuSeT minus SFT over all {mean.seeds} trainings, tier 1's with them, as {mean.seeds} seeds though they are 3 (not planned), in the "
-        f"{mean.tasks} operations judged at least in part in each: {interval(mean)} points, p of 5 points or more {p_text(mean.equivalence_p(EQUIVALENT))}.\n"
+        f"CuSeT minus SFT in the second trainings: {interval(second)} points. Over all {mean.seeds} trainings of each, tier 1's with them, as "
+        f"{mean.seeds} seeds though they are 3 (not planned): {interval(mean)} points, p of 5 points or more {p_text(mean.equivalence_p(EQUIVALENT))}.\n"
         f"On the {len(lost)} prompts on which CuSeT lost the file with seed 0, tier 1's SFT is right {of_sft} times and its CuSeT {of_cuset} "
         f"times; the untrained model fails while it runs {len(crashed)} times. Without them, which was chosen after the answers were seen, "
         f"CuSeT has {right['cuset']:.0f} of {len(rest) // 2} right and SFT {right['sft']:.0f}: "
@@ -233,14 +224,13 @@ def section3() -> str:
 
 
 def draw() -> None:
-    """Draw the figure: for each method the mean with its interval, a bar for each seed, a cross for each whole second training."""
+    """Draw the figure: for each method the mean with its interval, a bar for each seed, a cross for each second training."""
     import matplotlib
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
     rows, again = read_rows(), read_rows(REPEATED)
-    again = again[again.groupby(["method", "seed"]).task.transform("size") == rows.task.nunique()]
     figure, axes = plt.subplots(figsize=(7, 0.6 + 0.45 * len(METHODS)), layout="constrained")
     for place, method in enumerate(METHODS):
         mean = crossed(scores(rows, method, "right").to_numpy())
@@ -252,7 +242,7 @@ def draw() -> None:
         second = 100 * scores(again, method, "right").mean(axis=1)
         axes.plot(second, [place] * len(second), "x", color=color)
     axes.set_yticks(range(len(METHODS)), TITLES.values())
-    axes.set_xlabel("right answers, % (mean, 95 % interval; a bar a seed, x: a whole second training)")
+    axes.set_xlabel("right answers, % (mean, 95 % interval; a bar a seed, x: a second training)")
     axes.set(xlim=(0, None), ylim=(len(METHODS) - 0.5, -0.5))
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(FIGURE, dpi=150, metadata={"Software": None})
