@@ -5,7 +5,7 @@
 
 A row has model, method, seed, task, operation, sample, verdict, compiled, tokens, run_s, prompts and rate. `error` is
 nvcc's first error without names, or says that the program looked for a file that is not there. A row has no text of a
-benchmark, a program or a prompt. The script prints one line per run.
+benchmark, a program or a prompt. Rows of other runs that the file has stay. The script prints one line per run.
 For each method that was trained with several learning rates, it prints the rate that the rule of
 docs/real_study_plan.md chooses: rates within five right answers of the best are tied. Among these the one with the
 most answers that compile wins, then the smallest.
@@ -16,6 +16,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 import pandas as pd
 from scipy import stats
@@ -85,12 +86,20 @@ def print_differences(rows: list[dict]) -> None:
 
 def main(study: str, folder: str, output: str) -> None:
     rows = rows_of(StudySettings.read([study, f"output={folder}"]))
-    with open(output, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
-        packed.write("".join(json.dumps(row) + "\n" for row in rows).encode())
-    print_differences(rows)
     runs = defaultdict(list)
     for row in rows:
         runs[row["model"], row["method"], row["rate"], row["seed"]].append(row)
+    others = []
+    if Path(output).exists():
+        with gzip.open(output, "rt", encoding="utf-8") as file:
+            others = [
+                row
+                for row in map(json.loads, file)
+                if (row["model"], row["method"], row["rate"], row["seed"]) not in runs
+            ]
+    with open(output, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
+        packed.write("".join(json.dumps(row) + "\n" for row in others + rows).encode())
+    print_differences(rows)
     rates = defaultdict(dict)  # by model and method: rate -> (right, compiled, answers)
     for (model, method, rate, seed), of_run in runs.items():
         right = sum(row["verdict"] == "passed" for row in of_run)

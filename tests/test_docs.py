@@ -11,7 +11,7 @@ import data_rounds
 import pytest
 import write_docs
 from written_docs import real_study, record
-from written_docs.real_study import METHODS, crossed, paired, read_rows, scores
+from written_docs.real_study import METHODS, REAL, crossed, paired, read_rows, scores
 from written_docs.security import ATTACKS, CHEATS
 
 from cuset_stage.cli._app import COMMANDS
@@ -78,11 +78,12 @@ def test_readme_and_page_say_what_the_study_s_rows_give():
         assert f"{value} points ({low} to {high})" in readme
         assert all(number.lstrip("-") in first for number in (value, low, high))
     by_seed = [paired(again[again.seed == seed], "cuset", "sft").mean() for seed in range(3)]
-    assert "differ by {:.1f}, {:.1f} and {:.1f} points".format(*(100 * value for value in by_seed)) in first
+    assert "CuSeT minus SFT is {:.1f}, {:.1f} and {:.1f} points".format(*(100 * value for value in by_seed)) in first
 
 
 def test_an_answer_that_was_not_judged_counts_for_nobody(tmp_path, monkeypatch):
-    rows = [{"verdict": verdict, "compiled": True} for verdict in ("passed", "infra_error", "mismatch")]
+    rows = [{"model": REAL, "verdict": verdict, "compiled": True} for verdict in ("passed", "infra_error", "mismatch")]
+    rows.append({"model": "another", "verdict": "passed", "compiled": True})
     (tmp_path / "rows.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
     monkeypatch.setattr(real_study, "ROWS", tmp_path / "rows.gz")
     assert list(read_rows().right) == [1.0, 0.0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from real_rows import NO_FILE
+from real_rows import NO_FILE, REAL
 
 from cuset_stage.report.cells import p_text
 from cuset_stage.report.statistics import Crossed, crossed, holm
@@ -33,10 +33,12 @@ EQUIVALENT = 0.05  # bound of the equivalence tests in docs/real_study_plan.md
 SIZES = ("0.5B", "1.5B")
 
 
-def read_rows(path: Path | None = None) -> pd.DataFrame:
-    """Return the rows of a file, by default the study's, one per judged answer, `right` and `compiled` as 0.0 or 1.0."""
+def read_rows(path: Path | None = None, model: str = REAL) -> pd.DataFrame:
+    """Return a model's rows of a file, by default the study's, one per judged answer, `right` and `compiled` as 0.0 or 1.0."""
     with gzip.open(path or ROWS, "rt", encoding="utf-8") as file:
-        rows = pd.DataFrame(row for row in map(json.loads, file) if row["verdict"] != "infra_error")
+        rows = pd.DataFrame(
+            row for row in map(json.loads, file) if row["verdict"] != "infra_error" and row["model"] == model
+        )
     return rows.assign(right=(rows.verdict == "passed") * 1.0, compiled=rows.compiled * 1.0)
 
 
@@ -172,12 +174,17 @@ def repeated(rows: pd.DataFrame) -> str:
     names = ["CuSeT minus SFT, points (95 %, over operations alone)", "right, %", "compile, %"]
     names += [
         "the program looks for a file that is not there, %",
-        "of 500 answers, those that open `matA` where there is none",
+        "of 500 answers, crashed or not, those that open `matA` where there is none",
     ]
     names += [f"loss of a {kind} token, first to last 100 steps" for kind in ("neutral", "CUDA")]
     names += [f"held-out {kind} tokens of a confidence of 0.1 or less, %" for kind in ("neutral", "CUDA")]
     header = ["SFT / CuSeT", *(f"seed {seed}" for seed in range(len(columns)))]
     return f"{table(header, zip(names, *columns, strict=True))}\n\n{second_differences(rows, again)}"
+
+
+def difference(mean: Crossed) -> str:
+    """Return a mean difference as `interval` does, and the p-value of a true one of 5 points or more."""
+    return f"{interval(mean)} points, p of 5 points or more {p_text(mean.equivalence_p(EQUIVALENT))}"
 
 
 def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
@@ -191,10 +198,10 @@ def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
     of_sft, of_cuset = (f"{hits[method].min():.0f} to {hits[method].max():.0f}" for method in ("sft", "cuset"))
     crashed = rows.query("method == 'vanilla' and task in @lost and verdict == 'runtime_error'")
     return (
-        f"CuSeT minus SFT in the second trainings: {interval(second)} points. Over all {mean.seeds} trainings of each, tier 1's with them, as "
-        f"{mean.seeds} seeds though they are 3 (not planned): {interval(mean)} points, p of 5 points or more {p_text(mean.equivalence_p(EQUIVALENT))}.\n"
+        f"CuSeT minus SFT in the second trainings: {difference(second)}. Over all {mean.seeds} trainings of each, tier 1's with them, as "
+        f"{mean.seeds} seeds though they are 3 (not planned): {difference(mean)}.\n"
         f"On the {len(lost)} prompts on which CuSeT lost the file with seed 0, tier 1's SFT is right {of_sft} times and its CuSeT {of_cuset} "
-        f"times; the untrained model fails while it runs {len(crashed)} times. Without them, which was chosen after the answers were seen, "
+        f"times; the untrained model fails while it runs {len(crashed)} times. Without them, which favours CuSeT (it fails on all of them), "
         f"CuSeT has {right['cuset']:.0f} of {len(rest) // 2} right and SFT {right['sft']:.0f}: "
         f"{interval(crossed(paired(rest, 'cuset', 'sft')))} points."
     )
