@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import data_rounds
+import numpy as np
 import pytest
 import write_docs
 from written_docs import real_study, record
@@ -79,6 +80,10 @@ def test_readme_and_page_say_what_the_study_s_rows_give():
         assert all(number.lstrip("-") in first for number in (value, low, high))
     by_seed = [paired(again[again.seed == seed], "cuset", "sft").mean() for seed in range(3)]
     assert "CuSeT minus SFT is {:.1f}, {:.1f} and {:.1f} points".format(*(100 * value for value in by_seed)) in first
+    small = record("real/training_0.5b.json")["seeds"].values()
+    for method in ("sft", "cuset"):
+        losses = np.mean([seed[method]["training"]["other_nll"] for seed in small], axis=0)
+        assert f"from {losses[:10].mean():.2f} to {losses[-10:].mean():.2f}" in page
 
 
 def test_an_answer_that_was_not_judged_counts_for_nobody(tmp_path, monkeypatch):
