@@ -48,8 +48,8 @@ DRIVER = Path(__file__).with_name("oracle_driver.py")
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONPATH": "", "CUSET_STAGE_DISABLE": "1"}
 # Limits for making inputs and references. The slowest scripts of CUDABench take minutes, and the largest writes 8 GiB.
-# The missing memory limit is filled in by `bounded`: nine tenths of the machine's memory.
-ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
+MEMORY = psutil.virtual_memory().total * 9 // 10
+ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=MEMORY, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
 COMPARE_LIMITS = replace(ORACLE_LIMITS, wall_s=300.0)
 A_DAY_S = 86400.0  # time limit of a server process; each script in it has its own time limit
 BROKEN = {"refused": "prints F", "crashed": "stops with a traceback", "silent": "prints neither T nor F"}
@@ -470,11 +470,6 @@ def last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2] or "it printed nothing"
 
 
-def bounded(limits: Limits) -> Limits:
-    """Return the limits. If they set no memory limit, it becomes nine tenths of the machine's memory."""
-    return limits if limits.memory_bytes else replace(limits, memory_bytes=psutil.virtual_memory().total * 9 // 10)
-
-
 class ScriptServer:
     """A sandboxed process that runs scripts in forks of itself (`oracle_driver.py serve`).
 
@@ -495,7 +490,7 @@ class ScriptServer:
             folder=self._folder,
             readonly={"oracle_driver.py": DRIVER},
             visible=python_paths(),
-            limits=replace(bounded(limits), wall_s=A_DAY_S),
+            limits=replace(limits, wall_s=A_DAY_S),
             environment=ENVIRONMENT,
             isolation=isolation,
         )
@@ -587,7 +582,7 @@ def run_script(
                 folder=work,
                 readonly={"oracle_driver.py": DRIVER, **(files or {}), **{name: aside / name for name in scripts}},
                 visible=python_paths(),
-                limits=bounded(limits),
+                limits=limits,
                 environment=ENVIRONMENT | ONE_THREAD,
                 gpu=gpu,
                 isolation=isolation,
