@@ -11,11 +11,7 @@ from .supervision import Finished
 
 
 class BackgroundRun:
-    """A call of `run_sandboxed` in a thread of its own, which begins with `start`.
-
-    Args:
-        command: The program and its arguments.
-        **how: Keyword arguments of `run_sandboxed`, except `channel` and `stop`.
+    """A call of `run_sandboxed` in a thread of its own, which `start` begins. It sets `channel` and `stop` itself.
 
     Attributes:
         socket: The judge's end of a socket pair, which the caller closes. The command has the other end as its stdin.
@@ -46,10 +42,9 @@ class BackgroundRun:
         return self._thread.is_alive() and not self._stop.is_set()
 
     def end(self, patience_s: float = 0.0) -> Finished:
-        """Return how the command ended. Afterwards none of its processes is left.
+        """Stop the command if it does not end by itself within `patience_s` seconds, and return how it ended.
 
-        Args:
-            patience_s: Seconds that the command gets to end by itself before it is stopped.
+        Afterwards none of its processes is left.
         """
         self._thread.join(patience_s)
         self._stop.set()

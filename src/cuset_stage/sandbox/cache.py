@@ -62,7 +62,6 @@ class Cache:
         """Return the content of an entry, and make the entry first if it is missing or damaged.
 
         Args:
-            key: The entry's key.
             read: Reads the entry. It returns None when the entry is missing or damaged. What is there is then removed.
             make: Makes the content and stores it with `new`.
 
@@ -92,11 +91,8 @@ class Cache:
     def make_room(self, need: int, what: str) -> None:
         """Drop entries so that `need` more bytes can be written.
 
-        Entries in use stay, even if less than a quarter of the space is free then.
-
-        Args:
-            need: Number of bytes about to be written.
-            what: Name of what needs the space, for the error message.
+        Entries in use stay, even if less than a quarter of the space is free then. `what` names for an error message
+        what needs the space.
 
         Raises:
             SandboxError: The disk lacks the space even so.

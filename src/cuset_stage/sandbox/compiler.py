@@ -117,7 +117,6 @@ class Compiled:
         verdict: None if the program was built, else COMPILE_ERROR, COMPILE_TIMEOUT or INFRA_ERROR.
         binary: The program in the cache, or None. Run it only with `run_program`, and only as long as `held` lives.
         seconds: The time nvcc took, also if that was in an earlier compilation.
-        cached: True if the result comes from the cache.
         message: nvcc's diagnostics without paths of this run, or why nvcc was stopped.
         held: The lock that keeps the entry in the cache.
     """
@@ -137,7 +136,6 @@ class Compiler:
     `compile` is thread-safe, and other processes may use the same cache at the same time.
 
     Attributes:
-        toolkit: The CUDA toolkit.
         arch: The value of -arch, such as "sm_90" (`Gpu.arch`).
         flags: nvcc's flags for a single source.
         cache: The folder of the cache. None means cache_root()/programs.
@@ -168,8 +166,7 @@ class Compiler:
     def command(self, options: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the command that is run in the folder with the sources.
 
-        Args:
-            options: nvcc's options with the paths to compile. Empty means `flags` and program.cu.
+        `options` include the paths to compile. Empty means `flags` and program.cu.
         """
         flags, named = (options, ()) if options else (self.flags, ("program.cu",))
         arch = () if {"-gencode", "--generate-code"} & set(flags) else (f"-arch={self.arch}",)
@@ -272,13 +269,7 @@ def compile_library(
 ) -> Compiled:
     """Compile one of this package's shared libraries, which programs under test load.
 
-    Args:
-        sources: The sources to compile, and their headers (.h).
-        options: Further options of nvcc.
-        toolkit: The CUDA toolkit.
-        isolation: The sandbox to use.
-        arch: The value of -arch.
-        visible: Folders that nvcc reads in addition to its toolkit.
+    Headers (.h) among the sources are not compiled. `options` are further ones of nvcc. For the others see `Compiler`.
 
     Raises:
         SandboxError: nvcc refuses the sources.

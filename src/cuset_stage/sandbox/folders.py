@@ -52,14 +52,11 @@ def scratch_root() -> Path:
 
 @contextmanager
 def scratch_folder(root: Path | None = None) -> Iterator[Path]:
-    """Yield a fresh folder, which is removed afterwards, whatever is in it.
+    """Yield a fresh folder in `root` or `scratch_root()`, which is removed afterwards, whatever is in it.
 
     Other users may pass through it but not list it, so that the user a program runs as can reach its own folder below.
     The folder is locked while it is in use. This tells it from the folders of killed judges, which are removed when
     the next judge starts.
-
-    Args:
-        root: Where to make the folder. None means `scratch_root()`.
 
     Raises:
         SandboxError: No folder can be made there.
@@ -103,12 +100,8 @@ def _remove_abandoned(root: Path) -> None:
 def out_of_room(folder: Path, need: int = 0, kept: int = 0) -> str | None:
     """Return a message if a command may have failed for lack of disk space that it did not fill itself, else None.
 
-    To find this out, the folder may be removed. So nothing in it may be needed any more.
-
-    Args:
-        folder: The folder of the command that failed.
-        need: Bytes that the command had to write.
-        kept: Bytes that it wrote and that were moved out of the folder.
+    It had to write `need` bytes, and `kept` bytes of what it wrote were moved out of its folder. To find this out, the
+    folder may be removed. So nothing in it may be needed any more.
     """
     if lack_of_room(folder.parent, need - kept) is None:
         return None
@@ -170,15 +163,10 @@ class Refused:
 
 
 def take_output(folder: Path, name: str, target: Path, *, sizes: Sequence[int] = ()) -> Refused | None:
-    """Move a file out of a program's folder to `target`, following no link on the way.
+    """Move the file `name` out of a program's folder to `target`, following no link on the way.
 
-    Call this only after every process of the program is dead.
-
-    Args:
-        folder: The program's folder.
-        name: The file, relative to the folder.
-        target: The new path.
-        sizes: Sizes in bytes that the file may have. An empty sequence allows any size.
+    Call this only after every process of the program is dead. The file may have one of these sizes in bytes, or any if
+    `sizes` is empty.
 
     Returns:
         None if the file was moved, else why it was not.

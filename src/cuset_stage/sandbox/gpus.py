@@ -32,8 +32,6 @@ class Gpu:
     Attributes:
         index: The number that nvidia-smi gives it.
         uuid: NVML's UUID of the GPU.
-        name: The product name.
-        driver: The driver's version.
         compute_capability: Such as "9.0".
         memory_bytes: Its whole memory in bytes.
     """
@@ -125,12 +123,7 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
     """Wait for a GPU with fewer than `slots` leases, and yield it while this block holds a lease on it.
 
     Leases count over all threads and processes of this user. They are file locks in cache_root()/locks, and end with
-    the block or with the process that holds them.
-
-    Args:
-        gpus: The GPUs to choose from.
-        slots: The number of leases that a GPU may have at the same time.
-        alone: Wait for all slots of the first of the GPUs.
+    the block or with the process that holds them. With `alone`, wait for all slots of the first of the GPUs.
     """
     locks = cache_root() / "locks"
     if alone or len(gpus) * slots == 1:

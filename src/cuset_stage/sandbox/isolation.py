@@ -93,9 +93,6 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
     BUBBLEWRAP and LANDLOCK are tried by really confining a process, once per judge. NONE warns, once.
     CUSET_BWRAP=/path/to/bwrap names another bubblewrap.
 
-    Args:
-        wanted: A member of `Isolation`, or its value.
-
     Raises:
         SandboxError: The sandbox that was asked for does not work here.
         ValueError: `wanted` is not the name of a sandbox.
@@ -270,7 +267,6 @@ def bubblewrap_prefix(
     """Return bubblewrap and its arguments, up to the shell in the sandbox, whose script and arguments may follow.
 
     Args:
-        how: How bubblewrap works on this machine.
         folder: The folder that the command may write to.
         readonly: Name inside the folder -> file that is mounted there read-only.
         visible: Further folders that the command may read.

@@ -159,7 +159,6 @@ def run_sandboxed(
             trust anything in it afterwards.
         readonly: Name inside the folder -> a file, mounted read-only or copied. The original cannot be changed.
         visible: Further folders that the command may read, at the same path (see `python_paths`).
-        limits: What the command and all its processes may use together.
         environment: Variables added to a clean environment. Of the judge's own, only LD_LIBRARY_PATH and TZ are kept.
         gpu: The only GPU that the command sees. None hides all GPUs.
         isolation: The sandbox to use (see `resolve_isolation`).
@@ -228,7 +227,6 @@ class Ran:
     Attributes:
         verdict: None if the program returned 0 and every output exists with its exact size. Otherwise RUNTIME_ERROR,
             TIMEOUT, MISSING_OUTPUT, MISMATCH (wrong size) or INFRA_ERROR.
-        finished: How the process ended.
         outputs: Name -> file, for the good outputs only. The files are out of the program's reach, and are removed
             when the `with` block of `run_program` ends.
         message: The reason for the verdict, with the end of stderr.
@@ -266,7 +264,6 @@ def run_program(
         under: A tool and its options that start the program.
         environment: Variables for the program. "{folder}" in a value becomes the path of the folder.
         stdin: What the program reads from stdin, less than 100 KiB.
-        limits: What the program may use.
         **how: Further arguments of `run_sandboxed`: visible, gpu, isolation and network.
 
     Raises:

@@ -72,8 +72,7 @@ class Finished:
     def ending(self, limits: Limits) -> str:
         """Return a phrase such as "was stopped at its wall time limit of 60 s", "returned 1" or "died by SIGSEGV".
 
-        Args:
-            limits: The limits that the command ran under.
+        The command ran under these limits.
         """
         if self.stopped is not None:
             return f"was stopped at its {_LIMITS.get(self.stopped, f'{self.stopped} limit').format(**asdict(limits))}"
@@ -85,10 +84,8 @@ class Finished:
     def lacked_memory(self, said: str = "") -> str | None:
         """Return a message if a process that the command started was killed for lack of memory, else None.
 
-        The kernel's counter covers the whole machine. Only the output tells whether this command lost a process.
-
-        Args:
-            said: What the command wrote elsewhere than to stdout and stderr.
+        The kernel's counter covers the whole machine. Only the output tells whether this command lost a process: stdout,
+        stderr, and what it `said` elsewhere.
         """
         if not self.starved or not _KILLED.search(f"{self.stderr}\n{self.stdout}\n{said}"):
             return None
@@ -116,12 +113,9 @@ class _Supervisor:
             )
 
     def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any]:
-        """Send a request and wait for the answer.
+        """Send a marshalled request and wait up to `patience_s` seconds for the answer.
 
-        Args:
-            request: The request, marshalled.
-            patience_s: Seconds to wait for the answer.
-            channel: The socket that becomes the command's stdin, or None. It is closed here.
+        The channel, if there is one, becomes the command's stdin. It is closed here.
 
         Returns:
             The fields of `Finished`. If the supervisor failed, only `infra`, and `late` if it did not answer in time.
@@ -143,8 +137,7 @@ class _Supervisor:
     def end(self, patience_s: float | None = None) -> None:
         """Make the supervisor kill what it watches and exit, and wait for that.
 
-        Args:
-            patience_s: Seconds to wait before hanging processes are killed. None means PATIENCE_S.
+        Processes that hang for `patience_s` seconds, by default PATIENCE_S, are killed.
         """
         _supervisors.discard(self)
         with suppress(OSError):
@@ -227,7 +220,6 @@ def supervise(
     Args:
         request: What the supervisor gets (see `run_sandboxed`).
         gpu: The GPU whose memory is watched if `limits` has a limit on it, or None.
-        limits: The limits of the command.
         channel: The socket that becomes the command's stdin, or None. It is closed here.
         stop: An event that ends the command when it is set, or None. It must be set at last, because a thread waits
             for it.

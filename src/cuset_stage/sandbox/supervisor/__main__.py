@@ -47,12 +47,7 @@ def serve() -> None:
 
 
 def answer_runs(channel: socket.socket, group: Group | None) -> None:
-    """Fork for each request from the socket. Return if the judge is gone, a fork failed or processes are left.
-
-    Args:
-        channel: The socket to the judge.
-        group: The control group that counts the memory of runs, or None.
-    """
+    """Fork for each request from the socket. Return if the judge is gone, a fork failed or processes are left."""
     while True:
         head, stdin, _, _ = socket.recv_fds(channel, 8, 1)
         if not head:

@@ -243,9 +243,6 @@ def build_filter(*, contained: bool, network: bool = False, same_user: bool = Fa
 def install_filter(*, same_user: bool) -> None:
     """Install the filter of a run without namespaces, for this process and all it starts. It needs no_new_privs.
 
-    Args:
-        same_user: See `build_filter`.
-
     Raises:
         OSError: The kernel takes no filter, or the system call numbers of this machine are not known.
     """

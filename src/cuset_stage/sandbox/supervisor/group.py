@@ -61,10 +61,9 @@ class Group:
         return int(table(f"{self.path}/memory.events")[b"oom"])
 
     def begin(self, most: float) -> None:
-        """Start the account of a new run.
+        """Start the account of a new run. The kernel ends processes at `most` bytes beyond what is used now.
 
-        Args:
-            most: Bytes beyond what is used now at which the kernel ends processes. May be infinite.
+        The number may be infinite.
         """
         self._before, self._endings_before = self._used(), self._endings()
         # This fails if more is in use and cannot be reclaimed. Then only the supervisor holds the run to its limit.

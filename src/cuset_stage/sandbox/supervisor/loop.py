@@ -47,13 +47,9 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 class CappedFile:
-    """An unnamed file that a program writes to. If it grows past the cap, its middle is discarded.
+    """An unnamed file in a folder that a program writes to. If it grows past the cap in bytes, its middle is discarded.
 
     The descriptor is in append mode, so that the program continues at the new end after the file was cut.
-
-    Args:
-        folder: Where the file is made.
-        cap: Bytes to keep.
     """
 
     def __init__(self, folder: str, cap: int) -> None:
@@ -109,7 +105,7 @@ class Run:
         self.most = {name: float("inf") if value is None else value for name, value in request["limits"].items()}
         self.stdout, self.stderr = (CappedFile(request["control"], self.most["output_bytes"]) for _ in range(2))
         self.stopped: str | None = None
-        self.ended: dict[int, int] = {}  # pid -> wait status
+        self.ended: dict[int, int] = {}
         self.pid = self.report = -1
         self.begin = time.monotonic()
         self.seconds = self.slowest_look = self.next_count = self.cpu_seconds = 0.0
@@ -310,12 +306,7 @@ def _cpu_seconds() -> float:
 
 
 def run(request: dict, group: Group | None) -> dict:
-    """Do one run and return the answer: the fields of `Finished` as a dictionary.
-
-    Args:
-        request: The request, as `process.run_sandboxed` makes it.
-        group: The control group that counts the memory of the run, or None.
-    """
+    """Do one run (for the arguments see `Run`) and return the answer: the fields of `Finished` as a dictionary."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # blocked, so that sigtimedwait misses none
     starved_before = tree.starved()
     current = Run(request, group)

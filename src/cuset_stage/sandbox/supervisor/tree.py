@@ -151,10 +151,8 @@ def shared_fairly(threads_of: list[int]) -> tuple[int, int] | None:
     """Return the bytes of private and of shared memory, with each shared page counted once (PSS).
 
     This is exact but slow, so it is called only if the quick sum of `measure` is too high. Memory that a driver has
-    given, such as CUDA's managed memory on the host, counts as private memory of its process.
-
-    Args:
-        threads_of: A living thread of each process (see `Usage`).
+    given, such as CUDA's managed memory on the host, counts as private memory of its process. For `threads_of` see
+    `Usage`.
 
     Returns:
         (own, shared), or None if a process may not be read, or if they have more than MOST_HELD mappings.
@@ -232,10 +230,7 @@ class OutOfSight:
         """Return the bytes in sockets and pipes, in memory, and on the disk.
 
         Sockets and pipes count for all that they may hold. If a process may not be looked at, the first number is
-        infinite.
-
-        Args:
-            threads_of: A living thread of each process (see `Usage`).
+        infinite. For `threads_of` see `Usage`.
         """
         self._before, self._sizes = self._sizes, {}
         self._in_flight, self._measured, self.held = set(), set(), 0
@@ -403,12 +398,9 @@ def starved() -> int:
 
 
 def reap(ended: dict[int, int]) -> bool:
-    """Reap the children that have ended, and return True if any child is left.
+    """Reap the children that have ended, into `ended` (pid -> wait status), and return True if any child is left.
 
     Because this process is a subreaper, "no child" proves "no descendant".
-
-    Args:
-        ended: Gets pid -> wait status of each reaped process.
     """
     with contextlib.suppress(ChildProcessError):
         for _ in range(ALL):  # a program may end children faster than they are collected
@@ -437,9 +429,7 @@ def _kill_as(uid: int) -> None:
 def kill_all(uid: int | None, ended: dict[int, int]) -> bool:
     """Kill and reap every descendant. Return True if nothing is left, False if some do not die in KILL_PATIENCE_S.
 
-    Args:
-        uid: The user that only this program has, or None.
-        ended: Gets pid -> wait status of each reaped process.
+    The user `uid` is one that only this program has, or None. For `ended` see `reap`.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # so that sigtimedwait misses none
     deadline = time.monotonic() + KILL_PATIENCE_S
