@@ -35,14 +35,7 @@ MODULE_SEEDS = (0, 1)  # for drawing a module's inputs
 
 @dataclass(frozen=True)
 class Finding:
-    """One problem of a task.
-
-    Attributes:
-        task: Id of the task.
-        code: What kind of problem it is.
-        severity: How much it matters for verdicts.
-        message: Explanation for the user.
-    """
+    """One problem of a task, which is given by its id."""
 
     task: str
     code: Code
@@ -52,11 +45,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """The audit of one task.
+    """The audit of one task, which is given by its id and the fingerprint of its content.
 
     Attributes:
-        task: Id of the task.
-        fingerprint: Fingerprint of the task's content.
         findings: The findings, the worst first.
         seconds: How long the audit took.
         complete: False if something of this machine, such as a missing GPU, kept the audit from its end. Such an audit
@@ -103,11 +94,7 @@ def load_audit(task: Task) -> Audit | None:
 
 
 def audit_task(task: Task, cases: CaseCache) -> Audit:
-    """Return the task's audit from the cache, or else make one and cache it.
-
-    Args:
-        task: The task.
-        cases: Where inputs and references are kept. Judging uses the same ones.
+    """Return the task's audit from the cache, or else make one from the cases that judging uses, and cache it.
 
     Raises:
         OSError: A cache cannot be written.
@@ -146,13 +133,7 @@ def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1) -> It
 
 
 class _View(NamedTuple):
-    """A case as candidates for wrong outputs see it.
-
-    Attributes:
-        case: The case.
-        files: Its files.
-        outputs: Its outputs, with the files that wrong outputs can be made from.
-    """
+    """A case as candidates for wrong outputs see it: its outputs have the files that wrong ones can be made from."""
 
     case: Case
     files: PreparedCase
@@ -163,10 +144,7 @@ class _View(NamedTuple):
 class ProgramAudit:
     """The audit in progress of a task whose answer is a program. It judges output files that are made here.
 
-    Attributes:
-        task: The task.
-        cases: Where inputs and references are kept.
-        findings: The findings so far. The list grows as the audit goes on.
+    The list of findings grows as the audit goes on.
     """
 
     task: ProgramTask

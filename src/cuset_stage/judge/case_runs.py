@@ -92,11 +92,7 @@ class Process(NamedTuple):
     """A process that ran a program on some cases of its task, and what it did on the GPU.
 
     Attributes:
-        task: The task that the program answers.
-        cases: The cases on which it ran.
         prepared: The files of each case.
-        ran: How the process ended.
-        activity: What the process did on the GPU.
         calls: Begin and end of each call of `main` that returned 0 (`read_report`).
         outputs: The output files of each case that were written, by name.
     """
@@ -176,10 +172,7 @@ class CaseRunner:
     def run(self, program: Program, case: Case, *, alone: bool = False) -> CaseRun:
         """Run the program on one case and compare its outputs. The GPU is given back before outputs are compared.
 
-        Args:
-            program: The program.
-            case: A case of its task.
-            alone: Whether to wait until no other program runs on the GPU.
+        With `alone`, wait until no other program runs on the GPU.
 
         Raises:
             OracleError: The case cannot be made or judged.
@@ -320,11 +313,7 @@ class CaseRunner:
     def _compared(self, process: Process, index: int, seconds: float, activity: Activity) -> CaseRun:
         """Compare the outputs of one case of a process.
 
-        Args:
-            process: The process.
-            index: The index of the case in the process.
-            seconds: The case's part of the process's time.
-            activity: The case's part of the process's record.
+        `seconds` and `activity` are the case's part of the process's time and record.
         """
         case, prepared, outputs = process.cases[index], process.prepared[index], process.outputs[index]
         begin = time.perf_counter()

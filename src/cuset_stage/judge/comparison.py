@@ -58,8 +58,6 @@ def compare_outputs(
     """Judge the outputs of a program for one case.
 
     Args:
-        task: The task.
-        case: The case.
         prepared: The case's files, with the right outputs.
         outputs: "data/<name>.bin" -> file, as run_program returns them.
         isolation: The sandbox in which compare.py runs.

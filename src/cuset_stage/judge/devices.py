@@ -147,9 +147,6 @@ class GpuPool:
         holds for all processes. A run that needs the GPU alone keeps the gate, so that the programs on the GPU leave
         and none follows.
 
-        Args:
-            alone: Whether no other run may be on the GPU.
-
         Raises:
             NoGpuLeft: No GPU works any more.
         """
@@ -200,13 +197,8 @@ class GpuPool:
     def blame(self, gpu: Gpu, failed: Finished, said: str = "") -> str | None:
         """Return what is wrong with the GPU of a failed run, or None if the GPU works.
 
-        The GPU is probed if the run took too long or if its output mentions a device problem. A GPU that fails the
-        probe is not leased again.
-
-        Args:
-            gpu: The GPU of the run.
-            failed: How the run ended.
-            said: What the run reported other than on stdout and stderr.
+        The GPU is probed if the run took too long or if a device problem is mentioned on stdout, on stderr or in what
+        it `said` elsewhere. A GPU that fails the probe is not leased again.
         """
         if not failed.out_of_time and not _SUSPICIOUS.search(f"{failed.stdout}{failed.stderr}{said}"):
             return None

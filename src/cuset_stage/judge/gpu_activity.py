@@ -148,10 +148,7 @@ class Activity:
 
         Each part holds the kernels and transfers that started at or after its own begin and before the next one. What
         started before the first begin belongs to the first part. `complete`, `uploads` and `counted` stay those of the
-        whole process.
-
-        Args:
-            begins: When each call began, ascending, in nanoseconds of CLOCK_MONOTONIC.
+        whole process. The begins ascend, in nanoseconds of CLOCK_MONOTONIC.
         """
         return [
             replace(
@@ -187,8 +184,7 @@ class Recorder:
     def environment(folder: Path | str) -> dict[str, str]:
         """Return the environment variables that make the driver load the library into a program.
 
-        Args:
-            folder: The folder of the run, in which the recorder's `files` are placed.
+        The recorder's `files` are placed in this folder, that of the run.
         """
         return {"CUDA_INJECTION64_PATH": f"{folder}/{FOLDER}/recorder.so", "CUSET_GPU_ACTIVITY": f"{folder}/{RECORD}"}
 

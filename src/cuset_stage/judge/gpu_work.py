@@ -78,24 +78,18 @@ _LIBRARIES = re.compile(
 
 
 def case_to_examine(input_bytes: Sequence[int]) -> int | None:
-    """Return the index of the case that shows best whether a program needs its inputs.
+    """Return the index of the case that shows best whether a program needs its inputs, given their bytes in each case.
 
     This is the one with the largest inputs that can still be searched (MOST_INPUT). None if there is no such case.
-
-    Args:
-        input_bytes: Total size of the inputs of each case.
     """
     usable = [index for index, size in enumerate(input_bytes) if size <= MOST_INPUT]
     return max(usable, key=input_bytes.__getitem__, default=None)
 
 
 def blocks_of(outputs: Iterable[Path]) -> bytes:
-    """Return distinct blocks of right outputs, by which an upload of the outputs is recognized.
+    """Return distinct blocks of one case's right outputs, by which an upload of the outputs is recognized.
 
     Blocks that repeat themselves every 8 bytes are left out, because they may come from anywhere.
-
-    Args:
-        outputs: The output files of one case.
 
     Returns:
         The blocks of BLOCK bytes each, sorted and joined; at most MOST_BLOCKS of them, spread evenly over the files.
@@ -180,12 +174,7 @@ def kernel_uses(activities: Iterable[Activity]) -> tuple[KernelUse, ...]:
 
 
 def tensor_cores(answer: float, reference: float) -> bool:
-    """Return whether the answer uses tensor cores and the reference does not.
-
-    Args:
-        answer: Share of the answer's busy time in which tensor cores worked (`Counted.tensor_share`).
-        reference: The same for the reference.
-    """
+    """Return whether the answer uses tensor cores and the reference does not, by each one's `Counted.tensor_share`."""
     return reference < TENSOR_SHARE / 10 and answer > TENSOR_SHARE
 
 
@@ -230,14 +219,10 @@ class Timed(NamedTuple):
 
 
 def calls_of(activity: Activity, count: int) -> list[Activity] | None:
-    """Split the record of a module's process into its calls.
+    """Split the record of a module's process into the `count` calls that the judge made.
 
     A call lies between the kernels that unmask its inputs and the last kernel that hashes its outputs
     (modules/handover.cu).
-
-    Args:
-        activity: The record of the process.
-        count: How many calls the judge made.
 
     Returns:
         The kernels and transfers of each call. None if the record is incomplete or does not show exactly `count`

@@ -71,8 +71,6 @@ class CaseResult:
     """The result of one case of a task.
 
     Attributes:
-        name: Name of the case.
-        verdict: The verdict on this case.
         run_s: Seconds that the run took.
         max_abs_error: Largest absolute error, None where nothing could be compared.
         max_rel_error: Largest relative error, None where nothing could be compared.
@@ -92,9 +90,7 @@ class Judgement:
     """The verdict on one answer and how it came about, as a line of a results file states it. Times are in seconds.
 
     Attributes:
-        verdict: The verdict.
         message: Explanation for the user.
-        compiled: Whether the answer compiled.
         case: Name of the case that did not pass, None if there is none.
         cases: The results of the cases that were run.
         compile_s: Time of the compilation, also when it was taken from the cache.
@@ -107,7 +103,6 @@ class Judgement:
         speedup: `reference_s` divided by `kernel_s`.
         reference_s: The same as `kernel_s` for the task's own program or module.
         kernel_s: Of a program, the sum of `GpuUse.kernel_s` over all cases. Of a module, the time of a call.
-        kernels: The answer's kernels.
         flags: What is remarkable about the answer, such as work that the GPU did not do.
     """
 

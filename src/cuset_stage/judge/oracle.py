@@ -151,7 +151,6 @@ class CaseCache:
     Args:
         folder: Folder of the cache, `cache_root() / "cases"` by default.
         limits: Limits for making one case.
-        isolation: Isolation of the sandbox.
         seed: Seed from which inputs are drawn if the task brings its generator, so that an answer cannot know them.
             None means the public inputs, which are the same everywhere.
     """
@@ -396,7 +395,6 @@ def run_compare(task: ProgramTask, files: Mapping[str, Path], isolation: Isolati
     Args:
         task: The task, with a ScriptOracle.
         files: "data/x.bin" -> file on the host. The script sees them read-only.
-        isolation: Isolation of the sandbox.
 
     Raises:
         OracleStopped: The script reached a limit.
@@ -444,13 +442,7 @@ def oracle_folder(need: int = 0) -> Iterator[Path]:
 
 
 def check_finished(finished: Finished, what: str, limits: Limits, hint: str = "") -> None:
-    """Check that a script ended with exit code 0.
-
-    Args:
-        finished: How the script ended.
-        what: Name of the script in the error message.
-        limits: The limits under which it ran.
-        hint: Text to append to the message of a script that failed.
+    """Check that a script ended with exit code 0, else say what failed, and the hint if it was the script itself.
 
     Raises:
         SandboxError: The sandbox failed.
@@ -478,7 +470,6 @@ class ScriptServer:
 
     Args:
         limits: Limits of the process. `wall_s` is the time limit of each script.
-        isolation: Isolation of the sandbox.
     """
 
     def __init__(self, limits: Limits, isolation: Isolation) -> None:
@@ -567,8 +558,6 @@ def run_script(
         arguments: Arguments of oracle_driver.py.
         scripts: Name -> text of the script and of what it reads.
         work: Empty folder in which it runs.
-        limits: Limits of the script.
-        isolation: Isolation of the sandbox.
         files: "data/x.bin" -> file on the host. The script sees them read-only.
         gpu: The GPU that the script may use.
     """

@@ -47,12 +47,8 @@ def run_script(file, seed=None):
 def seed_generators(seed, uses_torch):
     """Seed the random generators, so that a script that does not seed them itself makes the same data again.
 
-    This covers `random`, `numpy.random`, and torch if it is used. Calls of NumPy's `default_rng()` without a seed get
-    seeds spawned from this one.
-
-    Args:
-        seed: The seed, an integer.
-        uses_torch: If true, torch is imported and seeded as well.
+    This covers `random`, `numpy.random`, and torch, which is imported if it is used. Calls of NumPy's `default_rng()`
+    without a seed get seeds spawned from this one.
     """
     import numpy as np
 
@@ -167,9 +163,7 @@ def serve():
 def become(request, said):
     """Turn a fork into the requested script, as if it had been started as a process. Never returns.
 
-    Args:
-        request: The request: folder, arguments, and files to write.
-        said: File descriptor that becomes the standard error.
+    The file descriptor `said` becomes the standard error.
     """
     code = 1
     try:

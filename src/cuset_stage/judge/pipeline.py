@@ -29,13 +29,7 @@ FIRST_WAIT_S = 1.0
 
 @dataclass(frozen=True)
 class Job:
-    """One program to judge.
-
-    Attributes:
-        task: The task that the program answers.
-        code: Source of the program.
-        samples: Whatever the caller judges the program for. The pipeline only hands it back.
-    """
+    """One program to judge. `samples` is whatever the caller judges it for, and the pipeline only hands it back."""
 
     task: Task
     code: str

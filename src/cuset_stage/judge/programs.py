@@ -102,11 +102,7 @@ class ProgramJudge(CaseRunner, Judge):
     def _own_failure(self, task: ProgramTask, case: Case | None = None) -> str:
         """Return why the task's own solution fails on this machine as well, for example because a library is missing.
 
-        It is called only after an answer has failed.
-
-        Args:
-            task: The task.
-            case: If given, the solution is also run on this case.
+        It is called only after an answer has failed. If a case is given, the solution is also run on it.
 
         Returns:
             The message, or "" if the solution does not fail or the task has none.
@@ -131,10 +127,7 @@ class ProgramJudge(CaseRunner, Judge):
     def execute(self, task: ProgramTask, built: Built, prepared: list[PreparedCase]) -> Judgement:
         """Run the program on every case in order, up to the first that fails, and return the judgement.
 
-        Args:
-            task: The task.
-            built: Result of `build`.
-            prepared: Result of `prepare`. It keeps the cases in their cache, from which they are read.
+        `prepared` keeps the cases in their cache, from which they are read.
         """
         clock = Clock()
         program = Program(task, built.product, clock, one_queue=task.project is None and needs_one_queue(built.code))
@@ -211,9 +204,7 @@ class ProgramJudge(CaseRunner, Judge):
     def _reference(self, program: Program, timed: Timed) -> Timed | None:
         """Measure the task's own program over all cases, once per task, in the same way as answers are measured.
 
-        Args:
-            program: An answer that has been measured. It may be the task's own program.
-            timed: The measurement of that answer.
+        An answer that has been measured (`timed`) may be the task's own program.
 
         Returns:
             The measurement, or None if the task has no program of its own, or none that passes with a complete record.

@@ -457,8 +457,6 @@ def evaluate(
     Args:
         samples: The samples to judge. Equal code for one task is judged once, and the judgement is written for every
             sample that has it.
-        backend: Judges the programs.
-        output: The results file.
         header: The header of the run, made by `describe_run`.
         settings: The settings that verdicts depend on (`Judge.settings`).
         everything: All samples of the answers file. Earlier results of samples not in `samples` (another split or
@@ -511,13 +509,9 @@ def evaluate(
 
 
 def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample | None = None) -> dict[str, Any]:
-    """Make the line of a sample in the results file.
+    """Make the line of a sample in the results file. `key` is its `resume_key`.
 
-    Args:
-        sample: The sample.
-        judgement: Its judgement.
-        key: Its `resume_key`.
-        first: The sample with the same code that was judged in its place. None if it was judged itself.
+    `first` is the sample with the same code that was judged in its place, or None if it was judged itself.
     """
     answer, task = sample.answer, sample.task
     return {

@@ -77,13 +77,7 @@ class Reported(NamedTuple):
 
 @dataclass(frozen=True)
 class Sanitizer:
-    """compute-sanitizer in a sandbox. Use `find_sanitizer` to make one.
-
-    Attributes:
-        program: Path of compute-sanitizer.
-        toolkit: The CUDA toolkit, which the sandbox shows to it.
-        isolation: Isolation of the sandbox.
-    """
+    """compute-sanitizer in a sandbox, which shows it the CUDA toolkit. Use `find_sanitizer` to make one."""
 
     program: Path
     toolkit: Toolkit
@@ -179,12 +173,7 @@ def examined_cases(task: ProgramTask) -> Sequence[Case]:
 
 @dataclass
 class Examiner:
-    """Examines programs that have passed.
-
-    Attributes:
-        judge: A ProgramJudge that does not examine programs itself.
-        sanitizer: compute-sanitizer.
-    """
+    """Examines programs that have passed. The judge is a ProgramJudge that does not examine programs itself."""
 
     judge: Any
     sanitizer: Sanitizer

@@ -231,9 +231,7 @@ NOISY_OUTPUTS = (_noisy(0.1, Severity.ERROR), _noisy(0.01, Severity.WARNING))
 def candidate_groups(outputs: Sequence[Output], alone: bool) -> list[Sequence[Candidate]]:
     """Return the kinds of wrong outputs to try, in groups of similar ones. Kinds that resemble no other stand alone.
 
-    Args:
-        outputs: The outputs of the task's first case.
-        alone: Whether the task has no other case.
+    For the arguments see `constants`.
     """
     groups = [constants(outputs, alone), input_copies(outputs), NOISY_OUTPUTS]
     return [*([candidate] for candidate in WRONG_OUTPUTS), *groups]

@@ -74,11 +74,9 @@ class ModuleJudge(Judge):
         arch: The architecture for which extensions are built, as nvcc names it.
         limits: Limits of a module's process. `wall_s` is the time for all that it is asked to do.
         build_limits: Limits of the process that imports an answer to build its extensions.
-        isolation: Isolation of the sandbox.
         seeds: Number of calls that are compared before any call is timed, at least 2.
         trials: Maximum number of timed calls.
         budget_s: Seconds after which no further timed call begins.
-        turns: Keeps builds and timed calls apart.
         recorder: Records the GPU's work. With None, nothing is reported about it.
         compile_only: If true, judging ends after the build.
         seed: Seed of the inputs, used together with a key of this machine. With None, each evaluation draws a new
@@ -248,12 +246,7 @@ class ModuleJudge(Judge):
 
     @contextmanager
     def reference(self, task: ModuleTask, gpu: Gpu | None, recorder: Recorder | None = None) -> Iterator[Module]:
-        """Yield the task's own module, imported. All answers are compared with it.
-
-        Args:
-            task: The task.
-            gpu: The GPU, or None to run on the CPU.
-            recorder: If given, the module's work on the GPU is recorded.
+        """Yield the task's own module, imported. All answers are compared with it. For the arguments see `hold`.
 
         Raises:
             OracleError: The module failed.

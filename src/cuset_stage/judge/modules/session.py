@@ -187,13 +187,7 @@ class Module:
         self.ask("find", model=model)
 
     def build(self, model: str, init: Content, *, double: bool = False) -> None:
-        """Construct the model.
-
-        Args:
-            model: Name of its class.
-            init: Arguments of the constructor.
-            double: If true, a copy of the model in float64 is made as well.
-        """
+        """Construct the model, given the name of its class, and with `double` a copy of it in float64 as well."""
         self.ask("build", init.tensors, model=model, arguments=init.arguments, double=double)
 
     def draw(self, seed: int | None, folder: Path) -> Content:
@@ -239,12 +233,8 @@ class Module:
     def outputs(self, call: Call, folder: Path, most_bytes: int | None = None) -> Call:
         """Fetch the outputs of the last call and save them in a new folder.
 
-        The outputs must be the same as when the clock stopped. For an answer, this is checked with the digest.
-
-        Args:
-            call: The last call.
-            folder: New folder for the outputs.
-            most_bytes: Maximum size of all outputs together, or None for no limit.
+        The outputs must be the same as when the clock stopped. For an answer, this is checked with the digest. All of
+        them together may have `most_bytes`, or any size if that is None.
 
         Returns:
             The call with its outputs and the digests of its inputs.
@@ -282,13 +272,9 @@ class Module:
         return self._reply()
 
     def send(self, do: str, tensors: Sequence[Saved] = (), key: bytes | None = None, **more: Any) -> None:
-        """Send a request.
+        """Send a request: the name of a method of `Held` in worker.py with its arguments, or "leave".
 
-        Args:
-            do: Name of a method of `Held` in worker.py, or "leave".
-            tensors: Tensors to send with it.
-            key: If given, the tensors are masked with this key.
-            **more: Further arguments of the method.
+        With a key, the tensors are masked with it.
         """
         if self._doing == "start":
             self._reply()
