@@ -129,12 +129,6 @@ class CaseRunner:
     recorder: Recorder | None = None
     confirms: bool = True
 
-    @property
-    def library(self) -> Path:
-        """The built all_cases.so, which calls a program's `main` for each case."""
-        compiler = self.compiler
-        return compile_library((SOURCE,), ("-cudart", "none"), compiler.toolkit, compiler.isolation).binary
-
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
         """Return the files of one case, from the cache.
 
@@ -258,8 +252,9 @@ class CaseRunner:
         optional = [REPORT, *(name for case_names in output_names for name in case_names.values() if several)]
         timed = self.recorder and self.gpus and self.gpus.per_gpu == 1
         environment = FEW_QUEUES if program.one_queue and self.gpus and not timed else {}
+        library = compile_library((SOURCE,), ("-cudart", "none"), self.compiler.toolkit, self.compiler.isolation)
         # The plan lists the task's own inputs, so it is made before the judge's libraries are added to them.
-        stdin, inputs = plan(inputs, withheld), {**inputs, LIBRARY: self.library}
+        stdin, inputs = plan(inputs, withheld), {**inputs, LIBRARY: library.binary}
         if self.recorder:
             optional += [RECORD]
             inputs = {**inputs, **self.recorder.files}
