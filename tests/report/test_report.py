@@ -121,7 +121,7 @@ def test_an_answer_that_was_never_given_is_a_failure_of_its_run_alone(write):
     report = build_report(collection, ks=(1,))
     assert rates(report, "SFT")[1, "passed"] == 50.0 and rates(report, "full")[1, "passed"] == 100.0
     assert rates(report, "SFT", Rule.UNBIASED)[1, "passed"] == 37.5  # (1 + 1/2 + 0 + 0) / 4
-    assert "without an answer: SFT 5 of 8" in loud(collection)
+    assert "without an answer: SFT 5 of 8" in loud(collection) and "run `cuset generate` again" in loud(collection)
 
 
 def test_a_task_that_was_never_answered_is_of_its_own_family(write):

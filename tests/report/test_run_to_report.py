@@ -67,7 +67,7 @@ def test_a_part_of_the_tasks_is_reported_as_a_part(run: Any, tmp_path: Path) -> 
 
     first, second = answer_row("one", 0), answer_row("two", 0, BROKEN)
     said, _ = run([first, second])
-    assert "tasks without an answer: 1 of 3" in said
+    assert "tasks without an answer: 1 of 3" in said and "run `cuset generate` again" in said
     tasks, rate, notes = summary()
     assert (tasks, rate) == (3, 1 / 3) and "Samples without an answer: answers 1 of 3" in notes
     assert summary(limit=1)[:2] == summary(only=["one"])[:2] == (1, 1.0)

@@ -102,7 +102,10 @@ def evaluate(settings: EvaluateSettings) -> None:
     before = f", {summary.resumed} taken from an earlier run" if summary.resumed else ""
     typer.echo(f"results: {output} ({judged}{before})\nverdicts: {_counts(summary)}")
     if missing := len({task.id for task in asked} - {sample.task.id for sample in samples}):
-        typer.echo(f"tasks without an answer: {missing} of {len(asked)}; reports count them as failures")
+        typer.echo(
+            f"tasks without an answer: {missing} of {len(asked)}; reports count them as failures. If sampling was cut off, run "
+            "`cuset generate` again."
+        )
     if overheads := summary.overheads:
         typer.echo(f"the judge's own time: {1e3 * median(overheads):.0f} ms a program (median of {len(overheads)})")
     if summary.infra:

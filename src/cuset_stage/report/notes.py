@@ -117,8 +117,11 @@ def _of_run(run: Run) -> Iterator[tuple[str, str]]:
             f"{counted(len(run.asked), 'task')} of {size}",
         )
     if missing := run.verdicts[NO_ANSWER]:
-        text = "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number."
-        yield text, f"{missing} {of_total}"
+        yield (
+            "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number. If sampling "
+            "was cut off, run `cuset generate` again, and judge what it adds.",
+            f"{missing} {of_total}",
+        )
     if cut := int(run.lines["finish_reason"].eq("length").sum()):
         text = "Answers cut at max_tokens: {}. A program without its end does not compile: sample again with more of them."
         yield text, f"{cut} {of_total}"
