@@ -106,10 +106,6 @@ class Answer:
         return gaps_between((ranges[number] for number in range(first, len(ranges))), part.start, part.end)
 
     @cached_property
-    def _may_hold_files(self) -> bool:
-        return "%%" in self.text or "<<" in self.text
-
-    @cached_property
     def _skipped(self) -> list[tuple[int, int]]:
         """The ranges of reasoning and blocks. Ranges that touch are merged."""
         gaps = gaps_between(sorted(self.reasoning + self.fenced), 0, self.end)
@@ -156,9 +152,6 @@ class Answer:
 
     def _files(self, part: Container) -> Iterator[Container]:
         """Yield the notebook cells and here-documents in a container, or the container itself where it has none."""
-        if not self._may_hold_files:
-            yield part
-            return
         source = self.source(part)
         cells = list(_CELL.finditer(source)) if "%%" in source else []
         if not any(cell[1] for cell in cells):
