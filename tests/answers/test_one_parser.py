@@ -139,6 +139,8 @@ CONTAINERS = {
     "reasoning opened twice": "<think>\n<think>\na\n</think>\n```cpp\nCODE```\n",
     "reasoning in channels": "ANALYSIS```cpp\nDRAFT```\n\nANALYSIS```cpp\nDRAFT```\n\n<|channel|>final<|message|>```cpp\nCODE```\n",
     "draft left open": "a\n```cpp\nDRAFT</think>\n\n```cpp\nCODE```\n",
+    "fence behind reasoning in its block": "~~~cpp\nCODE<think>\nhm\n</think>~~~\nDone.\n",
+    "fence and text behind reasoning in its block": "```cpp\nCODE<think>\nhm\n</think>``` This kernel does nothing.\n",
     "fence and ending": "a\n```cpp\nDRAFT```</think>\n\n```cpp\nCODE```\n",
     "fence and ending, no tag": "a\n```cpp\nDRAFT``` </think>\n\n```\nCODE```\n",
     "fence and ending, glued": "a\n```cpp\nDRAFTint x;```</think>\n```\nCODE```\n",
