@@ -269,6 +269,22 @@ def test_kinds_of_the_analysis(kind, wrap):
     assert labelled(wrap.replace("{}", ANALYSIS), kind) == KIND_CASES[kind]
 
 
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        *(("warp_intrinsic", call) for call in ("__nanosleep(9)", "__uni(p)", "tile.any(p)", "t->match_all(p)")),
+        *(
+            ("synchronization", call)
+            for call in ("bar.arrive_and_wait()", "cg::wait(b)", "cooperative_groups::wait(b)")
+        ),
+        ("thread_indexing", "block.dim_threads()"),
+    ],
+)
+def test_a_kind_alone_is_found_without_a_kernel_beside_it(kind, call):
+    text = f"```cuda\n__device__ void f() {{ {call}; }}\n```"
+    assert labelled(text, kind) == labelled(text, kind, "device_function")[1:] == [call]
+
+
 def test_more_kinds_never_move_the_spans_of_the_paper():
     text = f"{ANALYSIS}\nThen free it:\n```cpp\ncudaFree(p);\n```\n"
     more, paper = find_spans(text, tuple(KINDS)), find_spans(text)

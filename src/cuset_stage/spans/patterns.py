@@ -45,10 +45,16 @@ _STATEMENT_LIMIT = 400  # characters
 _HINTS: dict[str, tuple[str, ...]] = {
     "device_function": ("__device__",),
     "shared_memory": ("__shared__",),
-    "thread_indexing": ("Idx", "Dim", "warpSize", "thread_", "group_", "rank"),
-    "synchronization": ("__sync", "ynchronize", "__threadfence", "barrier", "sync", "StreamWait"),
+    "thread_indexing": ("Idx", "Dim", "warpSize", "thread_", "group_", "rank", "dim_threads"),
+    "synchronization": (
+        *("__sync", "ynchronize", "__threadfence", "barrier", "sync", "StreamWait", "arrive_and_wait", "cg::wait"),
+        "cooperative_groups::wait",
+    ),
     "atomic": ("atomic", "Atomic", "fetch_", "compare_exchange"),
-    "warp_intrinsic": ("__shfl", "shfl", "_sync", "__ballot", "__any", "__all", "__activemask", "__lane_id", "ballot"),
+    "warp_intrinsic": (
+        *("shfl", "_sync", "ballot", "__any", "__all", "__activemask", "__uni", "__lane_id", "__nanosleep"),
+        *(f"{access}{name}" for access in (".", "->") for name in ("any", "all", "match_any", "match_all")),
+    ),
     "memory_api": ("cuda", "hip", "cuMem"),
     "launch_setup": ("dim3", "Launch", "Occupancy", "FuncSet"),
 }
