@@ -269,7 +269,7 @@ def compile_library(
 ) -> Compiled:
     """Compile one of this package's shared libraries, which programs under test load.
 
-    Headers (.h) among the sources are not compiled. `options` are further ones of nvcc. For the others see `Compiler`.
+    Headers (.h) among the sources are not compiled. nvcc gets these further `options`. For the others see `Compiler`.
 
     Raises:
         SandboxError: nvcc refuses the sources.

@@ -47,7 +47,7 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 class CappedFile:
-    """An unnamed file in a folder that a program writes to. If it grows past the cap in bytes, its middle is discarded.
+    """An unnamed file that a program writes to, made in `folder`. Of more than `cap` bytes the middle is discarded.
 
     The descriptor is in append mode, so that the program continues at the new end after the file was cut.
     """
