@@ -16,6 +16,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
@@ -30,6 +31,7 @@ from cuset_stage.tasks.messages import prompts_of
 
 TIED = 5  # rates whose right answers differ by at most this many are tied
 NO_FILE = "no file of this name"  # `error` of a program that failed as it ran and named a file in data/
+RUN = itemgetter("model", "method", "rate", "seed")  # which run a row is of
 REAL = "qwen2.5-coder-1.5b"  # the model of runs whose model is named after the learning rate ("rate...")
 
 
@@ -88,15 +90,11 @@ def main(study: str, folder: str, output: str) -> None:
     rows = rows_of(StudySettings.read([study, f"output={folder}"]))
     runs = defaultdict(list)
     for row in rows:
-        runs[row["model"], row["method"], row["rate"], row["seed"]].append(row)
+        runs[RUN(row)].append(row)
     others = []
     if Path(output).exists():
         with gzip.open(output, "rt", encoding="utf-8") as file:
-            others = [
-                row
-                for row in map(json.loads, file)
-                if (row["model"], row["method"], row["rate"], row["seed"]) not in runs
-            ]
+            others = [row for row in map(json.loads, file) if RUN(row) not in runs]
     with open(output, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write("".join(json.dumps(row) + "\n" for row in others + rows).encode())
     print_differences(rows)

@@ -33,11 +33,11 @@ EQUIVALENT = 0.05  # bound of the equivalence tests in docs/real_study_plan.md
 SIZES = ("0.5B", "1.5B")
 
 
-def read_rows(path: Path | None = None, model: str = REAL) -> pd.DataFrame:
-    """Return a model's rows of a file, by default the study's, one per judged answer, `right` and `compiled` as 0.0 or 1.0."""
+def read_rows(path: Path | None = None) -> pd.DataFrame:
+    """Return the rows of 1.5B in a file, by default the study's, one per judged answer, `right` and `compiled` as 0.0 or 1.0."""
     with gzip.open(path or ROWS, "rt", encoding="utf-8") as file:
         rows = pd.DataFrame(
-            row for row in map(json.loads, file) if row["verdict"] != "infra_error" and row["model"] == model
+            row for row in map(json.loads, file) if row["verdict"] != "infra_error" and row["model"] == REAL
         )
     return rows.assign(right=(rows.verdict == "passed") * 1.0, compiled=rows.compiled * 1.0)
 
@@ -169,8 +169,7 @@ def repeated(rows: pd.DataFrame) -> str:
     for seed, parts in record("real/repeated.json")["seeds"].items():
         of_seed = again[again.seed == int(seed)]
         sides = zip(*(of_training(of_seed, method, parts[method]) for method in ("sft", "cuset")), strict=True)
-        difference = interval(crossed(paired(of_seed, "cuset", "sft")))
-        columns.append([difference, *map(" / ".join, sides)])
+        columns.append([interval(crossed(paired(of_seed, "cuset", "sft"))), *map(" / ".join, sides)])
     names = ["CuSeT minus SFT, points (95 %, over operations alone)", "right, %", "compile, %"]
     names += [
         "the program looks for a file that is not there, %",
