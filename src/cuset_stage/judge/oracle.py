@@ -47,8 +47,8 @@ DRIVER = Path(__file__).with_name("oracle_driver.py")
 # enough for it.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONPATH": "", "CUSET_STAGE_DISABLE": "1"}
-# Limits for making inputs and references. The slowest scripts of CUDABench take minutes, and the largest writes 8 GiB.
 MEMORY = psutil.virtual_memory().total * 9 // 10
+# Limits for making inputs and references. The slowest scripts of CUDABench take minutes, and the largest writes 8 GiB.
 ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=MEMORY, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
 COMPARE_LIMITS = replace(ORACLE_LIMITS, wall_s=300.0)
 A_DAY_S = 86400.0  # time limit of a server process; each script in it has its own time limit
