@@ -37,7 +37,7 @@ link "$bench" CUDABench
 [ -z "${SMALL:-}" ] || link "$(realpath "$SMALL")" outputs/real/qwen2.5-coder-0.5b
 [ -f outputs/real/develop.jsonl ] || python3 scripts/operations.py --tasks outputs/real/develop.jsonl
 
-# STUDY [KEY=VALUE ...]: on each GPU TRAININGS lanes train run after run, and another samples and judges what is trained, at last all of them;
+# STUDY [KEY=VALUE ...]: on each GPU TRAININGS lanes train run after run, and two others sample and judge what is trained, at last all of them;
 # needs no Snakemake
 spread() ( # a shell of its own: it binds itself to each GPU in turn
     lists=$(mktemp -d)
@@ -78,19 +78,23 @@ PYTHON
         for ((i = 0; i < ${TRAININGS:-1}; i++)); do
             { lane train; lane others 10; } &
         done
-        lane others 10 & # a training waits for its one core, so the others let it go first
+        for _ in 1 2; do # one samples while the other judges
+            lane others 10 & # a training waits for its one core, so the others let it go first
+        done
     done
     wait
     rm -r "$lists"
 )
 lane() { # LIST [NICENESS]; in the study's folder
-    local jobs job marker
+    local jobs job marker alone
     while read -ra jobs < <(flock "$lists/lock" sed -i -e '1w /dev/stdout' -e 1d "$lists/$1"); do
         marker=${jobs[0]#*/}
         marker=$lists/${marker//\//%}
         while [ "$1" = others ] && [ -e "$marker" ]; do sleep 2; done
         for job in "${jobs[@]}"; do
-            nice -n "${2:-0}" python3 -m cuset_stage.study.job "$job" >>"logs/$job.log" 2>&1 ||
+            alone=()
+            [[ $job != evaluate/* ]] || alone=(flock "$lists/judge$CUDA_VISIBLE_DEVICES") # two judges have too little room
+            nice -n "${2:-0}" "${alone[@]}" python3 -m cuset_stage.study.job "$job" >>"logs/$job.log" 2>&1 ||
                 { echo "$job failed: $PWD/logs/$job.log"; break; }
             echo "$(date +%T) $(cat "done/$job.json")"
         done
