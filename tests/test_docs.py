@@ -92,6 +92,20 @@ def test_an_answer_that_was_not_judged_counts_for_nobody(tmp_path, monkeypatch):
     (tmp_path / "rows.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
     monkeypatch.setattr(real_study, "ROWS", tmp_path / "rows.gz")
     assert list(read_rows().right) == [1.0, 0.0]
+    assert list(read_rows(model="another").right) == [1.0]
+
+
+def test_methods_are_compared_on_the_seeds_that_both_have():
+    rows = read_rows()
+    some = rows.query("method in ['vanilla', 'sft', 'cuset'] or method == 'dft' and seed == 1")
+    assert np.array_equal(paired(some, "cuset", "dft"), paired(rows, "cuset", "dft")[[1]])
+    assert np.array_equal(paired(some, "cuset", "vanilla"), paired(rows, "cuset", "vanilla"))
+    table = real_study.differences(some, is_primary=False)
+    assert [line.count("|") for line in table.splitlines()[:5]] == [5] * 5 and "ProFit" not in table
+    assert f"DFT | {real_study.interval(crossed(paired(some, 'cuset', 'dft')))} |" in table
+    without = some[some.method != "cuset"]
+    assert real_study.differences(without, is_primary=False) == "CuSeT is not judged so far."
+    assert "| DFT | 1e-4 | 1 x 500 |" in real_study.rates(without, is_primary=False)
 
 
 def test_the_rounds_of_the_data_are_what_their_verdicts_give():

@@ -31,13 +31,14 @@ METHODS = {
 TITLES = {method: title for method, (title, _) in METHODS.items()}
 EQUIVALENT = 0.05  # bound of the equivalence tests in docs/real_study_plan.md
 SIZES = ("0.5B", "1.5B")
+SMALL = "qwen2.5-coder-0.5b"  # secondary in the plan
 
 
-def read_rows(path: Path | None = None) -> pd.DataFrame:
-    """Return the rows of 1.5B in a file, by default the study's, one per judged answer, `right` and `compiled` as 0.0 or 1.0."""
+def read_rows(path: Path | None = None, model: str = REAL) -> pd.DataFrame:
+    """Return a model's rows in a file, by default the study's, one per judged answer, `right` and `compiled` as 0.0 or 1.0."""
     with gzip.open(path or ROWS, "rt", encoding="utf-8") as file:
         rows = pd.DataFrame(
-            row for row in map(json.loads, file) if row["verdict"] != "infra_error" and row["model"] == REAL
+            row for row in map(json.loads, file) if row["verdict"] != "infra_error" and row["model"] == model
         )
     return rows.assign(right=(rows.verdict == "passed") * 1.0, compiled=rows.compiled * 1.0)
 
@@ -51,26 +52,34 @@ def scores(rows: pd.DataFrame, method: str, value: str) -> pd.DataFrame:
 def paired(rows: pd.DataFrame, first: str, second: str) -> NDArray[np.float64]:
     """Return the share of right answers of the first method minus the second's, [seeds, operations].
 
-    The untrained model ("vanilla", as `second`) has one seed, which is compared with every seed of the first.
+    The untrained model ("vanilla", as `second`) has one seed, which is compared with every seed of the first. Seeds
+    that one of the methods lacks are left out.
     """
-    return scores(rows, first, "right").to_numpy() - scores(rows, second, "right").to_numpy()
+    mine, other = (scores(rows, method, "right") for method in (first, second))
+    return (mine - (other.mean() if second == "vanilla" else other)).dropna(how="all").to_numpy()
 
 
-def rates(rows: pd.DataFrame) -> str:
-    """Return the table of right and compiled answers by method, beside the paper's numbers."""
+def rates(rows: pd.DataFrame, is_primary: bool = True) -> str:
+    """Return the table of right and compiled answers of the methods that have some, the primary model's beside the paper's."""
     cells = []
     for method, (title, paper) in METHODS.items():
         of_method = rows[rows.method == method]
+        if of_method.empty:
+            continue
         means = [crossed(scores(rows, method, value).to_numpy()) for value in ("right", "compiled")]
         shares = [between(*(100 * end for end in (mean.value, *mean.rate_interval()))) for mean in means]
         rate = f"{of_method.rate.iloc[0]:.0e}".replace("e-0", "e-") if method != "vanilla" else ""
-        answers = f"{means[0].seeds} x {len(of_method) // means[0].seeds}"
+        counts = of_method.groupby("seed").size()
+        answers = f"{len(counts)} x {counts.max()}" if counts.nunique() == 1 else " + ".join(map(str, counts))
         cells.append([title, rate, answers, *shares, f"{scores(rows, method, 'tokens').mean(axis=None):.0f}", paper])
-    return table(["method", "rate", "answers", "right, %", "compile, %", "tokens", "paper, 7B"], cells)
+    columns = ["method", "rate", "answers", "right, %", "compile, %", "tokens", *["paper, 7B"] * is_primary]
+    return table(columns, [row[: len(columns)] for row in cells])
 
 
 def interval(mean: Crossed) -> str:
     """Return a mean difference with its 95 % interval, in points."""
+    if mean.se == 0:  # as where both methods have everything wrong
+        return f"{100 * mean.value:+.1f} (the same everywhere, so no interval)"
     return between(*(100 * end for end in (mean.value, *mean.interval())), "+.1f")
 
 
@@ -81,30 +90,39 @@ def corrected(means: dict[str, Crossed]) -> dict[str, float]:
     return p_values | dict(zip(secondary, holm([p_values[method] for method in secondary]), strict=True))
 
 
-def differences(rows: pd.DataFrame) -> str:
-    """Return the table of CuSeT minus each other method.
+def differences(rows: pd.DataFrame, is_primary: bool = True) -> str:
+    """Return the table of CuSeT minus each other method with which it shares a seed.
 
-    The p-value against SFT is the primary test's. The others are corrected by Holm's method. The note below the table
-    has the differences whose error is larger with the operations alone as random: the crossed analysis subtracts the
-    variance over seeds where they agree better than chance lets them.
+    The p-value against SFT is the primary test's. The others are corrected by Holm's method, and shown of the primary
+    model alone. The note below the table has the differences whose error is larger with the operations alone as random:
+    the crossed analysis subtracts the variance over seeds where they agree better than chance lets them.
     """
-    means = {method: crossed(paired(rows, "cuset", method)) for method in METHODS if method != "cuset"}
-    p_values = corrected(means)
-    cells = []
+    pairs = {method: paired(rows, "cuset", method) for method in METHODS if method != "cuset"}
+    means = {method: mean for method, pair in pairs.items() if (mean := crossed(pair))}
+    if not means:
+        return "CuSeT is not judged so far."
+
+    def texts(means: dict[str, Crossed]) -> dict[str, str]:
+        return {method: p_text(p) for method, p in corrected(means).items() if is_primary or method == "sft"}
+
+    p_values, cells = texts(means), []
     for method, mean in means.items():
         by_seed = ", ".join(f"{100 * seed:+.1f}" for seed in mean.by_seed)
-        tests = [p_text(p_values[method]), p_text(mean.equivalence_p(EQUIVALENT)), f"{100 * mean.detectable():.1f}"]
+        tests = [p_values.get(method, ""), p_text(mean.equivalence_p(EQUIVALENT)), f"{100 * mean.detectable():.1f}"]
         cells.append([f"CuSeT minus {TITLES[method]}", interval(mean), by_seed, *tests])
-    tested = ["p", "p of 5 points or more", "true difference found with power 0.8, given this error"]
-    over_operations = {m: crossed(paired(rows, "cuset", m).mean(axis=0, keepdims=True)) for m in means}
+    tested = ["p of 5 points or more", "true difference found with power 0.8, given this error"] * is_primary
+    columns = ["", "points (95 %)", "each seed", "p", *tested]
+    text = table(columns, [row[: len(columns)] for row in cells])
+    over_operations = {method: crossed(pairs[method].mean(axis=0, keepdims=True)) for method in means}
     wider = {method: mean for method, mean in over_operations.items() if mean.se > means[method].se}
-    p_values = corrected(means | wider)
-    notes = [f"{TITLES[method]} {interval(mean)}, p {p_text(p_values[method])}" for method, mean in wider.items()]
+    p_values = texts(means | wider)
+    ps = {method: f", p {p_values[method]}" if method in p_values else "" for method in wider}
+    notes = [f"{TITLES[method]} {interval(mean)}{ps[method]}" for method, mean in wider.items()]
     note = (
         "Where seeds agree more than chance would have them, the plan's formula counts that as a smaller error.\n"
         f"With the operations alone as random, CuSeT minus {'; '.join(notes)}."
     )
-    return f"{table(['', 'points (95 %)', 'each seed', *tested], cells)}\n\n{note}"
+    return f"{text}\n\n{note}" if wider else text
 
 
 def failures(rows: pd.DataFrame) -> str:
@@ -117,7 +135,7 @@ def failures(rows: pd.DataFrame) -> str:
 
 def habits(rows: pd.DataFrame) -> str:
     """Say how often ASFT, SFT and CuSeT crash, and are right, on prompts on which the untrained model crashes or not."""
-    tasks = set(rows.task[(rows.method == "vanilla") & (rows.verdict == "runtime_error")])
+    tasks = set(rows.task[(rows.method == "vanilla") & (rows["sample"] == 0) & (rows.verdict == "runtime_error")])
     trained = rows[rows.method.isin(["asft", "sft", "cuset"])].assign(crashes=rows.verdict == "runtime_error")
     shares = trained.groupby(["method", trained.task.isin(tasks)])[["crashes", "right"]].mean().mul(100)
 
@@ -173,7 +191,7 @@ def repeated(rows: pd.DataFrame) -> str:
     names = ["CuSeT minus SFT, points (95 %, over operations alone)", "right, %", "compile, %"]
     names += [
         "the program looks for a file that is not there, %",
-        "of 500 answers, crashed or not, those that open `matA` where there is none",
+        "of the 500 first answers, crashed or not, those that open `matA` where there is none",
     ]
     names += [f"loss of a {kind} token, first to last 100 steps" for kind in ("neutral", "CUDA")]
     names += [f"held-out {kind} tokens of a confidence of 0.1 or less, %" for kind in ("neutral", "CUDA")]
@@ -187,9 +205,9 @@ def difference(mean: Crossed) -> str:
 
 
 def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
-    """Say what CuSeT minus SFT is in all trainings, and with seed 0 without the prompts on which CuSeT lost a file."""
+    """Say what CuSeT minus SFT is in all trainings, and in first answers without the prompts on which CuSeT's lost a file."""
     second, mean = (crossed(paired(some, "cuset", "sft")) for some in (again, all_trainings(rows, again)))
-    first = again[again.seed == 0]
+    rows, first = (some[some["sample"] == 0] for some in (rows, again[again.seed == 0]))
     lost = set(first.task[(first.method == "cuset") & (first.error == NO_FILE)])
     rest = first.query("task not in @lost")
     right = rest.groupby("method").right.sum()
@@ -199,9 +217,9 @@ def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
     return (
         f"CuSeT minus SFT in the second trainings: {difference(second)}. Over all {mean.seeds} trainings of each, tier 1's with them, as "
         f"{mean.seeds} seeds though they are 3 (not planned): {difference(mean)}.\n"
-        f"On the {len(lost)} prompts on which CuSeT lost the file with seed 0, tier 1's SFT is right {of_sft} times and its CuSeT {of_cuset} "
-        f"times; the untrained model fails while it runs {len(crashed)} times. Without them, which favours CuSeT (it fails on all of them), "
-        f"CuSeT has {right['cuset']:.0f} of {len(rest) // 2} right and SFT {right['sft']:.0f}: "
+        f"On the {len(lost)} prompts on which CuSeT's first answer lost the file with seed 0, tier 1's SFT is right {of_sft} times and its "
+        f"CuSeT {of_cuset} times; the untrained model fails while it runs {len(crashed)} times. Without them, which favours CuSeT (it "
+        f"fails on all of them), CuSeT has {right['cuset']:.0f} of {rest.task.nunique()} right and SFT {right['sft']:.0f}: "
         f"{interval(crossed(paired(rest, 'cuset', 'sft')))} points."
     )
 
@@ -256,12 +274,13 @@ def draw() -> None:
 
 
 def page() -> str:
-    rows = read_rows()
+    rows, small = read_rows(), read_rows(model=SMALL)
     return filled(
         "real_study.md",
         rates=rates(rows),
         differences=differences(rows),
         failures=f"{failures(rows)}\n\n{habits(rows)}\n\n{errors(rows)}",
         repeated=repeated(rows),
+        small=f"{rates(small, False)}\n\n{differences(small, False)}",
         section3=section3(),
     )
