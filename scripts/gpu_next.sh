@@ -9,23 +9,24 @@
 #   rates        yaml_configs/studies/real_rates.yaml: 14 minutes a run; RUNS says which, in that order, such as '*/sft/*,*/dft/*'
 #   tier1        yaml_configs/studies/real.yaml, once the rates stand in it; RUNS as above
 #   tier2        the same file: 0.5B (SMALL: its path), and parts of CuSeT on 1.5B; TRAININGS: how many side by side on a GPU (1); RUNS as above
+#   why          yaml_configs/studies/real_why.yaml: changes of CuSeT on 0.5B (SMALL), once tier2 has its rows; TRAININGS and RUNS as above
 #   repeated     SFT and CuSeT of tier1 trained again, with pairs and confidence; SAMPLES: answers a prompt (3); RUNS as above
 #   chain        training under `stage: cuset` and `stage: sft` in turns, sampling and judging, one GPU (20 minutes)
 #   real         all tests on real weights (12 minutes)
 # and, if named, `smoke`: the jobs of yaml_configs/studies/cpu.yaml (its model: docs/study.md), to see that studies run, also on a CPU; and
-# `inputs`: CUDABench's inputs, which tier1, tier2 and repeated make beside their first trainings.
+# `inputs`: CUDABench's inputs, which tier1, tier2, why and repeated make beside their first trainings.
 # Set CUSET_CACHE, CUSET_SCRATCH and TMPDIR to folders of one large disk, or a tmpfs of 118 GiB for one GPU, 200 for two: CUDABench's inputs take 84,
 # and what has no room is made again (two judges in 118 GiB judged 2 answers a second each, one alone judges 7). Judging on the GPU of a training
 # halves its speed.
 # Two of these may run side by side at different studies on different GPUs (CUDA_VISIBLE_DEVICES).
 # Start this with `setsid` where what a call started ends with the call.
 set -uo pipefail
-[ $# -ge 3 ] || { sed -n '2,22s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 mkdir -p "$1"
 out=$(realpath "$1") model=$(realpath "$2") bench=$(realpath "$3")
 shift 3
-[ $# -gt 0 ] || set -- scaling rates tier1 repeated tier2 chain real
+[ $# -gt 0 ] || set -- scaling rates tier1 repeated tier2 why chain real
 cd "$root"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True CUSET_TEST_WEIGHTS=$model
 python3 scripts/build_data.py
@@ -110,12 +111,13 @@ rates() { spread yaml_configs/studies/real_rates.yaml; }
 cudabench() { # RUNS [KEY=VALUE ...]: the study on CUDABench, with these runs unless RUNS names others
     [ -f "$out/inputs.done" ] || inputs & # beside 16 cores of an H200 the first judging took 285 s, as it had to make them
     local RUNS=${RUNS:-$1}
-    spread yaml_configs/studies/real.yaml "${@:2}"
+    spread "${study:-yaml_configs/studies/real.yaml}" "${@:2}"
 }
 tier1() { cudabench '*1.5b/vanilla/seed0,*1.5b/*ft/*,*1.5b/cuset/*,*1.5b/profit/*'; }
 tier2() {
     cudabench '*0.5b/vanilla/seed0,*0.5b/sft/*,*0.5b/cuset/*,*/both_masks/*,*/region/*,*0.5b/*ft/*,*0.5b/profit/*' output=outputs/real/tier2
 }
+why() { study=yaml_configs/studies/real_why.yaml cudabench '*/seed0,*/seed1,*/seed2'; }
 repeated() {
     local -x SAMPLES=${SAMPLES:-3}
     cudabench '*1.5b/sft/*,*1.5b/cuset/*' output=outputs/real/repeated 'pairs={}' 'analyze={dataset: cuset_kernels_eval}'
