@@ -250,6 +250,12 @@ def test_a_tokenizer_that_is_cut_off_is_named(llamafactory, tiny_model, tmp_path
     assert f"SettingsError: {folder}: its tokenizer cannot be loaded (a file that is cut off " in last
 
 
+def test_a_model_folder_that_is_not_there_is_named(llamafactory, tmp_path):
+    folder = tmp_path / "gone"
+    last = llamafactory({**BRIEF, "model_name_or_path": str(folder)}, check=False).output.strip().splitlines()[-1]
+    assert f"SettingsError: {folder}: its tokenizer cannot be loaded (there is no such folder, so it was " in last
+
+
 WRITTEN = ["adapter_model.safetensors", "adapter_config.json", "tokenizer.json", "training_args.bin"]
 
 

@@ -65,6 +65,8 @@ def named_tokenizer(model_args: ModelArguments) -> Any:
         SettingsError: the tokenizer cannot be loaded.
     """
     fix = "a file that is cut off has to be copied or downloaded again"
+    if not Path(model_args.model_name_or_path).is_dir():
+        fix = f"there is no such folder, so it was taken for a name on the Hub (owner/name); {fix}"
     with explained(f"{model_args.model_name_or_path}: its tokenizer cannot be loaded ({fix})"):
         return load_tokenizer(model_args)
 
