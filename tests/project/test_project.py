@@ -243,6 +243,7 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
         (None, "No such file"),
         ("[]", "no rows; expected a list of objects"),
         ("[", "not JSON"),
+        ('[{"instruction":\n"\udce9"}]', "rows.json:2: not JSON ('utf-8' codec can't decode byte 0xe9"),
         ('{\n  "train": [],\n  "test": []\n}', "one object, with the keys train, test; expected a list of objects"),
         pytest.param("[" * 5000, "not JSON (maximum recursion depth exceeded", id="too deep"),
         ('[{"code": "x"}]', "its columns are code; expected alpaca"),
@@ -263,7 +264,7 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
 def test_a_file_of_another_form_is_named_with_what_was_expected(content, message, tmp_path):
     file = tmp_path / "rows.json"
     if content is not None:
-        file.write_text(content)
+        file.write_text(content, errors="surrogateescape")
     with pytest.raises(InputError, match=re.escape(message)):
         read_form(file)
     with pytest.raises(InputError, match=r"expected a .json or .jsonl file, or `bundled`"):
