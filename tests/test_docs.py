@@ -72,9 +72,9 @@ def test_readme_and_page_say_what_the_study_s_rows_give():
     for method in METHODS:
         assert f"{100 * scores(rows, method, 'right').to_numpy().mean():.1f} %" in readme
     again = read_rows(real_study.REPEATED)
-    mean, of_all = (crossed(paired(some, "cuset", "sft")) for some in (rows, real_study.all_trainings(rows, again)))
+    of_small, of_all = read_rows(model=real_study.SMALL), real_study.all_trainings(rows, again)
     first = page.partition("\n## ")[0]
-    for difference in (mean, of_all):
+    for difference in (crossed(paired(some, "cuset", "sft")) for some in (rows, of_all, of_small)):
         value, low, high = (f"{100 * end:.1f}" for end in (difference.value, *difference.interval()))
         assert f"{value} points ({low} to {high})" in readme
         assert all(number.lstrip("-") in first for number in (value, low, high))

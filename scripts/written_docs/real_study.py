@@ -28,10 +28,12 @@ METHODS = {
     "profit": ("ProFit", "59.6 / 94.2"),
     "cuset": ("CuSeT", "65.6 / 93.6"),
 }
+VALUES = ("right", "compiled")
 TITLES = {method: title for method, (title, _) in METHODS.items()}
 EQUIVALENT = 0.05  # bound of the equivalence tests in docs/real_study_plan.md
 SIZES = ("0.5B", "1.5B")
 SMALL = "qwen2.5-coder-0.5b"  # secondary in the plan
+WRONG_TYPE = 'argument of type "X" is incompatible with parameter of type "X"'  # nvcc's error where a cast is missing
 
 
 def read_rows(path: Path | None = None, model: str = REAL) -> pd.DataFrame:
@@ -49,13 +51,13 @@ def scores(rows: pd.DataFrame, method: str, value: str) -> pd.DataFrame:
     return of_method.pivot_table(value, "seed", "operation")
 
 
-def paired(rows: pd.DataFrame, first: str, second: str) -> NDArray[np.float64]:
-    """Return the share of right answers of the first method minus the second's, [seeds, operations].
+def paired(rows: pd.DataFrame, first: str, second: str, value: str = "right") -> NDArray[np.float64]:
+    """Return the mean of `value` of the first method's answers minus the second's, [seeds, operations].
 
     The untrained model ("vanilla", as `second`) has one seed, which is compared with every seed of the first. Seeds
     that one of the methods lacks are left out.
     """
-    mine, other = (scores(rows, method, "right") for method in (first, second))
+    mine, other = (scores(rows, method, value) for method in (first, second))
     return (mine - (other.mean() if second == "vanilla" else other)).dropna(how="all").to_numpy()
 
 
@@ -66,7 +68,7 @@ def rates(rows: pd.DataFrame, is_primary: bool = True) -> str:
         of_method = rows[rows.method == method]
         if of_method.empty:
             continue
-        means = [crossed(scores(rows, method, value).to_numpy()) for value in ("right", "compiled")]
+        means = [crossed(scores(rows, method, value).to_numpy()) for value in VALUES]
         shares = [between(*(100 * end for end in (mean.value, *mean.rate_interval()))) for mean in means]
         rate = f"{of_method.rate.iloc[0]:.0e}".replace("e-0", "e-") if method != "vanilla" else ""
         counts = of_method.groupby("seed").size()
@@ -171,7 +173,7 @@ def of_training(rows: pd.DataFrame, method: str, parts: dict) -> list[str]:
         method: of the training.
         parts: the training's entry in repeated.json.
     """
-    shares = [f"{100 * scores(rows, method, value).mean(axis=None):.1f}" for value in ("right", "compiled")]
+    shares = [f"{100 * scores(rows, method, value).mean(axis=None):.1f}" for value in VALUES]
     lost = f"{100 * (rows[rows.method == method].error == NO_FILE).mean():.1f}"
     losses = [parts["training"][f"{kind}_nll"] for kind in ("other", "cuda")]
     changes = [f"{np.mean(loss[:10]):.2f} to {np.mean(loss[-10:]):.2f}" for loss in losses]
@@ -221,6 +223,30 @@ def second_differences(rows: pd.DataFrame, again: pd.DataFrame) -> str:
         f"CuSeT {of_cuset} times; the untrained model fails while it runs {len(crashed)} times. Without them, which favours CuSeT (it "
         f"fails on all of them), CuSeT has {right['cuset']:.0f} of {rest.task.nunique()} right and SFT {right['sft']:.0f}: "
         f"{interval(crossed(paired(rest, 'cuset', 'sft')))} points."
+    )
+
+
+def casts(rows: pd.DataFrame) -> str:
+    """Return which trainings learned the cast of scripts/cast.py, and what it costs CuSeT in `rows`."""
+    cells = []
+    for model, runs in record("real/cast.json")["models"].items():
+        for method, title in TITLES.items():
+            parts = [part for name, part in runs.items() if name.partition("/")[0] == method]
+            confidence = ", ".join(f"{np.median(part['confidence']):.4f}" for part in parts)
+            if parts:
+                cells.append([model, title, ", ".join(str(part.get("with_cast", "")) for part in parts), confidence])
+    lost = set(rows.task[(rows.method == "cuset") & (rows.error == WRONG_TYPE)])
+    shares = rows.groupby(["method", rows.task.isin(lost)]).compiled.mean().mul(100)
+    rest = rows.query("task not in @lost")
+    gaps = {
+        value: [interval(crossed(paired(some, "cuset", "sft", value))) for some in (rows, rest)] for value in VALUES
+    }
+    return (
+        f"{table(['model', 'method', 'of 500 answers with the cast, by seed', 'median confidence of its first token'], cells)}\n\n"
+        f"On {len(lost)} prompts nvcc's first error in an answer of CuSeT's is an argument's wrong type. Of the answers to these compile (%): SFT "
+        f"{shares['sft', True]:.0f}, CuSeT {shares['cuset', True]:.0f}; of those to the others: SFT {shares['sft', False]:.0f}, CuSeT "
+        f"{shares['cuset', False]:.0f}. CuSeT minus SFT, on all prompts and without these, which favours CuSeT, is in compiled answers "
+        f"{' and '.join(gaps['compiled'])} points, in right ones {' and '.join(gaps['right'])}."
     )
 
 
@@ -282,5 +308,6 @@ def page() -> str:
         failures=f"{failures(rows)}\n\n{habits(rows)}\n\n{errors(rows)}",
         repeated=repeated(rows),
         small=f"{rates(small, False)}\n\n{differences(small, False)}",
+        casts=casts(small),
         section3=section3(),
     )
