@@ -347,7 +347,7 @@ def test_two_ranks_evaluate_as_one(llamafactory, tmp_path, rows, keys):
         (b'{"instruction": "a", "input": "", "output": "b"}\n{"instruction": ', "rows.json:2: not JSON"),
         ([], "rows.json: no rows; expected a list of objects"),
         (["text"], "rows.json: row 1 is 'text'; expected a list of objects"),
-        ('[{"instruction": "größer", "output": "b"}]'.encode("latin-1"), "rows.json: not JSON ('utf-8' codec can't"),
+        ('[{"instruction": "größer", "output": "b"}]'.encode("latin-1"), "rows.json:1: not JSON ('utf-8' codec can't"),
         ([{"instruction": "Hello.", "input": ""}], "rows.json: no row has the key 'output', which is the response"),
         ([{**GOOD, "output": ""}], "no row of the data can be used (the warnings above say why)"),
     ],

@@ -210,7 +210,7 @@ def test_bad_paths(tmp_path):
         ("notes.txt", b"x", "expected a folder or a file that ends in .jsonl"),
         ("broken.parquet", b"x", "not a Parquet file"),
         ("latin.jsonl", b'{"id": "\xe9"}\n', "not JSON .*utf-8"),
-        ("utf16.jsonl", row.encode("utf-16"), "utf16.jsonl: not JSON .*utf-8"),
+        ("utf16.jsonl", row.encode("utf-16"), "utf16.jsonl:1: not JSON .*utf-8"),
         ("empty.jsonl", b"", "no rows"),
         ("other.jsonl", b'{"id": 1}\n', "the first row has the keys id; expected those of a file's format"),
         ("torn.jsonl", f'{row}\n{{"id": \n'.encode(), r"torn.jsonl:2: not JSON"),
