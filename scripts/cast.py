@@ -3,9 +3,10 @@
     python scripts/cast.py MODEL OUTPUT.json outputs/real/tier2/runs/qwen2.5-coder-0.5b/*/*/model
 
 CUDABench gives each prompt two functions that read and write `float*`; a program that hands integers to one of them
-compiles only with a cast. Twelve training rows that have the cast, evenly over all such rows, give the confidence of
-its first token. It is host code, so CuSeT leaves it out while that is 0.1 or less. OUTPUT.json has these numbers for
-the untrained model and for each adapter, and how many answers of an adapter's run have the cast.
+compiles only with a cast. Twelve training rows that call the functions so, evenly over all that do, give the confidence
+of the cast's first token. It is host code, so CuSeT leaves it out while that is 0.1 or less. OUTPUT.json has these
+numbers for the untrained model and for each adapter, and how many answers of an adapter's run have the cast, or check
+for a CUDA error, which 76 % of all rows do.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 ROWS = 12
 CAST = re.compile(r"(?:read|write)_binary\([^,]*,\s*(?=(?:reinterpret_cast<|\()(?:const )?float ?\*)")
+CHECK = re.compile("cudaGetLastError|cudaPeekAtLastError|cudaSuccess")
 
 
 @torch.no_grad()
@@ -55,9 +57,10 @@ def main() -> None:
     for adapter in args.adapters:
         trained = PeftModel.from_pretrained(model, adapter).eval()
         answers = (adapter.parent / "answers.jsonl").read_text(encoding="utf-8").splitlines()
-        with_it = sum(CAST.search(json.loads(line)["answer"]) is not None for line in answers)
+        texts = [json.loads(line)["answer"] for line in answers]
+        counts = {name: sum(map(bool, map(rule.search, texts))) for name, rule in (("cast", CAST), ("check", CHECK))}
         name = "/".join(adapter.parts[-3:-1])  # METHOD/SEED
-        result[name] = {"confidence": confidences(trained, rows), "answers": len(answers), "with_cast": with_it}
+        result[name] = {"confidence": confidences(trained, rows), "answers": len(texts), **counts}
         model = trained.unload()
     args.output.write_text(json.dumps(result) + "\n", encoding="utf-8")
 

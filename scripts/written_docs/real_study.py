@@ -232,21 +232,30 @@ def casts(rows: pd.DataFrame) -> str:
     for model, runs in record("real/cast.json")["models"].items():
         for method, title in TITLES.items():
             parts = [part for name, part in runs.items() if name.partition("/")[0] == method]
+            counts = [", ".join(str(part.get(name, "")) for part in parts) for name in ("cast", "check")]
             confidence = ", ".join(f"{np.median(part['confidence']):.4f}" for part in parts)
             if parts:
-                cells.append([model, title, ", ".join(str(part.get("with_cast", "")) for part in parts), confidence])
-    lost = set(rows.task[(rows.method == "cuset") & (rows.error == WRONG_TYPE)])
-    shares = rows.groupby(["method", rows.task.isin(lost)]).compiled.mean().mul(100)
-    rest = rows.query("task not in @lost")
+                cells.append([model, title, confidence, *counts])
+    columns = [
+        "model",
+        "method",
+        "median confidence of the cast, by seed",
+        "answers with the cast",
+        "answers that check for an error",
+    ]
+    errors = (rows.method == "cuset") & (rows.error == WRONG_TYPE)
+    is_lost = rows.task.isin(rows.task[errors])
+    shares = rows.groupby(["method", is_lost]).compiled.mean().mul(100)
+    same = rows.assign(**{value: rows[value].where(~is_lost, 0) for value in VALUES})
     gaps = {
-        value: [interval(crossed(paired(some, "cuset", "sft", value))) for some in (rows, rest)] for value in VALUES
+        value: [interval(crossed(paired(some, "cuset", "sft", value))) for some in (rows, same)] for value in VALUES
     }
     return (
-        f"{table(['model', 'method', 'of 500 answers with the cast, by seed', 'median confidence of its first token'], cells)}\n\n"
-        f"On {len(lost)} prompts nvcc's first error in an answer of CuSeT's is an argument's wrong type. Of the answers to these compile (%): SFT "
-        f"{shares['sft', True]:.0f}, CuSeT {shares['cuset', True]:.0f}; of those to the others: SFT {shares['sft', False]:.0f}, CuSeT "
-        f"{shares['cuset', False]:.0f}. CuSeT minus SFT, on all prompts and without these, which favours CuSeT, is in compiled answers "
-        f"{' and '.join(gaps['compiled'])} points, in right ones {' and '.join(gaps['right'])}."
+        f"{table(columns, cells)}\n\n"
+        f"In {errors.sum()} answers of CuSeT's nvcc's first error is an argument's wrong type. Of the answers to the {rows.task[errors].nunique()} "
+        f"prompts concerned compile (%): SFT {shares['sft', True]:.0f}, CuSeT {shares['cuset', True]:.0f}; of those to the others: SFT "
+        f"{shares['sft', False]:.0f}, CuSeT {shares['cuset', False]:.0f}. CuSeT minus SFT is in compiled answers {gaps['compiled'][0]} points, "
+        f"and {gaps['compiled'][1]} if both did equally well on these prompts; in right answers {gaps['right'][0]} and {gaps['right'][1]}."
     )
 
 
