@@ -5,8 +5,8 @@
 CUDABench gives each prompt two functions that read and write `float*`; a program that hands integers to one of them
 compiles only with a cast. Twelve training rows that call the functions so, evenly over all that do, give the confidence
 of the cast's first token. It is host code, so CuSeT leaves it out while that is 0.1 or less. OUTPUT.json has these
-numbers for the untrained model and for each adapter, and how many answers of an adapter's run have the cast, or check
-for a CUDA error, which 76 % of all rows do.
+numbers for the untrained model and for each adapter, and how many answers of an adapter's run have the cast, check for
+a CUDA error, as 76 % of all rows do, or go on with text after the program, as no row does.
 """
 
 import argparse
@@ -24,6 +24,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 ROWS = 12
 CAST = re.compile(r"(?:read|write)_binary\([^,]*,\s*(?=(?:reinterpret_cast<|\()(?:const )?float ?\*)")
 CHECK = re.compile("cudaGetLastError|cudaPeekAtLastError|cudaSuccess")
+TEXT = re.compile(r"```\s+(?!.*```)\S", re.DOTALL)  # behind the program's last line
+RULES = {"cast": CAST, "check": CHECK, "text": TEXT}  # what is counted in answers
 
 
 @torch.no_grad()
@@ -58,7 +60,7 @@ def main() -> None:
         trained = PeftModel.from_pretrained(model, adapter).eval()
         answers = (adapter.parent / "answers.jsonl").read_text(encoding="utf-8").splitlines()
         texts = [json.loads(line)["answer"] for line in answers]
-        counts = {name: sum(map(bool, map(rule.search, texts))) for name, rule in (("cast", CAST), ("check", CHECK))}
+        counts = {name: sum(map(bool, map(rule.search, texts))) for name, rule in RULES.items()}
         name = "/".join(adapter.parts[-3:-1])  # METHOD/SEED
         result[name] = {"confidence": confidences(trained, rows), "answers": len(texts), **counts}
         model = trained.unload()

@@ -232,17 +232,12 @@ def casts(rows: pd.DataFrame) -> str:
     for model, runs in record("real/cast.json")["models"].items():
         for method, title in TITLES.items():
             parts = [part for name, part in runs.items() if name.partition("/")[0] == method]
-            counts = [", ".join(str(part.get(name, "")) for part in parts) for name in ("cast", "check")]
+            counts = [", ".join(str(part.get(name, "")) for part in parts) for name in ("cast", "check", "text")]
             confidence = ", ".join(f"{np.median(part['confidence']):.4f}" for part in parts)
             if parts:
                 cells.append([model, title, confidence, *counts])
-    columns = [
-        "model",
-        "method",
-        "median confidence of the cast, by seed",
-        "answers with the cast",
-        "answers that check for an error",
-    ]
+    columns = ["model", "method", "median confidence of the cast, by seed", "answers with the cast"]
+    columns += ["answers that check for an error", "answers with text after the program"]
     errors = (rows.method == "cuset") & (rows.error == WRONG_TYPE)
     is_lost = rows.task.isin(rows.task[errors])
     shares = rows.groupby(["method", is_lost]).compiled.mean().mul(100)
