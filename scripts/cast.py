@@ -15,10 +15,11 @@ import re
 from pathlib import Path
 
 import torch
-from llamafactory.data import get_template_and_fix_tokenizer
 from llamafactory.hparams import DataArguments
 from peft import PeftModel
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
+
+from cuset_stage.stage.loading import open_template, open_tokenizer
 
 
 ROWS = 12
@@ -41,8 +42,8 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("adapters", nargs="*", type=Path)
     args = parser.parse_args()
-    tokenizer = AutoTokenizer.from_pretrained(args.model)
-    template = get_template_and_fix_tokenizer(tokenizer, DataArguments(template="qwen"))
+    tokenizer = open_tokenizer(args.model)
+    template = open_template(tokenizer, DataArguments(template="qwen"))
     data = json.loads(Path("data/cuset_kernels.json").read_text(encoding="utf-8"))
     with_cast = [row for row in data if CAST.search(row["output"])]
     rows = []

@@ -238,8 +238,8 @@ def casts(rows: pd.DataFrame) -> str:
                 cells.append([model, title, confidence, *counts])
     columns = ["model", "method", "median confidence of the cast, by seed", "answers with the cast"]
     columns += ["answers that check for an error", "answers with text after the program"]
-    errors = (rows.method == "cuset") & (rows.error == WRONG_TYPE)
-    is_lost = rows.task.isin(rows.task[errors])
+    failed = rows.task[(rows.method == "cuset") & (rows.error == WRONG_TYPE)]
+    is_lost = rows.task.isin(failed)
     shares = rows.groupby(["method", is_lost]).compiled.mean().mul(100)
     same = rows.assign(**{value: rows[value].where(~is_lost, 0) for value in VALUES})
     gaps = {
@@ -247,10 +247,11 @@ def casts(rows: pd.DataFrame) -> str:
     }
     return (
         f"{table(columns, cells)}\n\n"
-        f"In {errors.sum()} answers of CuSeT's nvcc's first error is an argument's wrong type. Of the answers to the {rows.task[errors].nunique()} "
-        f"prompts concerned compile (%): SFT {shares['sft', True]:.0f}, CuSeT {shares['cuset', True]:.0f}; of those to the others: SFT "
-        f"{shares['sft', False]:.0f}, CuSeT {shares['cuset', False]:.0f}. CuSeT minus SFT is in compiled answers {gaps['compiled'][0]} points, "
-        f"and {gaps['compiled'][1]} if both did equally well on these prompts; in right answers {gaps['right'][0]} and {gaps['right'][1]}."
+        f"In {len(failed)} answers by CuSeT the first error of nvcc is an argument of a wrong type. Of all answers to the "
+        f"{failed.nunique()} prompts concerned, {shares['sft', True]:.0f} % of SFT's and {shares['cuset', True]:.0f} % of CuSeT's compile; "
+        f"of those to the other prompts {shares['sft', False]:.0f} and {shares['cuset', False]:.0f} %. CuSeT minus SFT is "
+        f"{gaps['compiled'][0]} points in compiled answers, and {gaps['compiled'][1]} if both did equally well on these prompts; in right "
+        f"answers it is {gaps['right'][0]} and {gaps['right'][1]}."
     )
 
 

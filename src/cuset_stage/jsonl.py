@@ -97,7 +97,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         form = "a list of objects in UTF-8 without a byte-order mark, or one object a line"
         where = str(path)
         if isinstance(error, UnicodeDecodeError):  # a JSONDecodeError names its line itself
-            where += f":{error.object.count(10, 0, error.start) + 1}"  # 10: a line's end
+            line = error.object.count(b"\n", 0, error.start) + 1
+            where += f":{line}"
         raise LinesError(f"{where}: not JSON ({error}); expected {form}.") from None
     wrong = [f"row {number} is {shown(row)}" for number, row in enumerate(rows, start=1) if not isinstance(row, dict)]
     if wrong or not rows:
