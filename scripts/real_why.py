@@ -50,7 +50,8 @@ def late_mask(tokens: Tokens, options: LateOptions) -> torch.Tensor:
     The rule counts the rows itself. So training must not evaluate, run on several GPUs, or go on from a checkpoint.
     """
     global seen
-    weight = ((tokens.confidence > 0.1) | (seen < options.rows)).float() + tokens.is_cuda
+    training = not isinstance(tokens, MadeUpTokens)  # made-up ones are on the CPU, also after a training on a GPU
+    weight = ((tokens.confidence > 0.1) | (training and seen < options.rows)).float() + tokens.is_cuda
     rows = tokens.sample[-1] + 1  # of this batch
-    seen = seen if isinstance(tokens, MadeUpTokens) else seen + rows
+    seen = seen + rows if training else seen
     return weight
