@@ -62,7 +62,9 @@ def test_keys_reach_the_labels(parse):
     *_, args, _ = parse(**keys, cuset_language=["cuda", "triton"])
     expected = {"kinds": ("kernel_body", "shared_memory"), "aliases": ("MY_KERNEL", "OTHER")}
     assert labelling_settings(args) == {**expected, "language": "cuda,triton"}
-    assert hyper_parameters(args)["cuset_kernel_aliases"] == "MY_KERNEL,OTHER"  # the model card, for `cuset heatmap`
+    assert (
+        hyper_parameters(args, objective_settings(args))["cuset_kernel_aliases"] == "MY_KERNEL,OTHER"
+    )  # the model card, for `cuset heatmap`
 
 
 @pytest.mark.parametrize(

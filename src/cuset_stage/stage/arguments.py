@@ -272,12 +272,11 @@ def objective_keys(settings: ObjectiveSettings) -> tuple[str, ...]:
     return (*(windows if settings.rule.keys is None else settings.rule.keys), "cuset_confidence")
 
 
-def hyper_parameters(args: Any) -> dict[str, str]:
-    """Return the keys that define the run's objective, with their values as a recipe writes them.
+def hyper_parameters(args: Any, settings: ObjectiveSettings) -> dict[str, str]:
+    """Return the keys that define the run's objective, whose settings are given, with their values as a recipe writes them.
 
     Options are included even if they have their default values.
     """
-    settings = objective_settings(args)
     values = {"cuset_objective": args.cuset_objective}
     values |= {key: getattr(args, key) for key in objective_keys(settings)}
     if settings.rule.keys is None and (options := settings.rule_options) is not None:

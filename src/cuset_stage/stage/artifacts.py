@@ -8,8 +8,9 @@ from typing import Any
 from huggingface_hub import ModelCard
 from llamafactory.extras.ploting import plot_loss, smooth
 
+from ..objective.settings import ObjectiveSettings
 from ..objective.statistics import LOG_PREFIX
-from .arguments import hyper_parameters, objective_settings
+from .arguments import hyper_parameters
 
 
 CUDA_COLOR = "#0b7285"  # color of CUDA tokens in every plot and page
@@ -72,17 +73,19 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     print("Figure saved at:", path)
 
 
-def describe_method(output_dir: str, finetuning_args: Any, data_notes: Sequence[str]) -> None:
+def describe_method(
+    output_dir: str, finetuning_args: Any, settings: ObjectiveSettings, data_notes: Sequence[str]
+) -> None:
     """Add a section and tags on the method to the README.md that the Trainer has just written.
 
     Args:
         output_dir: the run's output folder.
         finetuning_args: the run's FinetuningArguments.
+        settings: the run's objective.
         data_notes: sentences that were logged about the data: edition, share of CUDA.
     """
     path = Path(output_dir) / "README.md"
-    settings = objective_settings(finetuning_args)
-    rows = "\n".join(f"| `{key}` | {value} |" for key, value in hyper_parameters(finetuning_args).items())
+    rows = "\n".join(f"| `{key}` | {value} |" for key, value in hyper_parameters(finetuning_args, settings).items())
     section = (
         f"## Training objective\n\nFine-tuned with `stage: cuset` of cuset-stage on LLaMA-Factory; objective: {settings.rule.title}.\n\n"
         f"| key | value |\n|---|---|\n{rows}\n"

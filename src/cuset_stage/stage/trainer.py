@@ -547,7 +547,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         finally:
             self.state.log_history = history
         if self.is_world_process_zero():
-            describe_method(self.args.output_dir, self.finetuning_args, self._label_summaries)
+            describe_method(self.args.output_dir, self.finetuning_args, self.objective, self._label_summaries)
 
 
 def count_items(labels: torch.Tensor, sample_ids: torch.Tensor | None, normalization: str) -> torch.Tensor | int:

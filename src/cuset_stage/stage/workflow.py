@@ -74,7 +74,7 @@ def run_cuset(
     rules = LabelRules(**labelling_settings(finetuning_args), think_weight=float(finetuning_args.cuset_think_weight))
     if training_args.do_train:
         choose_checkpoint(training_args, objective.name)
-    settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
+    settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args, objective).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
     metrics: list[Metric] = []  # computed at every evaluation in addition to the loss
